@@ -41,11 +41,11 @@ func answerRows(o answerOptions) (rows list) {
 
 // races returns the rows of a set. They share the answers of their learners.
 func (o answerOptions) races(s *set) []race {
-	ours := func(name string, fit func(mkl.Fitting) outcome) learner {
+	ours := func(name string, fit func(fitting) outcome) learner {
 		l := fits(name, o.patience, func(sweeps int) answer {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 			start := seconds()
-			m := fit(mkl.Fitting{MaxSweeps: sweeps, Workers: 1})
+			m := fit(fitting{Fitting: mkl.Fitting{Workers: 1}, Ascent: mkl.Ascent{MaxSweeps: sweeps}})
 			spent := seconds() - start
 			t := m.trace()
 			return answer{Seconds: spent, Loss: m.loss(), Bound: t.Bounds[len(t.Bounds)-1], done: t.Converged}
@@ -60,18 +60,21 @@ func (o answerOptions) races(s *set) []race {
 	ctx, views := context.Background(), s.views()
 	if s.labels {
 		kernels := func(name string, plain bool) learner {
-			return ours(name, func(f mkl.Fitting) outcome {
-				return s.ofClasses(fitted(mkl.Classifier[bool]{Fitting: f, Plain: plain}.Fit(ctx, views, s.classes())))
+			return ours(name, func(f fitting) outcome {
+				return s.ofClasses(fitted(mkl.Classifier[bool]{Fitting: f.Fitting, Ascent: f.Ascent, Plain: plain}.Fit(ctx, views, s.classes())))
 			})
 		}
-		processes := func(name string, method mkl.Method) learner {
-			return ours(name, func(f mkl.Fitting) outcome {
-				return s.ofClasses(fitted(mkl.MultiGPClassifier[bool]{Fitting: f, Method: method}.Fit(ctx, views, s.classes())))
+		processes := func(name string, plain bool) learner {
+			return ours(name, func(f fitting) outcome {
+				c := mkl.FactorisedGPClassifier[bool]{Fitting: f.Fitting, MaxSweeps: f.MaxSweeps, Plain: plain}
+				return s.ofClasses(fitted(c.Fit(ctx, views, s.classes())))
 			})
 		}
 		fast, plain, authors := kernels("", false), kernels(published, true), o.outside.ofAuthors(s)
-		evidence, factorised := processes("", mkl.Evidence), processes("factorised", mkl.Factorised)
-		slow := processes(published, mkl.Published)
+		evidence := ours("", func(f fitting) outcome {
+			return s.ofClasses(fitted(mkl.MultiGPClassifier[bool]{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, views, s.classes())))
+		})
+		factorised, slow := processes("factorised", false), processes(published, true)
 		return []race{
 			row(byBound, "classification", fast, plain),
 			row(byLoss, "classification", fast, append([]learner{plain}, authors...)...),
@@ -80,19 +83,22 @@ func (o answerOptions) races(s *set) []race {
 		}
 	}
 	kernels := func(name string, plain bool) learner {
-		return ours(name, func(f mkl.Fitting) outcome {
-			m := fitted(mkl.Regression{Fitting: f, Plain: plain, RawTargets: true}.Fit(ctx, views, s.y))
+		return ours(name, func(f fitting) outcome {
+			m := fitted(mkl.Regression{Fitting: f.Fitting, Ascent: f.Ascent, Plain: plain, RawTargets: true}.Fit(ctx, views, s.y))
 			return s.ofTargets(m, func(mean, _ []float64) float64 { return s.rmse(mean) })
 		})
 	}
-	processes := func(name string, method mkl.Method) learner {
-		return ours(name, func(f mkl.Fitting) outcome {
-			return s.ofTargets(fitted(mkl.MultiGP{Fitting: f, Method: method, RawTargets: true}.Fit(ctx, views, s.y)), s.nlpd)
+	processes := func(name string, plain bool) learner {
+		return ours(name, func(f fitting) outcome {
+			g := mkl.FactorisedGP{Fitting: f.Fitting, MaxSweeps: f.MaxSweeps, Plain: plain, RawTargets: true}
+			return s.ofTargets(fitted(g.Fit(ctx, views, s.y)), s.nlpd)
 		})
 	}
 	fast, plain, authors := kernels("", false), kernels(published, true), o.outside.ofAuthors(s)
-	evidence, factorised := processes("", mkl.Evidence), processes("factorised", mkl.Factorised)
-	slow := processes(published, mkl.Published)
+	evidence := ours("", func(f fitting) outcome {
+		return s.ofTargets(fitted(mkl.MultiGP{Fitting: f.Fitting, Climb: f.climb(), RawTargets: true}.Fit(ctx, views, s.y)), s.nlpd)
+	})
+	factorised, slow := processes("factorised", false), processes(published, true)
 	return []race{
 		row(byBound, "regression", fast, append([]learner{plain}, authors...)...),
 		row(byRMSE, "regression", fast, append([]learner{plain, s.onGonum(o.patience)}, authors...)...),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // batch is a row of the time of a call that predicts means and variances, or probabilities, of
@@ -24,25 +25,25 @@ const mostBatch = 0.5
 // features. A prediction costs what samples and kernels make it, not what the sweeps were.
 var batches = []struct {
 	name string
-	fit  func(views []mkl.View, y []float64, labels []bool, f mkl.Fitting) func(x mkl.Features)
+	fit  func(views []mkl.View, y []float64, labels []bool, f fitting) func(x mkl.Features)
 }{
-	{"regression, healed", func(views []mkl.View, y []float64, _ []bool, f mkl.Fitting) func(mkl.Features) {
-		return batchOf[mkl.Prediction](fitted(mkl.Regression{Fitting: f}.Fit(context.Background(), views, y)).PredictTargets, mkl.PredictOptions{})
+	{"regression, healed", func(views []mkl.View, y []float64, _ []bool, f fitting) func(mkl.Features) {
+		return batchOf[mkl.Prediction](fitted(mkl.Regression{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, y)).PredictTargets, mkl.PredictOptions{})
 	}},
-	{"regression", func(views []mkl.View, y []float64, _ []bool, f mkl.Fitting) func(mkl.Features) {
-		return batchOf[mkl.Prediction](fitted(mkl.Regression{Fitting: f}.Fit(context.Background(), views, y)).PredictTargets, mkl.PredictOptions{Unhealed: true})
+	{"regression", func(views []mkl.View, y []float64, _ []bool, f fitting) func(mkl.Features) {
+		return batchOf[mkl.Prediction](fitted(mkl.Regression{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, y)).PredictTargets, mkl.PredictOptions{Unhealed: true})
 	}},
-	{"classifier", func(views []mkl.View, _ []float64, labels []bool, f mkl.Fitting) func(mkl.Features) {
-		return batchOf[mkl.ClassPrediction[bool]](fitted(mkl.Classifier[bool]{Fitting: f}.Fit(context.Background(), views, labels)).PredictClasses, mkl.PredictOptions{})
+	{"classifier", func(views []mkl.View, _ []float64, labels []bool, f fitting) func(mkl.Features) {
+		return batchOf[mkl.ClassPrediction[bool]](fitted(mkl.Classifier[bool]{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, labels)).PredictClasses, mkl.PredictOptions{})
 	}},
-	{"Gaussian process", func(views []mkl.View, y []float64, _ []bool, f mkl.Fitting) func(mkl.Features) {
-		return batchOf[mkl.Prediction](fitted(mkl.MultiGP{Fitting: f}.Fit(context.Background(), views, y)).PredictTargets, mkl.PredictOptions{})
+	{"Gaussian process", func(views []mkl.View, y []float64, _ []bool, f fitting) func(mkl.Features) {
+		return batchOf[mkl.Prediction](fitted(mkl.MultiGP{Fitting: f.Fitting, Climb: f.climb()}.Fit(context.Background(), views, y)).PredictTargets, mkl.PredictOptions{})
 	}},
-	{"Gaussian process classifier", func(views []mkl.View, _ []float64, labels []bool, f mkl.Fitting) func(mkl.Features) {
-		return batchOf[mkl.ClassPrediction[bool]](fitted(mkl.MultiGPClassifier[bool]{Fitting: f}.Fit(context.Background(), views, labels)).PredictClasses, mkl.PredictOptions{})
+	{"Gaussian process classifier", func(views []mkl.View, _ []float64, labels []bool, f fitting) func(mkl.Features) {
+		return batchOf[mkl.ClassPrediction[bool]](fitted(mkl.MultiGPClassifier[bool]{Fitting: f.Fitting, Climb: f.climb()}.Fit(context.Background(), views, labels)).PredictClasses, mkl.PredictOptions{})
 	}},
-	{"probit classifier", func(views []mkl.View, _ []float64, labels []bool, f mkl.Fitting) func(mkl.Features) {
-		return batchOf[mkl.ClassPrediction[bool]](fitted(mkl.ProbitClassifier[bool]{Fitting: f}.Fit(context.Background(), views, labels)).PredictClasses, mkl.PredictOptions{})
+	{"probit classifier", func(views []mkl.View, _ []float64, labels []bool, f fitting) func(mkl.Features) {
+		return batchOf[mkl.ClassPrediction[bool]](fitted(mkl.ProbitClassifier[bool]{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, labels)).PredictClasses, mkl.PredictOptions{})
 	}},
 }
 
@@ -70,9 +71,9 @@ func batchRows() (rows list) {
 			}
 			var views []mkl.View
 			for w := range kernels {
-				views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: math.Ldexp(0.5, w)}})
+				views = append(views, mkl.View{X: x, Kernel: kernel.RBF{Width: math.Ldexp(0.5, w)}})
 			}
-			predict := b.fit(views, y, labels, mkl.Fitting{MaxSweeps: 2})
+			predict := b.fit(views, y, labels, fitting{Ascent: mkl.Ascent{MaxSweeps: 2}})
 			test := random(many, 10, 3)
 			return batch{name, func() { predict(test) }}
 		})

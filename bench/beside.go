@@ -45,7 +45,7 @@ func besideRows() (rows list) {
 
 func (b beside) measure(rounds int, budget time.Duration) []result {
 	c := newCurve(133)
-	p, err := fitRegression(c, c.views(-3, 3), mkl.Fitting{MaxSweeps: 20}).Predictor(mkl.PredictorOptions{})
+	p, err := fitRegression(c, c.views(-3, 3), fitting{Ascent: mkl.Ascent{MaxSweeps: 20}}).Predictor(mkl.PredictorOptions{})
 	must(err)
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -54,7 +54,7 @@ func (b beside) measure(rounds int, budget time.Duration) []result {
 		large := newCurve(1500)
 		fits.Go(func() {
 			for ctx.Err() == nil {
-				_, err := mkl.Regression{Fitting: mkl.Fitting{Workers: b.workers, Tolerance: -1}}.Fit(ctx, large.views(-3, 3), large.y)
+				_, err := mkl.Regression{Fitting: mkl.Fitting{Workers: b.workers}, Ascent: mkl.Ascent{Tolerance: -1}}.Fit(ctx, large.views(-3, 3), large.y)
 				if ctx.Err() == nil { // whose end ends the last fit
 					must(err)
 				}

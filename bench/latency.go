@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // latency is a row of the times of single predictions by a predictor.
@@ -39,7 +40,7 @@ func newCurve(n int) (c curve) {
 func (c curve) views(first, last int) (views []mkl.View) {
 	x := mkl.Column(c.x)
 	for w := first; w <= last; w++ {
-		views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: math.Ldexp(1, w)}})
+		views = append(views, mkl.View{X: x, Kernel: kernel.RBF{Width: math.Ldexp(1, w)}})
 	}
 	return views
 }
@@ -116,77 +117,75 @@ func tasks[P interface {
 var predictors = []struct {
 	name  string
 	large bool // also of 10 000 samples
-	fit   func(c curve, views []mkl.View, f mkl.Fitting) func(point []float64) error
+	fit   func(c curve, views []mkl.View, f fitting) func(point []float64) error
 }{
-	{"regression, healed", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"regression, healed", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
 		return single(fitRegression(c, views, f).Predictor(mkl.PredictorOptions{}))
 	}},
-	{"regression, healed, mean only", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
+	{"regression, healed, mean only", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
 		return single(fitRegression(c, views, f).Predictor(mkl.PredictorOptions{MeanOnly: true}))
 	}},
-	{"regression by landmarks", true, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		m := fitted(mkl.Regression{Fitting: f, Landmarks: &mkl.Landmarks{Count: 200}}.Fit(context.Background(), views, c.y))
+	{"regression by landmarks", true, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		m := fitted(mkl.Regression{Fitting: f.Fitting, Ascent: f.Ascent, Landmarks: &mkl.Landmarks{Count: 200}}.Fit(context.Background(), views, c.y))
 		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"shared regression", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		m := fitted(mkl.SharedRegression{Fitting: f}.Fit(context.Background(), views, c.y, c.y))
+	{"shared regression", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		m := fitted(mkl.SharedRegression{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, c.y, c.y))
 		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"task regression", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		m := fitted(mkl.TaskRegression{Fitting: f}.Fit(context.Background(), views, c.y, c.y))
+	{"task regression", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		m := fitted(mkl.TaskRegression{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, c.y, c.y))
 		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"classifier", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		m := fitted(mkl.Classifier[bool]{Fitting: f}.Fit(context.Background(), views, c.labels))
+	{"classifier", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		m := fitted(mkl.Classifier[bool]{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, c.labels))
 		return class(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"two labels", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		m := fitted(mkl.MultiLabel{Fitting: f}.Fit(context.Background(), views, c.labels, c.labels))
+	{"two labels", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		m := fitted(mkl.MultiLabel{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, mkl.LabelsOf(c.labels), mkl.LabelsOf(c.labels)))
 		return labels(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"Gaussian process", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		return single(fitProcess(c, views, f).Predictor(mkl.ProcessPredictorOptions{}))
+	{"Gaussian process", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		return single(fitProcess(c, views, f).Predictor(mkl.PredictorOptions{}))
 	}},
-	{"Gaussian process, mean only", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		return single(fitProcess(c, views, f).Predictor(mkl.ProcessPredictorOptions{MeanOnly: true}))
+	{"Gaussian process, mean only", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		return single(fitProcess(c, views, f).Predictor(mkl.PredictorOptions{MeanOnly: true}))
 	}},
-	{"Gaussian process, exact", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		return single(fitProcess(c, views, f).Predictor(mkl.ProcessPredictorOptions{Exact: true}))
+	{"Gaussian process, exact", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		return single(fitProcess(c, views, f).Predictor(mkl.PredictorOptions{Exact: true}))
 	}},
-	{"Gaussian process by landmarks", true, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
+	{"Gaussian process by landmarks", true, func(c curve, views []mkl.View, _ fitting) func([]float64) error {
 		m := fitted(mkl.LandmarkGP{}.Fit(context.Background(), views, c.y))
-		return single(m.Predictor(mkl.ProcessPredictorOptions{}))
+		return single(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"Gaussian process classifier", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		m := fitted(mkl.MultiGPClassifier[bool]{Fitting: f}.Fit(context.Background(), views, c.labels))
-		return class(m.Predictor(mkl.ProcessPredictorOptions{}))
+	{"Gaussian process classifier", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		m := fitted(mkl.MultiGPClassifier[bool]{Fitting: f.Fitting, Climb: f.climb()}.Fit(context.Background(), views, c.labels))
+		return class(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"Gaussian process classifier by landmarks", true, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
+	{"Gaussian process classifier by landmarks", true, func(c curve, views []mkl.View, _ fitting) func([]float64) error {
 		m := fitted(mkl.LandmarkClassifier[bool]{}.Fit(context.Background(), views, c.labels))
-		return class(m.Predictor(mkl.ProcessPredictorOptions{}))
+		return class(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"multi-task", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		m := fitted(mkl.MultiTask{Fitting: f}.Fit(context.Background(), views, c.y, c.y))
+	{"multi-task", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		m := fitted(mkl.MultiTask{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, c.y, c.y))
 		return tasks(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"probit classifier", false, func(c curve, views []mkl.View, f mkl.Fitting) func([]float64) error {
-		m := fitted(mkl.ProbitClassifier[bool]{Fitting: f}.Fit(context.Background(), views, c.labels))
-		return class(m.Predictor(mkl.ProbitPredictorOptions{}))
+	{"probit classifier", false, func(c curve, views []mkl.View, f fitting) func([]float64) error {
+		m := fitted(mkl.ProbitClassifier[bool]{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, c.labels))
+		return class(m.Predictor(mkl.PredictorOptions{}))
 	}},
-	{"probit classifier, 100 draws", false, func(c curve, views []mkl.View, _ mkl.Fitting) func([]float64) error {
-		m := fitted(mkl.ProbitClassifier[bool]{
-			Inference: mkl.Gibbs, Draws: mkl.GibbsDraws{Chains: 1, Draws: 100, Thin: 1, BurnIn: 20},
-		}.Fit(context.Background(), views, c.labels))
-		return class(m.Predictor(mkl.ProbitPredictorOptions{}))
+	{"probit classifier, 100 draws", false, func(c curve, views []mkl.View, _ fitting) func([]float64) error {
+		m := fitted(mkl.ProbitSampler[bool]{GibbsDraws: mkl.GibbsDraws{Chains: 1, Draws: 100, Thin: 1, BurnIn: 20}}.Fit(context.Background(), views, c.labels))
+		return class(m.Predictor(mkl.PredictorOptions{}))
 	}},
 }
 
-func fitRegression(c curve, views []mkl.View, f mkl.Fitting) *mkl.RegressionModel {
-	return fitted(mkl.Regression{Fitting: f}.Fit(context.Background(), views, c.y))
+func fitRegression(c curve, views []mkl.View, f fitting) *mkl.RegressionModel {
+	return fitted(mkl.Regression{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), views, c.y))
 }
 
-func fitProcess(c curve, views []mkl.View, f mkl.Fitting) *mkl.MultiGPModel {
-	return fitted(mkl.MultiGP{Fitting: f}.Fit(context.Background(), views, c.y))
+func fitProcess(c curve, views []mkl.View, f fitting) *mkl.MultiGPModel {
+	return fitted(mkl.MultiGP{Fitting: f.Fitting, Climb: f.climb()}.Fit(context.Background(), views, c.y))
 }
 
 // predictorRows returns the rows of single predictions by models of 133 to 10 000 samples. For dense
@@ -200,7 +199,7 @@ func predictorRows() (rows list) {
 			name := fmt.Sprintf("prediction/%s, %d samples, 7 kernels", p.name, n)
 			rows.add(name, func() measurer {
 				c := newCurve(n)
-				return latency{name, 1, p.fit(c, c.views(-3, 3), mkl.Fitting{MaxSweeps: 20})}
+				return latency{name, 1, p.fit(c, c.views(-3, 3), fitting{Ascent: mkl.Ascent{MaxSweeps: 20}})}
 			})
 		}
 		name := fmt.Sprintf("prediction/spike and slab, %d samples, 50 features", n)
@@ -218,7 +217,7 @@ func newSlabLatency(name string, n int) latency {
 	for i := range y {
 		y[i] = 0.3*y[i] + x.At(i, 0) - x.At(i, 1)
 	}
-	p, err := fitted(mkl.SpikeSlab{}.Fit(context.Background(), x, y)).Predictor(0)
+	p, err := fitted(mkl.SpikeSlab{}.Fit(context.Background(), x, y)).Predictor(mkl.PredictorOptions{})
 	must(err)
 	return latency{name, features, func(point []float64) error {
 		_, _, err := p.Predict(point)
@@ -259,3 +258,12 @@ func percentiles(name string, times []float64, allocs float64) []result {
 		{Name: name + ", allocations", Unit: "a call", Value: allocs},
 	}
 }
+
+// fitting are the settings of the fits that are timed.
+type fitting struct {
+	mkl.Fitting
+	mkl.Ascent
+}
+
+// climb returns the settings of sweeps as a fit by the evidence has them.
+func (f fitting) climb() mkl.Climb { return mkl.Climb{MinRise: f.Tolerance, MaxSteps: f.MaxSweeps} }

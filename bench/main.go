@@ -6,10 +6,10 @@
 //	go run -tags openblas ./bench   # and OpenBLAS (needs cgo and libopenblas-dev)
 //
 // It writes a table to standard output, or with -json one object for each comparison. With
-// -markdown FILE it puts the table into a file that has one for each kind of machine, such as
-// RESULTS.md, in the place of that for machines like this:
+// -markdown FILE it puts the table into a page that has one for each kind of machine, and replaces
+// the table for machines like this:
 //
-//	go run -tags openblas ./bench -markdown bench/RESULTS.md
+//	go run -tags openblas ./bench -markdown docs/lab/bench.md
 //
 // Other programs take part in the rows "time to the same …" if flags say where they are:
 //
@@ -36,12 +36,12 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
-	"github.com/bmkl/bmkl/internal/peak"
+	"github.com/bmkl/bmkl/bench/internal/peak"
 	"github.com/bmkl/bmkl/la"
 )
 
 func main() {
-	if err := la.InstructionSetError(); err != nil { // every routine of la would panic with it
+	if _, err := la.InstructionSet(); err != nil { // every routine of la would panic with it
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(2)
 	}
@@ -56,7 +56,7 @@ func run() error {
 		return err
 	}
 	asJSON := flag.Bool("json", false, "write one JSON object a comparison")
-	markdown := flag.String("markdown", "", "put the table into this `file`, in place of that for machines like this")
+	markdown := flag.String("markdown", "", "put the table into this `file`, and replace its table for machines like this")
 	only := flag.String("run", "", "measure only the rows whose name matches this regular `expression`")
 	rounds := flag.Int("rounds", 11, "how often each contender takes its turn")
 	budget := flag.Duration("time", 20*time.Millisecond, "how long a turn lasts, about")
@@ -80,16 +80,17 @@ func run() error {
 		}
 	}
 
-	var table strings.Builder
+	start, busy := time.Now(), load()
+	var machine, table strings.Builder
 	var out sink = jsonSink{json.NewEncoder(os.Stdout)}
 	if !*asJSON {
-		var w io.Writer = os.Stdout
+		var w, top io.Writer = os.Stdout, os.Stdout
 		if *markdown != "" {
-			w = &table
-			fmt.Fprintf(w, measured, time.Now().Format(time.DateOnly), commit(), openblasFlag, flags(), load())
+			w, top = &table, &machine
 		}
-		fmt.Fprintf(w, "%s, %s/%s, instruction set %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, la.Config())
-		fmt.Fprintf(w, "one core: FMA peak %.1f GFLOP/s (float32 %.1f), read bandwidth %.1f GB/s at best; OpenBLAS: %s\n\n",
+		set, _ := la.InstructionSet() // main has checked the error
+		fmt.Fprintf(top, "%s, %s/%s, instruction set %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, set)
+		fmt.Fprintf(top, "one core: FMA peak %.1f GFLOP/s (float32 %.1f), read bandwidth %.1f GB/s at best; OpenBLAS: %s\n\n",
 			peak.FMA64(), peak.FMA32(), peak.ReadBandwidth(32<<20), openblasVersion())
 		out = newTableSink(w)
 	}
@@ -105,19 +106,33 @@ func run() error {
 	if err := out.close(); err != nil || *markdown == "" {
 		return err
 	}
-	return os.WriteFile(*markdown, []byte(replaceSection(string(before), cpuid.CPU.BrandName, table.String())), 0o644)
+	measured := fmt.Sprintf(origin, start.Format(time.DateOnly), commit(), busy, openblasFlag, flags(), max(1, time.Since(start).Seconds()))
+	section := machine.String() + measured + table.String()
+	return os.WriteFile(*markdown, []byte(replaceSection(string(before), cpuid.CPU.BrandName, section)), 0o644)
 }
 
-// measured is the beginning of a machine's table: places for the date, the commit, the flags
-// of the build and of the command, and the load.
-const measured = `Measured on %s, commit %s, by ` + "`go run%s ./bench%s`" + `%s.
-
+// origin is the comment above a machine's table, which tool/lab reads: places for the date, the commit, the
+// load, the flags of the build and of the command, and the seconds.
+const origin = `<!-- lab
+measured: %s, commit %s%s
+command: go run%s ./bench%s
+seconds: %.0f
+-->
 `
 
-// flags returns the names of the flags that are set.
-func flags() (names string) {
-	flag.Visit(func(f *flag.Flag) { names += " -" + f.Name })
-	return names
+// flags returns the flags that are set. Files, folders and commands of this machine stay unnamed.
+func flags() (all string) {
+	flag.Visit(func(f *flag.Flag) {
+		switch kind, _ := flag.UnquoteUsage(f); kind {
+		case "": // a switch
+			all += " -" + f.Name
+		case "file", "folder", "command":
+			all += " -" + f.Name + " " + strings.ToUpper(kind)
+		default:
+			all += fmt.Sprintf(" -%s '%s'", f.Name, f.Value)
+		}
+	})
+	return all
 }
 
 // load says how busy the machine is, where the system tells it.

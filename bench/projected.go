@@ -106,7 +106,7 @@ func (s samples) process(name string) projection {
 	for m := range scales {
 		scales[m] = float64(P)
 	}
-	post, err := mgp.NewPosterior(mgp.State{Family: mgp.ARD, Tau: 1 / noise, Gamma: scales, Alpha: alpha, Factor: b})
+	post, err := mgp.NewPosterior(mgp.State{Family: mgp.FamilyFlat, Tau: 1 / noise, Gamma: scales, Alpha: alpha, Factor: b})
 	must(err)
 	q, err := post.Project(composite{s, la.NewMatrix[float64](P, n)}, mgp.ProjectOptions{Tolerance: 1e-3})
 	must(err)

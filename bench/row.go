@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"text/tabwriter"
 	"time"
 
-	"github.com/bmkl/bmkl/internal/peak"
+	"github.com/bmkl/bmkl/bench/internal/peak"
 )
 
 // A row is one routine that is measured beside its peers: other libraries, other ways to
@@ -136,44 +135,45 @@ func (s jsonSink) put(rs []result) error {
 
 func (jsonSink) close() error { return nil }
 
-// tableSink writes a Markdown table with a line for each comparison.
-type tableSink struct{ w *tabwriter.Writer }
+// tableSink writes a Markdown table with a line for each comparison, one number a cell.
+type tableSink struct{ w io.Writer }
 
 func newTableSink(w io.Writer) tableSink {
-	t := tableSink{tabwriter.NewWriter(w, 2, 8, 2, ' ', 0)}
-	fmt.Fprintln(t.w, "| row\t| value\t| ± \t| peer\t| its value\t| ratio or share\t| goal\t|")
-	fmt.Fprintln(t.w, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
-	return t
+	fmt.Fprintln(w, "| row | unit | value | ±, % | peer | its value | ratio | goal |")
+	fmt.Fprintln(w, "| --- | --- | --: | --: | --- | --: | --: | --: |")
+	return tableSink{w}
 }
 
 func (s tableSink) put(rs []result) error {
 	for i, r := range rs {
-		name, value, spread := r.Name, fmt.Sprintf("%.4g %s", r.Value, r.Unit), fmt.Sprintf("%.0f %%", 100*r.Spread)
+		cells := []string{r.Name, r.Unit, fmt.Sprintf("%.4g", r.Value), "", r.Peer, "", "", ""}
+		if r.Spread != 0 {
+			cells[3] = fmt.Sprintf("%.0f", 100*r.Spread)
+		}
 		if i > 0 && r.Name == rs[i-1].Name {
-			name = ""
+			cells[0] = ""
 			if r.Value == rs[i-1].Value {
-				value, spread = "", ""
+				cells[1], cells[2], cells[3] = "", "", ""
 			}
 		}
-		if r.Spread == 0 {
-			spread = ""
-		}
-		peer, ratio, goal := "", "", ""
 		if r.Peer != "" {
-			peer, ratio = fmt.Sprintf("%.4g", r.PeerValue), fmt.Sprintf("%.2f", r.Ratio)
+			cells[5], cells[6] = fmt.Sprintf("%.4g", r.PeerValue), fmt.Sprintf("%.2f", r.Ratio)
 		}
 		if r.Goal > 0 {
-			goal = fmt.Sprintf("≥ %.2f", r.Goal)
+			cells[7] = fmt.Sprintf("%.2f", r.Goal)
 		}
-		if r.Limit {
-			ratio = fmt.Sprintf("%.0f %%", 100*r.Ratio)
-			if r.Goal > 0 {
-				goal = fmt.Sprintf("≥ %.0f %%", 100*r.Goal)
+		line := "|"
+		for _, c := range cells {
+			if c != "" {
+				line += " " + c
 			}
+			line += " |"
 		}
-		fmt.Fprintf(s.w, "| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t|\n", name, value, spread, r.Peer, peer, ratio, goal)
+		if _, err := fmt.Fprintln(s.w, line); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (s tableSink) close() error { return s.w.Flush() }
+func (s tableSink) close() error { return nil }

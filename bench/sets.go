@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // A set is data whose every third sample is for testing. Features have mean 0 and standard
@@ -152,7 +153,7 @@ func sets(folder string, labels bool) ([]*set, error) {
 // views returns RBF kernels of the features, of the widths of the regressions.
 func (s *set) views() (views []mkl.View) {
 	for _, w := range widths {
-		views = append(views, mkl.View{X: s.x, Kernel: mkl.RBF{Width: w}})
+		views = append(views, mkl.View{X: s.x, Kernel: kernel.RBF{Width: w}})
 	}
 	return views
 }

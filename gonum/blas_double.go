@@ -16,28 +16,28 @@ func (i BLAS) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float
 	}
 }
 
-// Dsymm computes C ← α·A·B + β·C or α·B·A + β·C for a symmetric A.
+// Dsymm computes C ← α·A·B + β·C or C ← α·B·A + β·C for a symmetric A.
 func (i BLAS) Dsymm(s blas.Side, ul blas.Uplo, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
 	if !i.worth(min(m, n), symmRows) || !symm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Dsymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
 
-// Dsyrk computes a triangle of C ← α·A·Aᵀ + β·C or α·Aᵀ·A + β·C.
+// Dsyrk computes one triangle of C ← α·A·Aᵀ + β·C or C ← α·Aᵀ·A + β·C.
 func (i BLAS) Dsyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
 	if !i.worth(min(n, k), syrkRows) || !syrk(ul, t, n, k, alpha, a, lda, beta, c, ldc) {
 		i.Implementation.Dsyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 	}
 }
 
-// Dsyr2k computes a triangle of C ← α·A·Bᵀ + α·B·Aᵀ + β·C or α·Aᵀ·B + α·Bᵀ·A + β·C.
+// Dsyr2k computes one triangle of C ← α·A·Bᵀ + α·B·Aᵀ + β·C or C ← α·Aᵀ·B + α·Bᵀ·A + β·C.
 func (i BLAS) Dsyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
 	if !i.worth(min(n, k), syrkRows) || !syr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Dsyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
 
-// Dtrmm computes B ← α·op(A)·B or α·B·op(A) for a triangular A.
+// Dtrmm computes B ← α·op(A)·B or B ← α·B·op(A) for a triangular A.
 func (i BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
 	gonums := func(a, b la.Matrix[float64]) {
 		i.Implementation.Dtrmm(s, ul, tA, d, b.Rows, b.Cols, alpha, a.Data, a.Stride, b.Data, b.Stride)
@@ -47,7 +47,7 @@ func (i BLAS) Dtrmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	}
 }
 
-// Dtrsm solves op(A)·X = α·B or X·op(A) = α·B for a triangular A. X takes the place of B.
+// Dtrsm solves op(A)·X = α·B or X·op(A) = α·B for a triangular A, and stores X in B.
 func (i BLAS) Dtrsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float64, a []float64, lda int, b []float64, ldb int) {
 	if s == blas.Left && n == 1 && alpha == 1 && i.worth(m, trsvOfTrsm) && trsv(ul, tA, d, m, a, lda, b, ldb) {
 		return
@@ -71,7 +71,7 @@ func (i BLAS) Dsymv(ul blas.Uplo, n int, alpha float64, a []float64, lda int, x 
 	}
 }
 
-// Dtrsv solves op(A)·x = b for a triangular A. x has b on entry.
+// Dtrsv solves op(A)·x = b for a triangular A. On entry x holds b, on return the solution.
 func (i BLAS) Dtrsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float64, lda int, x []float64, incX int) {
 	if !i.worth(n, trsvRows) || !trsv(ul, tA, d, n, a, lda, x, incX) {
 		i.Implementation.Dtrsv(ul, tA, d, n, a, lda, x, incX)

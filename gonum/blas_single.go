@@ -18,28 +18,28 @@ func (i BLAS) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float
 	}
 }
 
-// Ssymm computes C ← α·A·B + β·C or α·B·A + β·C for a symmetric A.
+// Ssymm computes C ← α·A·B + β·C or C ← α·B·A + β·C for a symmetric A.
 func (i BLAS) Ssymm(s blas.Side, ul blas.Uplo, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	if !i.worth(min(m, n), symmRows) || !symm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Ssymm(s, ul, m, n, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
 
-// Ssyrk computes a triangle of C ← α·A·Aᵀ + β·C or α·Aᵀ·A + β·C.
+// Ssyrk computes one triangle of C ← α·A·Aᵀ + β·C or C ← α·Aᵀ·A + β·C.
 func (i BLAS) Ssyrk(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
 	if !i.worth(min(n, k), syrkRows) || !syrk(ul, t, n, k, alpha, a, lda, beta, c, ldc) {
 		i.Implementation.Ssyrk(ul, t, n, k, alpha, a, lda, beta, c, ldc)
 	}
 }
 
-// Ssyr2k computes a triangle of C ← α·A·Bᵀ + α·B·Aᵀ + β·C or α·Aᵀ·B + α·Bᵀ·A + β·C.
+// Ssyr2k computes one triangle of C ← α·A·Bᵀ + α·B·Aᵀ + β·C or C ← α·Aᵀ·B + α·Bᵀ·A + β·C.
 func (i BLAS) Ssyr2k(ul blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
 	if !i.worth(min(n, k), syrkRows) || !syr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc) {
 		i.Implementation.Ssyr2k(ul, t, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 	}
 }
 
-// Strmm computes B ← α·op(A)·B or α·B·op(A) for a triangular A.
+// Strmm computes B ← α·op(A)·B or B ← α·B·op(A) for a triangular A.
 func (i BLAS) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
 	gonums := func(a, b la.Matrix[float32]) {
 		i.Implementation.Strmm(s, ul, tA, d, b.Rows, b.Cols, alpha, a.Data, a.Stride, b.Data, b.Stride)
@@ -49,7 +49,7 @@ func (i BLAS) Strmm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m
 	}
 }
 
-// Strsm solves op(A)·X = α·B or X·op(A) = α·B for a triangular A. X takes the place of B.
+// Strsm solves op(A)·X = α·B or X·op(A) = α·B for a triangular A, and stores X in B.
 func (i BLAS) Strsm(s blas.Side, ul blas.Uplo, tA blas.Transpose, d blas.Diag, m, n int, alpha float32, a []float32, lda int, b []float32, ldb int) {
 	if s == blas.Left && n == 1 && alpha == 1 && i.worth(m, trsvOfTrsm) && trsv(ul, tA, d, m, a, lda, b, ldb) {
 		return
@@ -73,7 +73,7 @@ func (i BLAS) Ssymv(ul blas.Uplo, n int, alpha float32, a []float32, lda int, x 
 	}
 }
 
-// Strsv solves op(A)·x = b for a triangular A. x has b on entry.
+// Strsv solves op(A)·x = b for a triangular A. On entry x holds b, on return the solution.
 func (i BLAS) Strsv(ul blas.Uplo, tA blas.Transpose, d blas.Diag, n int, a []float32, lda int, x []float32, incX int) {
 	if !i.worth(n, trsvRows) || !trsv(ul, tA, d, n, a, lda, x, incX) {
 		i.Implementation.Strsv(ul, tA, d, n, a, lda, x, incX)

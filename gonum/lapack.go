@@ -7,16 +7,17 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// LAPACK is gonum's LAPACK with la's Cholesky factors, inverses of them and inverses of
-// triangles, and a faster order of work for singular values. The zero value is ready. Its other routines call the BLAS that package blas64 has
-// been told to use.
+// LAPACK is gonum's LAPACK in double precision. It computes Cholesky factors and inverses with la, and
+// singular values with less traffic to memory. Its other routines call the BLAS of package blas64. The
+// import of this package makes it the LAPACK of gonum. The zero value is ready.
 type LAPACK struct {
 	gonumlapack.Implementation
 
-	eager bool // la has small matrices too: for tests
+	eager bool // use la for small matrices too, in tests
 }
 
-// Dpotrf computes the Cholesky factor of a symmetric positive definite matrix, in place.
+// Dpotrf computes the Cholesky factor L or U of a symmetric positive definite matrix, A = L·Lᵀ or
+// A = Uᵀ·U, in place. ok is false if the matrix is not positive definite or not finite.
 func (l LAPACK) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) (ok bool) {
 	m := matrix(n, n, a, lda)
 	if !isTriangle(uplo) || empty(m) || !l.eager && n < choleskyRows {
@@ -25,8 +26,8 @@ func (l LAPACK) Dpotrf(uplo blas.Uplo, n int, a []float64, lda int) (ok bool) {
 	return inLower(uplo, m, func(ws *la.Workspace, a la.Matrix[float64]) bool { return la.Cholesky(ws, a) == nil })
 }
 
-// Dpotri computes the inverse of a symmetric positive definite matrix from its Cholesky
-// factor, in place.
+// Dpotri computes the inverse of a symmetric positive definite matrix from its Cholesky factor, in
+// place. ok is false if the factor is singular.
 func (l LAPACK) Dpotri(uplo blas.Uplo, n int, a []float64, lda int) (ok bool) {
 	m := matrix(n, n, a, lda)
 	if !isTriangle(uplo) || empty(m) || !l.eager && n < inverseRows || !invertible(m) {
@@ -35,7 +36,7 @@ func (l LAPACK) Dpotri(uplo blas.Uplo, n int, a []float64, lda int) (ok bool) {
 	return inLower(uplo, m, func(ws *la.Workspace, a la.Matrix[float64]) bool { la.CholeskyInv(ws, a); return true })
 }
 
-// Dtrtri computes the inverse of a triangular matrix, in place.
+// Dtrtri computes the inverse of a triangular matrix, in place. ok is false if the matrix is singular.
 func (l LAPACK) Dtrtri(uplo blas.Uplo, diag blas.Diag, n int, a []float64, lda int) (ok bool) {
 	m := matrix(n, n, a, lda)
 	if !isTriangle(uplo) || diag != blas.NonUnit || empty(m) || !l.eager && n < inverseRows || !invertible(m) {
@@ -44,8 +45,8 @@ func (l LAPACK) Dtrtri(uplo blas.Uplo, diag blas.Diag, n int, a []float64, lda i
 	return inLower(uplo, m, func(ws *la.Workspace, a la.Matrix[float64]) bool { la.TriInv(ws, a); return true })
 }
 
-// inLower calls do with one triangle of A as a lower triangle and, if do succeeds, has the
-// result in A. The other triangle of A is left alone.
+// inLower calls do with one triangle of A, as a lower triangle. If do succeeds, the result is stored in
+// the same triangle of A. The other triangle of A does not change.
 func inLower(uplo blas.Uplo, a la.Matrix[float64], do func(*la.Workspace, la.Matrix[float64]) bool) bool {
 	s := borrow()
 	defer pool.Put(s)

@@ -8,14 +8,14 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// The functions of this file and of vectors.go are the routines of BLAS of the same names for
-// the arguments that la takes. They report whether they have done the work; if not, they have
-// changed nothing.
+// The functions of this file and of vectors.go are the BLAS routines of the same names, for arguments
+// that la accepts. They report whether they have done the work. If not, they have changed nothing.
 
-// leaf is the number of rows up to which a triangle is not cut in halves.
+// leaf is the largest number of rows of a triangle that is not cut in halves.
 const leaf = 128
 
-// gemm leaves a product with one vector to times, which computes y ← α·op(A)·x + β·y.
+// gemm computes C ← α·op(A)·op(B) + β·C. If C has one row or one column, it calls times, which computes
+// y ← α·op(A)·x + β·y.
 func gemm[T la.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int,
 	times func(t blas.Transpose, rows, cols int, a []T, lda int, x []T, incX int, y []T, incY int)) bool {
 	ta, okA := transpose(tA)
@@ -42,7 +42,7 @@ func gemm[T la.Float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda in
 	return true
 }
 
-// step returns how far apart the elements of a matrix with one row (row) or one column are.
+// step returns the distance between elements of a matrix with one row (if row) or one column.
 func step(row la.Trans, stride int) int {
 	if row {
 		return 1
@@ -167,7 +167,7 @@ func (p triangular) fits() bool {
 	return ok && isSide(p.side) && isTriangle(p.uplo) && isDiag(p.diag)
 }
 
-// order returns the number of rows of A, and the number of vectors it is applied to.
+// order returns the number of rows of A, and the number of vectors that A is applied to.
 func (p triangular) order(m, n int) (order, vectors int) {
 	if p.side == blas.Right {
 		return n, m
@@ -175,7 +175,7 @@ func (p triangular) order(m, n int) (order, vectors int) {
 	return m, n
 }
 
-// trmm cuts A in halves and leaves triangles of few rows to product, which is gonum's.
+// trmm cuts A in halves, and calls product, which is gonum's, for triangles of few rows.
 func trmm[T la.Float](p triangular, m, n int, alpha T, a []T, lda int, b []T, ldb int, product func(a, b la.Matrix[T])) bool {
 	order, _ := p.order(m, n)
 	am, bm := matrix(order, order, a, lda), matrix(m, n, b, ldb)
@@ -205,7 +205,7 @@ func trmmHalves[T la.Float](s *scratch, p triangular, alpha T, a, b la.Matrix[T]
 	below := (p.uplo == blas.Lower) != bool(t) // op(A) is a lower triangle
 	left := p.side == blas.Left
 	b1, b2 := rowsOf(la.Trans(!left), b, 0, h), rowsOf(la.Trans(!left), b, h, n)
-	if below == left { // the second half needs the first as it is
+	if below == left { // the second half of B needs the old values of the first
 		a1, a2, b1, b2 = a2, a1, b2, b1
 	}
 	trmmHalves(s, p, alpha, a1, b1, product)
@@ -246,8 +246,8 @@ func trsm[T la.Float](p triangular, m, n int, alpha T, a []T, lda int, b []T, ld
 	return true
 }
 
-// invertible reports whether all elements of the diagonal have reciprocals. la multiplies by
-// them where gonum divides.
+// invertible reports whether all diagonal elements have finite reciprocals. gonum divides by diagonal
+// elements, and la multiplies by their reciprocals.
 func invertible[T la.Float](a la.Matrix[T]) bool {
 	for i := range a.Rows {
 		if r := 1 / a.Data[i*a.Stride+i]; math.IsInf(float64(r), 0) {

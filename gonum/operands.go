@@ -17,10 +17,10 @@ type scratch struct {
 
 var pool = sync.Pool{New: func() any { return new(scratch) }}
 
-// borrow returns memory for one call, to be given back by pool.Put.
+// borrow returns memory for one call. The caller returns it with pool.Put.
 func borrow() *scratch { return pool.Get().(*scratch) }
 
-// room returns n elements of s, not cleared. Later calls return the same ones.
+// room returns n elements of s, not cleared. Later calls return the same elements.
 func room[T la.Float](s *scratch, n int) []T {
 	p, ok := any(&s.f64).(*[]T)
 	if !ok {
@@ -32,10 +32,11 @@ func room[T la.Float](s *scratch, n int) []T {
 	return (*p)[:n]
 }
 
-// square returns an n×n matrix in the room of s.
+// square returns an n×n matrix in the memory of s.
 func square[T la.Float](s *scratch, n int) la.Matrix[T] { return la.MatrixOf(n, n, room[T](s, n*n)) }
 
-// matrix returns the rows×cols matrix in a, or the empty matrix if there is none.
+// matrix returns the rows×cols matrix in a, or the empty matrix if a is too short or a size is not
+// valid.
 func matrix[T la.Float](rows, cols int, a []T, stride int) la.Matrix[T] {
 	m := la.Matrix[T]{Rows: rows, Cols: cols, Stride: stride, Data: a}
 	if rows <= 0 || cols <= 0 || !m.Valid() {
@@ -62,7 +63,8 @@ func empty[T la.Float](ms ...la.Matrix[T]) bool {
 	return false
 }
 
-// transpose returns t as la has it; a real matrix is its own conjugate.
+// transpose returns la's value for t. ConjTrans is Trans, as the matrices are real. ok is false for
+// other values.
 func transpose(t blas.Transpose) (tr la.Trans, ok bool) {
 	return t != blas.NoTrans, t == blas.NoTrans || t == blas.Trans || t == blas.ConjTrans
 }
@@ -130,7 +132,7 @@ func (v vector[T]) fits() bool {
 	return v.n > 0 && v.inc != 0 && len(v.data) > (v.n-1)*max(v.inc, -v.inc)
 }
 
-// column returns the vector's elements as a matrix, to tell what it overlaps.
+// column returns the vector's elements as a matrix, for la.Overlap.
 func (v vector[T]) column() la.Matrix[T] {
 	if v.inc == 1 {
 		return la.Matrix[T]{Rows: 1, Cols: v.n, Stride: v.n, Data: v.data}
@@ -138,10 +140,10 @@ func (v vector[T]) column() la.Matrix[T] {
 	return la.Matrix[T]{Rows: v.n, Cols: 1, Stride: max(v.inc, -v.inc), Data: v.data}
 }
 
-// first returns the place of the first element.
+// first returns the index of the first element.
 func (v vector[T]) first() int { return max(0, -(v.n-1)*v.inc) }
 
-// gather returns the elements one behind the other, in tmp unless they lie so.
+// gather returns the elements with a distance of 1. It copies them to tmp if inc is not 1.
 func (v vector[T]) gather(tmp []T) []T {
 	if v.inc == 1 {
 		return v.data[:v.n]
@@ -154,7 +156,7 @@ func (v vector[T]) gather(tmp []T) []T {
 	return tmp[:v.n]
 }
 
-// scatter puts back what gather returned.
+// scatter copies the result of gather back to the vector.
 func (v vector[T]) scatter(tmp []T) {
 	if v.inc == 1 {
 		return

@@ -19,7 +19,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// level holds the routines that la has, of one precision.
+// level holds the routines that la replaces, in one precision.
 type level[T la.Float] struct {
 	gemm  func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
 	symm  func(s blas.Side, ul blas.Uplo, m, n int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)
@@ -42,9 +42,9 @@ func single(b blas.Float32) level[float32] {
 	return level[float32]{b.Sgemm, b.Ssymm, b.Ssyrk, b.Ssyr2k, b.Strmm, b.Strsm, b.Sgemv, b.Ssymv, b.Strsv, b.Sdot, b.Saxpy}
 }
 
-// The suite of gonum has small matrices only, and none in single precision. Here are sizes
-// on both sides of every limit and of every halving, against gonum's own routines.
-func TestAgainstGonum(t *testing.T) {
+// TestResultsEqualGonums compares la's routines with gonum's own, in both precisions, for sizes on both
+// sides of every limit and of every halving. gonum's suite has only small matrices in float64.
+func TestResultsEqualGonums(t *testing.T) {
 	for _, eager := range []bool{false, true} {
 		b := BLAS{eager: eager}
 		t.Run(fmt.Sprint("float64 eager=", eager), func(t *testing.T) {
@@ -57,143 +57,190 @@ func TestAgainstGonum(t *testing.T) {
 }
 
 func compare[T la.Float](t *testing.T, want, got level[T], tol float64) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	one := func() T { return T(rng.NormFloat64()) }
-	pick := func(from ...T) T { return from[rng.IntN(len(from))] }
-	// random returns the elements of a matrix, NaN beside its rows.
-	random := func(rows, cols, stride int) []T {
-		a := make([]T, (rows-1)*stride+cols)
-		for i := range a {
-			a[i] = T(math.NaN())
-			if i%stride < cols {
-				a[i] = one()
-			}
-		}
-		return a
-	}
-	// triangle returns a matrix, well conditioned, with NaN in the triangle not to be read.
-	triangle := func(n, stride int, ul blas.Uplo, d blas.Diag) []T {
-		a := random(n, n, stride)
-		for i := range n {
-			for j := range n {
-				switch {
-				case i == j && d == blas.Unit, ul == blas.Lower && j > i, ul == blas.Upper && j < i:
-					a[i*stride+j] = T(math.NaN())
-				case i == j:
-					a[i*stride+j] = 4 + T(rng.Float64())
-				default:
-					a[i*stride+j] /= T(n)
-				}
-			}
-		}
-		return a
-	}
-	output := func(rows, cols, stride int, beta T) []T {
-		c := random(rows, cols, stride)
-		if beta == 0 {
-			for i := range c {
-				c[i] = T(math.NaN())
-			}
-		}
-		return c
-	}
-	// gonum multiplies C by β even where that is 0 in syrk and syr2k, so that NaNs stay.
-	finite := func(a []T) []T {
-		for i := range a {
-			a[i] = one()
-		}
-		return a
-	}
-	// both runs f on a copy of c for each library and compares what has become of them.
-	both := func(c []T, f func(l level[T], c []T), what ...any) {
-		t.Helper()
-		x, y := append([]T{}, c...), append([]T{}, c...)
-		f(want, x)
-		f(got, y)
-		for i := range x {
-			if a, b := float64(x[i]), float64(y[i]); math.Abs(a-b) > tol*(1+math.Abs(a)) || math.IsNaN(a) != math.IsNaN(b) {
-				require.Fail(t, "results differ", "%v: element %d is %v, not %v", what, i, b, a)
-			}
-		}
-	}
-	size := func() int { return []int{1, 2, 7, 15, 24, 33, 64, 100, 129, 150, 260}[rng.IntN(11)] }
-	transposes := []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}
+	p := &peers[T]{T: t, want: want, got: got, tol: tol, rng: rand.New(rand.NewPCG(3, 4))}
 	rounds := 60
 	if testing.Short() {
 		rounds = 12
 	}
 	for range rounds {
-		tA, tB := transposes[rng.IntN(3)], transposes[rng.IntN(3)]
-		m, n, k := size(), size(), size()
-		lda, ldb, ldc := max(m, n, k)+rng.IntN(3), max(m, n, k)+rng.IntN(3), n+rng.IntN(3)
-		alpha, beta := pick(0, 1, -1, one()), pick(0, 1, one())
-		stored := func(t blas.Transpose, rows, cols, stride int) []T {
-			if t != blas.NoTrans {
-				rows, cols = cols, rows
-			}
-			return random(rows, cols, stride)
-		}
-		a, b := stored(tA, m, k, lda), stored(tB, k, n, ldb)
-		both(output(m, n, ldc, beta), func(l level[T], c []T) {
-			l.gemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-		}, "gemm", string(tA), string(tB), m, n, k, alpha, beta)
-
-		a, b = stored(tA, n, k, lda), stored(tA, n, k, ldb)
+		p.draw()
+		p.products()
 		for _, ul := range []blas.Uplo{blas.Lower, blas.Upper} {
-			both(finite(output(n, n, ldc, beta)), func(l level[T], c []T) {
-				l.syrk(ul, tA, n, k, alpha, a, lda, beta, c, ldc)
-			}, "syrk", string(ul), string(tA), n, k, alpha, beta)
-			both(finite(output(n, n, ldc, beta)), func(l level[T], c []T) {
-				l.syr2k(ul, tA, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
-			}, "syr2k", string(ul), string(tA), n, k, alpha, beta)
+			p.rankUpdates(ul)
+			p.triangleAndVector(ul)
+			p.triangleAndMatrix(ul)
+		}
+		p.vectors()
+	}
+}
 
-			incX, incY := int(pick(1, 1, 3, -2)), int(pick(1, 1, 2, -3))
-			span := func(n, inc int) int { return (n-1)*max(inc, -inc) + 1 }
-			x, y := random(1, 3*260, 3*260), output(1, span(n, incY), 3*260, beta)
-			s := triangle(n, lda, ul, blas.NonUnit)
-			both(y, func(l level[T], y []T) {
-				l.symv(ul, n, alpha, s, lda, x, incX, beta, y, incY)
-			}, "symv", string(ul), n, alpha, beta, incX, incY)
-			for _, d := range []blas.Diag{blas.NonUnit, blas.Unit} {
-				a := triangle(n, lda, ul, d)
-				both(x, func(l level[T], x []T) {
-					l.trsv(ul, tA, d, n, a, lda, x, incX)
-				}, "trsv", string(ul), string(tA), string(d), n, incX)
-				for _, side := range []blas.Side{blas.Left, blas.Right} {
-					order := n
-					if side == blas.Left {
-						order = m
-					}
-					a := triangle(order, lda, ul, d)
-					b := random(m, n, ldc)
-					what := []any{string(side), string(ul), string(tA), string(d), m, n, alpha, beta}
-					both(b, func(l level[T], b []T) { l.trmm(side, ul, tA, d, m, n, alpha, a, lda, b, ldc) }, append(what, "trmm")...)
-					both(b, func(l level[T], b []T) { l.trsm(side, ul, tA, d, m, n, alpha, a, lda, b, ldc) }, append(what, "trsm")...)
-					if d == blas.NonUnit {
-						both(output(m, n, ldc, beta), func(l level[T], c []T) {
-							l.symm(side, ul, m, n, alpha, a, lda, b, ldc, beta, c, ldc)
-						}, append(what, "symm")...)
-					}
-				}
+// peers calls the routines of two libraries with the same random arguments.
+type peers[T la.Float] struct {
+	*testing.T
+	want, got level[T]
+	tol       float64
+	rng       *rand.Rand
+
+	tA, tB        blas.Transpose
+	m, n, k       int
+	lda, ldb, ldc int
+	incX, incY    int
+	alpha, beta   T
+}
+
+// draw draws the arguments of a round.
+func (p *peers[T]) draw() {
+	transposes := []blas.Transpose{blas.NoTrans, blas.Trans, blas.ConjTrans}
+	size := func() int { return []int{1, 2, 7, 15, 24, 33, 64, 100, 129, 150, 260}[p.rng.IntN(11)] }
+	p.tA, p.tB = transposes[p.rng.IntN(3)], transposes[p.rng.IntN(3)]
+	p.m, p.n, p.k = size(), size(), size()
+	longest := max(p.m, p.n, p.k)
+	p.lda, p.ldb, p.ldc = longest+p.rng.IntN(3), longest+p.rng.IntN(3), p.n+p.rng.IntN(3)
+	p.incX, p.incY = []int{1, 1, 3, -2}[p.rng.IntN(4)], []int{1, 1, 2, -3}[p.rng.IntN(4)]
+	p.alpha, p.beta = []T{0, 1, -1, p.one()}[p.rng.IntN(4)], []T{0, 1, p.one()}[p.rng.IntN(3)]
+}
+
+// one returns a random number.
+func (p *peers[T]) one() T { return T(p.rng.NormFloat64()) }
+
+// random returns the elements of a random matrix. Elements between its rows are NaN.
+func (p *peers[T]) random(rows, cols, stride int) []T {
+	a := make([]T, (rows-1)*stride+cols)
+	for i := range a {
+		a[i] = T(math.NaN())
+		if i%stride < cols {
+			a[i] = p.one()
+		}
+	}
+	return a
+}
+
+// operand returns a random matrix A with rows×cols elements in op(A).
+func (p *peers[T]) operand(t blas.Transpose, rows, cols, stride int) []T {
+	if t != blas.NoTrans {
+		rows, cols = cols, rows
+	}
+	return p.random(rows, cols, stride)
+}
+
+// triangle returns a well-conditioned triangle. Elements that must not be read are NaN.
+func (p *peers[T]) triangle(n, stride int, ul blas.Uplo, d blas.Diag) []T {
+	a := p.random(n, n, stride)
+	for i := range n {
+		for j := range n {
+			switch {
+			case i == j && d == blas.Unit, ul == blas.Lower && j > i, ul == blas.Upper && j < i:
+				a[i*stride+j] = T(math.NaN())
+			case i == j:
+				a[i*stride+j] = 4 + T(p.rng.Float64())
+			default:
+				a[i*stride+j] /= T(n)
 			}
-			a := random(m, n, lda)
-			of := m
-			if tA != blas.NoTrans {
-				of = n
-			}
-			y = output(1, span(of, incY), 3*260, beta)
-			both(y, func(l level[T], y []T) {
-				l.gemv(tA, m, n, alpha, a, lda, x, incX, beta, y, incY)
-			}, "gemv", string(tA), m, n, alpha, beta, incX, incY)
-			y = random(1, 3*260, 3*260)
-			both(y, func(l level[T], y []T) { l.axpy(n, alpha, x, incX, y, incY) }, "axpy", n, incX, incY)
-			both(y, func(l level[T], y []T) { y[0] = l.dot(n, x, incX, y, incY) }, "dot", n, incX, incY)
+		}
+	}
+	return a
+}
+
+// output returns a matrix for a result. With β = 0 its elements are NaN.
+func (p *peers[T]) output(rows, cols, stride int) []T {
+	c := p.random(rows, cols, stride)
+	if p.beta == 0 {
+		for i := range c {
+			c[i] = T(math.NaN())
+		}
+	}
+	return c
+}
+
+// vector returns a random vector with room for every size and increment.
+func (p *peers[T]) vector() []T { return p.random(1, 3*260, 3*260) }
+
+// result returns a vector for a result of n elements, incY apart.
+func (p *peers[T]) result(n int) []T {
+	return p.output(1, (n-1)*max(p.incY, -p.incY)+1, 3*260)
+}
+
+// both calls f with a copy of c for each library, and compares the copies.
+func (p *peers[T]) both(c []T, f func(l level[T], c []T), what ...any) {
+	p.Helper()
+	x, y := slices.Clone(c), slices.Clone(c)
+	f(p.want, x)
+	f(p.got, y)
+	for i := range x {
+		if a, b := float64(x[i]), float64(y[i]); math.Abs(a-b) > p.tol*(1+math.Abs(a)) || math.IsNaN(a) != math.IsNaN(b) {
+			require.Fail(p, "results differ", "%v, op %c %c, m %d n %d k %d, α %v β %v, increments %d %d: element %d is %v, not %v",
+				what, p.tA, p.tB, p.m, p.n, p.k, p.alpha, p.beta, p.incX, p.incY, i, b, a)
 		}
 	}
 }
 
-// Whatever is wrong with the arguments, gonum's own routine says so.
-func TestBadArguments(t *testing.T) {
+func (p *peers[T]) products() {
+	a, b := p.operand(p.tA, p.m, p.k, p.lda), p.operand(p.tB, p.k, p.n, p.ldb)
+	p.both(p.output(p.m, p.n, p.ldc), func(l level[T], c []T) {
+		l.gemm(p.tA, p.tB, p.m, p.n, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta, c, p.ldc)
+	}, "gemm")
+}
+
+// rankUpdates has no NaN in C: with β = 0, gonum multiplies C by 0 in syrk and syr2k.
+func (p *peers[T]) rankUpdates(ul blas.Uplo) {
+	a, b := p.operand(p.tA, p.n, p.k, p.lda), p.operand(p.tA, p.n, p.k, p.ldb)
+	c := p.random(1, (p.n-1)*p.ldc+p.n, p.n*p.ldc)
+	p.both(c, func(l level[T], c []T) {
+		l.syrk(ul, p.tA, p.n, p.k, p.alpha, a, p.lda, p.beta, c, p.ldc)
+	}, "syrk", string(ul))
+	p.both(c, func(l level[T], c []T) {
+		l.syr2k(ul, p.tA, p.n, p.k, p.alpha, a, p.lda, b, p.ldb, p.beta, c, p.ldc)
+	}, "syr2k", string(ul))
+}
+
+func (p *peers[T]) triangleAndVector(ul blas.Uplo) {
+	x, s := p.vector(), p.triangle(p.n, p.lda, ul, blas.NonUnit)
+	p.both(p.result(p.n), func(l level[T], y []T) {
+		l.symv(ul, p.n, p.alpha, s, p.lda, x, p.incX, p.beta, y, p.incY)
+	}, "symv", string(ul))
+	for _, d := range []blas.Diag{blas.NonUnit, blas.Unit} {
+		a := p.triangle(p.n, p.lda, ul, d)
+		p.both(x, func(l level[T], x []T) {
+			l.trsv(ul, p.tA, d, p.n, a, p.lda, x, p.incX)
+		}, "trsv", string(ul), string(d))
+	}
+}
+
+func (p *peers[T]) triangleAndMatrix(ul blas.Uplo) {
+	for _, side := range []blas.Side{blas.Left, blas.Right} {
+		order := p.n
+		if side == blas.Left {
+			order = p.m
+		}
+		for _, d := range []blas.Diag{blas.NonUnit, blas.Unit} {
+			a, b := p.triangle(order, p.lda, ul, d), p.random(p.m, p.n, p.ldc)
+			what := string(side) + string(ul) + string(d)
+			p.both(b, func(l level[T], b []T) { l.trmm(side, ul, p.tA, d, p.m, p.n, p.alpha, a, p.lda, b, p.ldc) }, "trmm", what)
+			p.both(b, func(l level[T], b []T) { l.trsm(side, ul, p.tA, d, p.m, p.n, p.alpha, a, p.lda, b, p.ldc) }, "trsm", what)
+			if d == blas.NonUnit {
+				p.both(p.output(p.m, p.n, p.ldc), func(l level[T], c []T) {
+					l.symm(side, ul, p.m, p.n, p.alpha, a, p.lda, b, p.ldc, p.beta, c, p.ldc)
+				}, "symm", what)
+			}
+		}
+	}
+}
+
+func (p *peers[T]) vectors() {
+	a, x, rows := p.random(p.m, p.n, p.lda), p.vector(), p.m
+	if p.tA != blas.NoTrans {
+		rows = p.n
+	}
+	p.both(p.result(rows), func(l level[T], y []T) {
+		l.gemv(p.tA, p.m, p.n, p.alpha, a, p.lda, x, p.incX, p.beta, y, p.incY)
+	}, "gemv")
+	y := p.vector()
+	p.both(y, func(l level[T], y []T) { l.axpy(p.n, p.alpha, x, p.incX, y, p.incY) }, "axpy")
+	p.both(y, func(l level[T], y []T) { y[0] = l.dot(p.n, x, p.incX, y, p.incY) }, "dot")
+}
+
+// TestBadArgumentsPanicWithGonumsMessages: gonum's own routine gets every call with a bad argument.
+func TestBadArgumentsPanicWithGonumsMessages(t *testing.T) {
 	x := make([]float64, 40*40)
 	N, L, left, U := blas.NoTrans, blas.Lower, blas.Left, blas.NonUnit
 	for name, call := range map[string]func(b blas.Float64){
@@ -231,8 +278,8 @@ func panicOf(f func()) (said any) {
 	return nil
 }
 
-// gonum takes output that overlaps input; la refuses it.
-func TestOverlap(t *testing.T) {
+// TestOverlappingOutputGivesGonumsResults: gonum accepts output that overlaps input, la does not.
+func TestOverlappingOutputGivesGonumsResults(t *testing.T) {
 	for name, call := range map[string]func(b blas.Float64, x []float64){
 		"axpy": func(b blas.Float64, x []float64) { b.Daxpy(1500, 0.5, x, 1, x[1:], 1) },
 		"gemv": func(b blas.Float64, x []float64) { b.Dgemv(blas.Trans, 40, 40, 1, x, 40, x[2000:], 1, 1, x[20:], 1) },
@@ -256,8 +303,8 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// la has an inverse with infinities where gonum says that there is none.
-func TestSingular(t *testing.T) {
+// TestSingularMatricesHaveNoInverse: la alone would return infinities.
+func TestSingularMatricesHaveNoInverse(t *testing.T) {
 	for _, ul := range []blas.Uplo{blas.Lower, blas.Upper} {
 		a := []float64{1, 2, 2, 0}
 		l := LAPACK{eager: true}
@@ -268,18 +315,18 @@ func TestSingular(t *testing.T) {
 	}
 }
 
-// The import alone puts la to work, if la has vector instructions.
-func TestInit(t *testing.T) {
+// TestImportReplacesBLAS: the import alone makes gonum use la, if la has vector instructions.
+func TestImportReplacesBLAS(t *testing.T) {
 	var b64, b32 any = BLAS{}, BLAS{}
-	if set := la.InstructionSet(); set == "generic" {
+	if set, _ := la.InstructionSet(); set == "generic" {
 		b64, b32 = gonumblas.Implementation{}, gonumblas.Implementation{}
 	}
 	assert.Equal(t, b64, blas64.Implementation())
 	assert.Equal(t, b32, blas32.Implementation())
 }
 
-// What mat computes by la satisfies the equations that it should.
-func TestMat(t *testing.T) {
+// TestMatSatisfiesItsEquations: products, factors, inverses and solutions of package mat, computed by la.
+func TestMatSatisfiesItsEquations(t *testing.T) {
 	for _, n := range []int{3, 30, 140} {
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
 		a := mat.NewDense(n+3, n, nil)
@@ -327,8 +374,8 @@ func TestMat(t *testing.T) {
 	}
 }
 
-// Calls at the same time share no memory.
-func TestConcurrentCalls(t *testing.T) {
+// TestConcurrentCallsShareNoMemory: results do not depend on other calls at the same time.
+func TestConcurrentCallsShareNoMemory(t *testing.T) {
 	const n = 150
 	rng := rand.New(rand.NewPCG(5, 6))
 	a := make([]float64, n*n)

@@ -7,10 +7,10 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Dgesvd computes the singular value decomposition of a matrix.
+// Dgesvd computes the singular value decomposition A = U·Σ·Vᵀ of an m×n matrix.
 //
-// gonum rotates columns of U and rows of Vᵀ, the former with long strides through memory. Here
-// a matrix that is not much taller than wide has Uᵀ rotated in the place of U, by rows as well.
+// gonum rotates columns of U, with long strides through memory, and rows of Vᵀ. For a matrix that is
+// not much taller than wide, this routine rotates the rows of Uᵀ instead and transposes the result.
 func (l LAPACK) Dgesvd(jobU, jobVT lapack.SVDJob, m, n int, a []float64, lda int, s, u []float64, ldu int, vt []float64, ldvt int, work []float64, lwork int) (ok bool) {
 	am, um, vm := matrix(m, n, a, lda), matrix(m, n, u, ldu), matrix(n, n, vt, ldvt)
 	wanted := (jobU == lapack.SVDStore || jobU == lapack.SVDAll && m == n) && (jobVT == lapack.SVDStore || jobVT == lapack.SVDAll)
@@ -40,7 +40,7 @@ func (l LAPACK) Dgesvd(jobU, jobVT lapack.SVDJob, m, n int, a []float64, lda int
 	return ok
 }
 
-// moderate reports whether no element is so large or small that A must be scaled.
+// moderate reports whether all elements are in the range in which A needs no scaling.
 func (l LAPACK) moderate(a la.Matrix[float64]) bool {
 	largest := l.Dlange(lapack.MaxAbs, a.Rows, a.Cols, a.Data, a.Stride, nil)
 	return largest == 0 || largest > 1e-100 && largest < 1e100

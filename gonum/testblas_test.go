@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas/testblas"
 )
 
-// gonum's own suite for BLAS, of the routines that la has. la has every matrix, however
-// small: those of the suite are.
+// TestBLAS runs gonum's own suite for the BLAS routines that la replaces. The matrices of the suite are
+// small, so la is used for all sizes.
 func TestBLAS(t *testing.T) {
 	for _, c := range []struct {
 		name string

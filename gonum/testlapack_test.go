@@ -1,6 +1,9 @@
 package gonum
 
 import (
+	"reflect"
+	"runtime"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -9,153 +12,64 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 )
 
-// gonum's own suite for LAPACK, on la's BLAS. la has every matrix, however small: those of
-// the suite are.
+// TestLAPACK runs gonum's own suite for LAPACK, on la's BLAS. The matrices of the suite are small, so la
+// is used for all sizes.
 func TestLAPACK(t *testing.T) {
 	testkit.NotShort(t)
 	was := blas64.Implementation()
 	blas64.Use(BLAS{eager: true})
 	t.Cleanup(func() { blas64.Use(was) })
-	for _, c := range []struct {
-		name string
-		test func(t *testing.T, l LAPACK)
-	}{
-		{"Dbdsqr", func(t *testing.T, l LAPACK) { testlapack.DbdsqrTest(t, l) }},
-		{"Dhseqr", func(t *testing.T, l LAPACK) { testlapack.DhseqrTest(t, l) }},
-		{"Dgebak", func(t *testing.T, l LAPACK) { testlapack.DgebakTest(t, l) }},
-		{"Dgebal", func(t *testing.T, l LAPACK) { testlapack.DgebalTest(t, l) }},
-		{"Dgebd2", func(t *testing.T, l LAPACK) { testlapack.Dgebd2Test(t, l) }},
-		{"Dgebrd", func(t *testing.T, l LAPACK) { testlapack.DgebrdTest(t, l) }},
-		{"Dgecon", func(t *testing.T, l LAPACK) { testlapack.DgeconTest(t, l) }},
-		{"Dgeev", func(t *testing.T, l LAPACK) { testlapack.DgeevTest(t, l) }},
-		{"Dgehd2", func(t *testing.T, l LAPACK) { testlapack.Dgehd2Test(t, l) }},
-		{"Dgehrd", func(t *testing.T, l LAPACK) { testlapack.DgehrdTest(t, l) }},
-		{"Dgelqf", func(t *testing.T, l LAPACK) { testlapack.DgelqfTest(t, l) }},
-		{"Dgelq2", func(t *testing.T, l LAPACK) { testlapack.Dgelq2Test(t, l) }},
-		{"Dgeql2", func(t *testing.T, l LAPACK) { testlapack.Dgeql2Test(t, l) }},
-		{"Dgels", func(t *testing.T, l LAPACK) { testlapack.DgelsTest(t, l) }},
-		{"Dgerq2", func(t *testing.T, l LAPACK) { testlapack.Dgerq2Test(t, l) }},
-		{"Dgesc2", func(t *testing.T, l LAPACK) { testlapack.Dgesc2Test(t, l) }},
-		{"Dgeqp3", func(t *testing.T, l LAPACK) { testlapack.Dgeqp3Test(t, l) }},
-		{"Dgeqr2", func(t *testing.T, l LAPACK) { testlapack.Dgeqr2Test(t, l) }},
-		{"Dgeqrf", func(t *testing.T, l LAPACK) { testlapack.DgeqrfTest(t, l) }},
-		{"Dgerqf", func(t *testing.T, l LAPACK) { testlapack.DgerqfTest(t, l) }},
-		{"Dgesv", func(t *testing.T, l LAPACK) { testlapack.DgesvTest(t, l) }},
-		{"Dgetc2", func(t *testing.T, l LAPACK) { testlapack.Dgetc2Test(t, l) }},
-		{"Dgetri", func(t *testing.T, l LAPACK) { testlapack.DgetriTest(t, l) }},
-		{"Dgetf2", func(t *testing.T, l LAPACK) { testlapack.Dgetf2Test(t, l) }},
-		{"Dgetrf", func(t *testing.T, l LAPACK) { testlapack.DgetrfTest(t, l) }},
-		{"Dgetrs", func(t *testing.T, l LAPACK) { testlapack.DgetrsTest(t, l) }},
-		{"Dgghrd", func(t *testing.T, l LAPACK) { testlapack.DgghrdTest(t, l) }},
-		{"Dggsvd3", func(t *testing.T, l LAPACK) { testlapack.Dggsvd3Test(t, l) }},
-		{"Dggsvp3", func(t *testing.T, l LAPACK) { testlapack.Dggsvp3Test(t, l) }},
-		{"Dgtsv", func(t *testing.T, l LAPACK) { testlapack.DgtsvTest(t, l) }},
-		{"Dlabrd", func(t *testing.T, l LAPACK) { testlapack.DlabrdTest(t, l) }},
-		{"Dlacn2", func(t *testing.T, l LAPACK) { testlapack.Dlacn2Test(t, l) }},
-		{"Dlacpy", func(t *testing.T, l LAPACK) { testlapack.DlacpyTest(t, l) }},
-		{"Dlae2", func(t *testing.T, l LAPACK) { testlapack.Dlae2Test(t, l) }},
-		{"Dlaev2", func(t *testing.T, l LAPACK) { testlapack.Dlaev2Test(t, l) }},
-		{"Dlaexc", func(t *testing.T, l LAPACK) { testlapack.DlaexcTest(t, l) }},
-		{"Dlag2", func(t *testing.T, l LAPACK) { testlapack.Dlag2Test(t, l) }},
-		{"Dlags2", func(t *testing.T, l LAPACK) { testlapack.Dlags2Test(t, l) }},
-		{"Dlagtm", func(t *testing.T, l LAPACK) { testlapack.DlagtmTest(t, l) }},
-		{"Dlahqr", func(t *testing.T, l LAPACK) { testlapack.DlahqrTest(t, l) }},
-		{"Dlahr2", func(t *testing.T, l LAPACK) { testlapack.Dlahr2Test(t, l) }},
-		{"Dlaln2", func(t *testing.T, l LAPACK) { testlapack.Dlaln2Test(t, l) }},
-		{"Dlangb", func(t *testing.T, l LAPACK) { testlapack.DlangbTest(t, l) }},
-		{"Dlange", func(t *testing.T, l LAPACK) { testlapack.DlangeTest(t, l) }},
-		{"Dlangt", func(t *testing.T, l LAPACK) { testlapack.DlangtTest(t, l) }},
-		{"Dlanhs", func(t *testing.T, l LAPACK) { testlapack.DlanhsTest(t, l) }},
-		{"Dlapy2", func(t *testing.T, l LAPACK) { testlapack.Dlapy2Test(t, l) }},
-		{"Dlapll", func(t *testing.T, l LAPACK) { testlapack.DlapllTest(t, l) }},
-		{"Dlapmr", func(t *testing.T, l LAPACK) { testlapack.DlapmrTest(t, l) }},
-		{"Dlapmt", func(t *testing.T, l LAPACK) { testlapack.DlapmtTest(t, l) }},
-		{"Dlas2", func(t *testing.T, l LAPACK) { testlapack.Dlas2Test(t, l) }},
-		{"Dlascl", func(t *testing.T, l LAPACK) { testlapack.DlasclTest(t, l) }},
-		{"Dlaset", func(t *testing.T, l LAPACK) { testlapack.DlasetTest(t, l) }},
-		{"Dlasrt", func(t *testing.T, l LAPACK) { testlapack.DlasrtTest(t, l) }},
-		{"Dlassq", func(t *testing.T, l LAPACK) { testlapack.DlassqTest(t, l) }},
-		{"Dlaswp", func(t *testing.T, l LAPACK) { testlapack.DlaswpTest(t, l) }},
-		{"Dlasy2", func(t *testing.T, l LAPACK) { testlapack.Dlasy2Test(t, l) }},
-		{"Dlansb", func(t *testing.T, l LAPACK) { testlapack.DlansbTest(t, l) }},
-		{"Dlanst", func(t *testing.T, l LAPACK) { testlapack.DlanstTest(t, l) }},
-		{"Dlansy", func(t *testing.T, l LAPACK) { testlapack.DlansyTest(t, l) }},
-		{"Dlantb", func(t *testing.T, l LAPACK) { testlapack.DlantbTest(t, l) }},
-		{"Dlantr", func(t *testing.T, l LAPACK) { testlapack.DlantrTest(t, l) }},
-		{"Dlanv2", func(t *testing.T, l LAPACK) { testlapack.Dlanv2Test(t, l) }},
-		{"Dlaqr04", func(t *testing.T, l LAPACK) { testlapack.Dlaqr04Test(t, l) }},
-		{"Dlaqp2", func(t *testing.T, l LAPACK) { testlapack.Dlaqp2Test(t, l) }},
-		{"Dlaqps", func(t *testing.T, l LAPACK) { testlapack.DlaqpsTest(t, l) }},
-		{"Dlaqr1", func(t *testing.T, l LAPACK) { testlapack.Dlaqr1Test(t, l) }},
-		{"Dlaqr23", func(t *testing.T, l LAPACK) { testlapack.Dlaqr23Test(t, l) }},
-		{"Dlaqr5", func(t *testing.T, l LAPACK) { testlapack.Dlaqr5Test(t, l) }},
-		{"Dlarf", func(t *testing.T, l LAPACK) { testlapack.DlarfTest(t, l) }},
-		{"Dlarfb", func(t *testing.T, l LAPACK) { testlapack.DlarfbTest(t, l) }},
-		{"Dlarfg", func(t *testing.T, l LAPACK) { testlapack.DlarfgTest(t, l) }},
-		{"Dlarft", func(t *testing.T, l LAPACK) { testlapack.DlarftTest(t, l) }},
-		{"Dlarfx", func(t *testing.T, l LAPACK) { testlapack.DlarfxTest(t, l) }},
-		{"Dlartg", func(t *testing.T, l LAPACK) { testlapack.DlartgTest(t, l) }},
-		{"Dlasq1", func(t *testing.T, l LAPACK) { testlapack.Dlasq1Test(t, l) }},
-		{"Dlasq2", func(t *testing.T, l LAPACK) { testlapack.Dlasq2Test(t, l) }},
-		{"Dlasr", func(t *testing.T, l LAPACK) { testlapack.DlasrTest(t, l) }},
-		{"Dlasv2", func(t *testing.T, l LAPACK) { testlapack.Dlasv2Test(t, l) }},
-		{"Dlatbs", func(t *testing.T, l LAPACK) { testlapack.DlatbsTest(t, l) }},
-		{"Dlatrd", func(t *testing.T, l LAPACK) { testlapack.DlatrdTest(t, l) }},
-		{"Dlatrs", func(t *testing.T, l LAPACK) { testlapack.DlatrsTest(t, l) }},
-		{"Dlauu2", func(t *testing.T, l LAPACK) { testlapack.Dlauu2Test(t, l) }},
-		{"Dlauum", func(t *testing.T, l LAPACK) { testlapack.DlauumTest(t, l) }},
-		{"Dorg2r", func(t *testing.T, l LAPACK) { testlapack.Dorg2rTest(t, l) }},
-		{"Dorgbr", func(t *testing.T, l LAPACK) { testlapack.DorgbrTest(t, l) }},
-		{"Dorghr", func(t *testing.T, l LAPACK) { testlapack.DorghrTest(t, l) }},
-		{"Dorg2l", func(t *testing.T, l LAPACK) { testlapack.Dorg2lTest(t, l) }},
-		{"Dorgl2", func(t *testing.T, l LAPACK) { testlapack.Dorgl2Test(t, l) }},
-		{"Dorglq", func(t *testing.T, l LAPACK) { testlapack.DorglqTest(t, l) }},
-		{"Dorgql", func(t *testing.T, l LAPACK) { testlapack.DorgqlTest(t, l) }},
-		{"Dorgqr", func(t *testing.T, l LAPACK) { testlapack.DorgqrTest(t, l) }},
-		{"Dorgr2", func(t *testing.T, l LAPACK) { testlapack.Dorgr2Test(t, l) }},
-		{"Dorgtr", func(t *testing.T, l LAPACK) { testlapack.DorgtrTest(t, l) }},
-		{"Dormbr", func(t *testing.T, l LAPACK) { testlapack.DormbrTest(t, l) }},
-		{"Dormhr", func(t *testing.T, l LAPACK) { testlapack.DormhrTest(t, l) }},
-		{"Dorml2", func(t *testing.T, l LAPACK) { testlapack.Dorml2Test(t, l) }},
-		{"Dormlq", func(t *testing.T, l LAPACK) { testlapack.DormlqTest(t, l) }},
-		{"Dormqr", func(t *testing.T, l LAPACK) { testlapack.DormqrTest(t, l) }},
-		{"Dormr2", func(t *testing.T, l LAPACK) { testlapack.Dormr2Test(t, l) }},
-		{"Dorm2r", func(t *testing.T, l LAPACK) { testlapack.Dorm2rTest(t, l) }},
-		{"Dpbcon", func(t *testing.T, l LAPACK) { testlapack.DpbconTest(t, l) }},
-		{"Dpbtf2", func(t *testing.T, l LAPACK) { testlapack.Dpbtf2Test(t, l) }},
-		{"Dpbtrf", func(t *testing.T, l LAPACK) { testlapack.DpbtrfTest(t, l) }},
-		{"Dpbtrs", func(t *testing.T, l LAPACK) { testlapack.DpbtrsTest(t, l) }},
-		{"Dpocon", func(t *testing.T, l LAPACK) { testlapack.DpoconTest(t, l) }},
-		{"Dpotf2", func(t *testing.T, l LAPACK) { testlapack.Dpotf2Test(t, l) }},
-		{"Dpotrf", func(t *testing.T, l LAPACK) { testlapack.DpotrfTest(t, l) }},
-		{"Dpotri", func(t *testing.T, l LAPACK) { testlapack.DpotriTest(t, l) }},
-		{"Dpotrs", func(t *testing.T, l LAPACK) { testlapack.DpotrsTest(t, l) }},
-		{"Dpstf2", func(t *testing.T, l LAPACK) { testlapack.Dpstf2Test(t, l) }},
-		{"Dpstrf", func(t *testing.T, l LAPACK) { testlapack.DpstrfTest(t, l) }},
-		{"Dpttrf", func(t *testing.T, l LAPACK) { testlapack.DpttrfTest(t, l) }},
-		{"Dpttrs", func(t *testing.T, l LAPACK) { testlapack.DpttrsTest(t, l) }},
-		{"Dptsv", func(t *testing.T, l LAPACK) { testlapack.DptsvTest(t, l) }},
-		{"Dptcon", func(t *testing.T, l LAPACK) { testlapack.DptconTest(t, l) }},
-		{"Drscl", func(t *testing.T, l LAPACK) { testlapack.DrsclTest(t, l) }},
-		{"Dsteqr", func(t *testing.T, l LAPACK) { testlapack.DsteqrTest(t, l) }},
-		{"Dsterf", func(t *testing.T, l LAPACK) { testlapack.DsterfTest(t, l) }},
-		{"Dsyev", func(t *testing.T, l LAPACK) { testlapack.DsyevTest(t, l) }},
-		{"Dsytd2", func(t *testing.T, l LAPACK) { testlapack.Dsytd2Test(t, l) }},
-		{"Dsytrd", func(t *testing.T, l LAPACK) { testlapack.DsytrdTest(t, l) }},
-		{"Dtgsja", func(t *testing.T, l LAPACK) { testlapack.DtgsjaTest(t, l) }},
-		{"Dtbtrs", func(t *testing.T, l LAPACK) { testlapack.DtbtrsTest(t, l) }},
-		{"Dtrcon", func(t *testing.T, l LAPACK) { testlapack.DtrconTest(t, l) }},
-		{"Dtrevc3", func(t *testing.T, l LAPACK) { testlapack.Dtrevc3Test(t, l) }},
-		{"Dtrexc", func(t *testing.T, l LAPACK) { testlapack.DtrexcTest(t, l) }},
-		{"Dtrti2", func(t *testing.T, l LAPACK) { testlapack.Dtrti2Test(t, l) }},
-		{"Dtrtri", func(t *testing.T, l LAPACK) { testlapack.DtrtriTest(t, l) }},
-		{"Dtrtrs", func(t *testing.T, l LAPACK) { testlapack.DtrtrsTest(t, l) }},
-		{"Iladlc", func(t *testing.T, l LAPACK) { testlapack.IladlcTest(t, l) }},
-		{"Iladlr", func(t *testing.T, l LAPACK) { testlapack.IladlrTest(t, l) }},
-		{"Dgesvd", func(t *testing.T, l LAPACK) { testlapack.DgesvdTest(t, l, 1e-13) }},
+	for _, c := range []lapackTest{
+		suite(testlapack.DbdsqrTest), suite(testlapack.DhseqrTest), suite(testlapack.DgebakTest), suite(testlapack.DgebalTest),
+		suite(testlapack.Dgebd2Test), suite(testlapack.DgebrdTest), suite(testlapack.DgeconTest), suite(testlapack.DgeevTest),
+		suite(testlapack.Dgehd2Test), suite(testlapack.DgehrdTest), suite(testlapack.DgelqfTest), suite(testlapack.Dgelq2Test),
+		suite(testlapack.Dgeql2Test), suite(testlapack.DgelsTest), suite(testlapack.Dgerq2Test), suite(testlapack.Dgesc2Test),
+		suite(testlapack.Dgeqp3Test), suite(testlapack.Dgeqr2Test), suite(testlapack.DgeqrfTest), suite(testlapack.DgerqfTest),
+		suite(testlapack.DgesvTest), suite(testlapack.Dgetc2Test), suite(testlapack.DgetriTest), suite(testlapack.Dgetf2Test),
+		suite(testlapack.DgetrfTest), suite(testlapack.DgetrsTest), suite(testlapack.DgghrdTest), suite(testlapack.Dggsvd3Test),
+		suite(testlapack.Dggsvp3Test), suite(testlapack.DgtsvTest), suite(testlapack.DlabrdTest), suite(testlapack.Dlacn2Test),
+		suite(testlapack.DlacpyTest), suite(testlapack.Dlae2Test), suite(testlapack.Dlaev2Test), suite(testlapack.DlaexcTest),
+		suite(testlapack.Dlag2Test), suite(testlapack.Dlags2Test), suite(testlapack.DlagtmTest), suite(testlapack.DlahqrTest),
+		suite(testlapack.Dlahr2Test), suite(testlapack.Dlaln2Test), suite(testlapack.DlangbTest), suite(testlapack.DlangeTest),
+		suite(testlapack.DlangtTest), suite(testlapack.DlanhsTest), suite(testlapack.Dlapy2Test), suite(testlapack.DlapllTest),
+		suite(testlapack.DlapmrTest), suite(testlapack.DlapmtTest), suite(testlapack.Dlas2Test), suite(testlapack.DlasclTest),
+		suite(testlapack.DlasetTest), suite(testlapack.DlasrtTest), suite(testlapack.DlassqTest), suite(testlapack.DlaswpTest),
+		suite(testlapack.Dlasy2Test), suite(testlapack.DlansbTest), suite(testlapack.DlanstTest), suite(testlapack.DlansyTest),
+		suite(testlapack.DlantbTest), suite(testlapack.DlantrTest), suite(testlapack.Dlanv2Test), suite(testlapack.Dlaqr04Test),
+		suite(testlapack.Dlaqp2Test), suite(testlapack.DlaqpsTest), suite(testlapack.Dlaqr1Test), suite(testlapack.Dlaqr23Test),
+		suite(testlapack.Dlaqr5Test), suite(testlapack.DlarfTest), suite(testlapack.DlarfbTest), suite(testlapack.DlarfgTest),
+		suite(testlapack.DlarftTest), suite(testlapack.DlarfxTest), suite(testlapack.DlartgTest), suite(testlapack.Dlasq1Test),
+		suite(testlapack.Dlasq2Test), suite(testlapack.DlasrTest), suite(testlapack.Dlasv2Test), suite(testlapack.DlatbsTest),
+		suite(testlapack.DlatrdTest), suite(testlapack.DlatrsTest), suite(testlapack.Dlauu2Test), suite(testlapack.DlauumTest),
+		suite(testlapack.Dorg2rTest), suite(testlapack.DorgbrTest), suite(testlapack.DorghrTest), suite(testlapack.Dorg2lTest),
+		suite(testlapack.Dorgl2Test), suite(testlapack.DorglqTest), suite(testlapack.DorgqlTest), suite(testlapack.DorgqrTest),
+		suite(testlapack.Dorgr2Test), suite(testlapack.DorgtrTest), suite(testlapack.DormbrTest), suite(testlapack.DormhrTest),
+		suite(testlapack.Dorml2Test), suite(testlapack.DormlqTest), suite(testlapack.DormqrTest), suite(testlapack.Dormr2Test),
+		suite(testlapack.Dorm2rTest), suite(testlapack.DpbconTest), suite(testlapack.Dpbtf2Test), suite(testlapack.DpbtrfTest),
+		suite(testlapack.DpbtrsTest), suite(testlapack.DpoconTest), suite(testlapack.Dpotf2Test), suite(testlapack.DpotrfTest),
+		suite(testlapack.DpotriTest), suite(testlapack.DpotrsTest), suite(testlapack.Dpstf2Test), suite(testlapack.DpstrfTest),
+		suite(testlapack.DpttrfTest), suite(testlapack.DpttrsTest), suite(testlapack.DptsvTest), suite(testlapack.DptconTest),
+		suite(testlapack.DrsclTest), suite(testlapack.DsteqrTest), suite(testlapack.DsterfTest), suite(testlapack.DsyevTest),
+		suite(testlapack.Dsytd2Test), suite(testlapack.DsytrdTest), suite(testlapack.DtgsjaTest), suite(testlapack.DtbtrsTest),
+		suite(testlapack.DtrconTest), suite(testlapack.Dtrevc3Test), suite(testlapack.DtrexcTest), suite(testlapack.Dtrti2Test),
+		suite(testlapack.DtrtriTest), suite(testlapack.DtrtrsTest), suite(testlapack.IladlcTest), suite(testlapack.IladlrTest),
+		{"DgesvdTest", func(t *testing.T) { testlapack.DgesvdTest(t, LAPACK{eager: true}, 1e-13) }},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			c.test(t, LAPACK{eager: true})
-		})
+		t.Run(strings.TrimSuffix(c.name, "Test"), c.run)
+	}
+}
+
+// lapackTest is a test of gonum's suite.
+type lapackTest struct {
+	name string
+	run  func(t *testing.T)
+}
+
+// suite returns a test of gonum's suite for routines in I, under the name of its function.
+func suite[I any](test func(t *testing.T, routines I)) lapackTest {
+	name := runtime.FuncForPC(reflect.ValueOf(test).Pointer()).Name()
+	return lapackTest{
+		name: name[strings.LastIndexByte(name, '.')+1:],
+		run:  func(t *testing.T) { test(t, any(LAPACK{eager: true}).(I)) },
 	}
 }

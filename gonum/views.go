@@ -4,15 +4,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Features returns a matrix with a row for each sample as package mkl takes it. A
-// [mat.Dense], or whatever else tells its rows by RawMatrix, is not copied: the result shares
-// its elements, which must not change while a fit or a prediction uses them. Others are copied;
-// a transposed matrix is one of them.
+// Features returns the N×D matrix m, a row for each sample, in the form that package mkl accepts.
 //
-// Views that share one matrix should share one call: mkl computes their distances together
-// if their elements are the same memory.
+// If m has a method RawMatrix, as [mat.Dense] does, the result shares the elements of m. They must not
+// change while a fit or a prediction uses them. Other matrices, such as transposed ones, are copied.
+//
+// Views of different matrices need different names: see Input of [mkl.View].
 func Features(m mat.Matrix) mkl.Features {
 	if r, ok := m.(mat.RawMatrixer); ok {
 		raw := r.RawMatrix()
@@ -22,10 +22,12 @@ func Features(m mat.Matrix) mkl.Features {
 	return mkl.Features{Rows: dense.Rows, Cols: dense.Cols, Stride: dense.Stride, Data: dense.Data}
 }
 
-// Views returns a view of m for each kernel, all of them of one matrix; see [Features].
-// Kernel matrices and distances that are given are features of [mkl.Precomputed] and
-// [mkl.FromDistance]: a [mat.SymDense] is one such.
-func Views(m mat.Matrix, kernels ...mkl.Kernel) []mkl.View {
+// Views returns one view of the N×D matrix m for each kernel. All views share one matrix; see
+// [Features].
+//
+// To use a kernel matrix or a matrix of distances, for example a [mat.SymDense], pass it as m with the
+// kernel [kernel.Precomputed] or [kernel.FromDistance].
+func Views(m mat.Matrix, kernels ...kernel.Kernel) []mkl.View {
 	x := Features(m)
 	views := make([]mkl.View, len(kernels))
 	for i, k := range kernels {
@@ -34,8 +36,9 @@ func Views(m mat.Matrix, kernels ...mkl.Kernel) []mkl.View {
 	return views
 }
 
-// Target returns a target with a value for each sample as package mkl takes it. A
-// [mat.VecDense] with its elements one behind the other is not copied; see [Features].
+// Target returns the N elements of v, a value for each sample, in the form that package mkl accepts. If
+// v is a [mat.VecDense] with increment 1, the result shares its elements; see [Features]. Other vectors
+// are copied.
 func Target(v mat.Vector) []float64 {
 	if r, ok := v.(mat.RawVectorer); ok {
 		if raw := r.RawVector(); raw.Inc == 1 {
@@ -49,8 +52,8 @@ func Target(v mat.Vector) []float64 {
 	return values
 }
 
-// Targets returns the columns of y, each a target with a value for each sample. They are
-// copies.
+// Targets returns copies of the L columns of the N×L matrix y, each a target with a value for each
+// sample.
 func Targets(y mat.Matrix) [][]float64 {
 	_, n := y.Dims()
 	targets := make([][]float64, n)

@@ -1,8 +1,6 @@
 package gonum_test
 
 import (
-	"context"
-	"fmt"
 	"math"
 	"testing"
 
@@ -11,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/bmkl/bmkl/gonum"
-	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 func TestFeaturesShareMemory(t *testing.T) {
@@ -27,7 +25,7 @@ func TestFeaturesShareMemory(t *testing.T) {
 	assert.Equal(t, []float64{1, 2, 3}, column.Data)
 }
 
-func TestFeaturesAreEqual(t *testing.T) {
+func TestFeaturesHaveTheElements(t *testing.T) {
 	d := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6})
 	for _, m := range []mat.Matrix{
 		d, d.T(), d.Slice(0, 2, 1, 3),
@@ -47,7 +45,7 @@ func TestFeaturesAreEqual(t *testing.T) {
 	}
 }
 
-func TestTargets(t *testing.T) {
+func TestTargetSharesVectorsWithIncrementOne(t *testing.T) {
 	v := mat.NewVecDense(3, []float64{1, 2, 3})
 	y := gonum.Target(v)
 	v.SetVec(1, 5)
@@ -60,30 +58,8 @@ func TestTargets(t *testing.T) {
 }
 
 func TestViewsShareTheirInput(t *testing.T) {
-	views := gonum.Views(mat.NewDense(2, 2, []float64{1, 2, 3, 4}).T(), mkl.RBF{Width: 1}, mkl.Linear{})
+	views := gonum.Views(mat.NewDense(2, 2, []float64{1, 2, 3, 4}).T(), kernel.RBF{Width: 1}, kernel.Linear{})
 	require.Len(t, views, 2)
 	assert.Same(t, &views[0].X.Data[0], &views[1].X.Data[0])
-	assert.Equal(t, mkl.Linear{}, views[1].Kernel)
-}
-
-func ExampleViews() {
-	x := mat.NewDense(30, 1, nil)
-	y := mat.NewVecDense(30, nil)
-	for i := range 30 {
-		x.Set(i, 0, float64(i)/5)
-		y.SetVec(i, math.Sin(float64(i)/5))
-	}
-	views := gonum.Views(x, mkl.RBF{Width: 1}, mkl.Linear{})
-	model, err := mkl.Regression{}.Fit(context.Background(), views, gonum.Target(y))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	mean, _, err := model.Predict(gonum.Features(mat.NewDense(1, 1, []float64{math.Pi / 2})))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("sin(π/2) ≈ %.1f\n", mean[0])
-	// Output: sin(π/2) ≈ 1.0
+	assert.Equal(t, kernel.Linear{}, views[1].Kernel)
 }

@@ -90,8 +90,8 @@ func testGemmExact[T Float](t *testing.T) {
 	})
 }
 
-// TestDotAgreesWithExactSums: a term meets at most ⌈n/Lanes⌉ roundings in its
-// lane and one in each of log₂ Lanes folds.
+// TestDotAgreesWithExactSums: a term meets at most ⌈n/dotLanes⌉ roundings in its
+// lane and one in each of log₂ dotLanes folds.
 func TestDotAgreesWithExactSums(t *testing.T) {
 	floats(t, testDotExact[float64], testDotExact[float32])
 }
@@ -102,7 +102,7 @@ func testDotExact[T Float](t *testing.T) {
 		for _, n := range []int{0, 1, 31, 32, 33, 1000, 5000} {
 			x, y := filled[T](r, 1, n).Row(0), filled[T](r, 1, n).Row(0)
 			sum, abs := exactly(x, y)
-			bound := gamma((n+Lanes-1)/Lanes+5, unit[T]()) * abs
+			bound := gamma((n+dotLanes-1)/dotLanes+5, unit[T]()) * abs
 			assert.InDelta(t, sum, float64(Dot(x, y)), bound+0x1p-53*math.Abs(sum), "n=%d", n)
 		}
 	})
@@ -132,7 +132,7 @@ func TestSymvAndGemvAgreeWithExactSums(t *testing.T) {
 	})
 }
 
-func TestSqDist(t *testing.T) {
+func TestSqDistIsAccurateAndSymmetric(t *testing.T) {
 	floats(t, testDistances[float64], testDistances[float32])
 }
 
@@ -365,8 +365,8 @@ func TestNothingAllocatesAfterWarmUp(t *testing.T) {
 				Exp(y, x)
 				Dot(x, y)
 			}
-			// A run finds no goroutine to use again if those of the run before have not
-			// quite ended: the least of several runs is what our own code allocates.
+			// If the goroutines of the previous run have not ended, a run allocates new
+			// ones. The smallest of several runs counts what our own code allocates.
 			allocs := testing.AllocsPerRun(1, run)
 			for i := 0; i < 50 && allocs > 0; i++ {
 				allocs = testing.AllocsPerRun(1, run)

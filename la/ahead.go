@@ -2,29 +2,29 @@ package la
 
 import "unsafe"
 
-// ahead is a queue of memory that a worker will soon read, in pieces. Each call of add or
-// sub takes one piece as a hint and prefetches it while it computes. The queue does not
-// enter the results; its zero value is empty.
+// ahead is a queue of memory that a worker will soon read, in pieces. Each call of add or sub in
+// stripKernels takes one piece as a hint and prefetches it while it computes. The queue does not
+// enter the results. Its zero value is empty.
 type ahead struct {
-	hints     [urgent + 128]hint // those from next on, before end, are to be fetched
+	hints     [urgent + 128]hint // hints[next:end] are in the queue
 	next, end int
 }
 
-// hint is a piece: the arguments soon and step of add in stripKernels. Addresses are
-// numbers, not pointers, because nothing is read there and some lie past the end of an array.
+// hint is a piece: the arguments soon and step of add in stripKernels. The address is a number, not a
+// pointer, because it is only prefetched and may be past the end of an array.
 type hint struct {
 	soon uintptr
 	step int
 }
 
-// urgent is how many pieces may overtake the others.
+// urgent is the number of pieces that addRows may put in front of the others.
 const urgent = 8
 
 // clear empties the queue.
 func (h *ahead) clear() { h.next, h.end = urgent, urgent }
 
-// take returns the piece for the next call or, from an empty queue, the cache line at none,
-// which should be one that is in the cache anyway.
+// take removes and returns the next piece. From an empty queue it returns the cache line at none, an
+// address that should be in the cache already.
 func (h *ahead) take(none uintptr) (soon uintptr, step int) {
 	if h.next == h.end {
 		return none, 0
@@ -34,8 +34,8 @@ func (h *ahead) take(none uintptr) (soon uintptr, step int) {
 	return p.soon, p.step
 }
 
-// addStrips adds k positions of n strips of nr lines, ts elements apart, the first of
-// them from p on, for calls with as many terms.
+// addStrips adds k positions of n strips of nr lines. The strips are ts elements apart, the first one
+// begins at p. The calls that take the pieces have k terms.
 func addStrips[T Float](h *ahead, n int, p *T, ts, nr, k int) {
 	size := int(unsafe.Sizeof(*p))
 	row := k / 4 * 64
@@ -52,8 +52,8 @@ func addStrips[T Float](h *ahead, n int, p *T, ts, nr, k int) {
 	}
 }
 
-// addRows adds n rows of a matrix, ld elements apart, the first of them from p on, for
-// calls with tiles of nr rows; they are fetched before the others.
+// addRows adds n rows of a matrix in front of the other pieces. The rows are ld elements apart, the
+// first one begins at p. The calls that take the pieces have tiles of nr rows.
 func addRows[T Float](h *ahead, n int, p *T, ld, nr int) {
 	step := ld * int(unsafe.Sizeof(*p))
 	for i := (n - 1) / (nr / 4); i >= 0 && h.next > 0; i-- {

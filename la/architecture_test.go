@@ -11,12 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBitsDoNotDependOnTheArchitecture compares a digest of results with that of
-// the first machine that computed it (amd64, portable kernels). The other tests
-// hold instruction sets to the portable kernels of the same binary; this one also
-// finds what a compiler does to portable code, such as fusing a product and a sum
-// where the processor can. A change to the definition of a result changes the
-// digest; nothing else may.
+// TestBitsDoNotDependOnTheArchitecture compares a digest of results with the digest of the first
+// machine that computed it (amd64, portable kernels). The other tests compare instruction sets with
+// the portable kernels of the same binary. This test also finds changes that a compiler makes to
+// portable code, such as fusing a product and a sum. Only a change to the definition of a result may
+// change the digest.
 func TestBitsDoNotDependOnTheArchitecture(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		assert.Equal(t, uint64(0xd8dc436256bacc31), digest[float64](t), "float64")

@@ -2,8 +2,6 @@
 
 package la
 
-//go:generate go run ./internal/asmgen -o asm_amd64.s
-
 import (
 	"math"
 	"unsafe"
@@ -11,8 +9,8 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// machineSets returns the instruction sets with assembly that this CPU, and the
-// operating system, which has to save the registers, can run, best first.
+// machineSets returns the instruction sets with assembly that this CPU can run, best first. The
+// operating system must save their registers.
 func machineSets() []*instructionSet {
 	var sets []*instructionSet
 	cpu := &cpuid.CPU
@@ -50,6 +48,9 @@ func avx512Set() *instructionSet {
 		},
 	}
 	s.strips64, s.strips32 = avx512Strips64, avx512Strips32
+	s.exp2Sum = avx512Exp2Sum
+	s.panels64 = panelKernels[float64]{mul: avx512PanelMul64, sqDist: avx512PanelSqDist64, absDist: avx512PanelAbsDist64}
+	s.panels32 = panelKernels[float32]{mul: avx512PanelMul32, sqDist: avx512PanelSqDist32, absDist: avx512PanelAbsDist32}
 	s.mixed = vectorKernels[float32, float64]{
 		dotPiece: avx512DotMixed, dotAxpyPiece: avx512DotAxpyMixed,
 		axpyPiece: avx512AxpyMixed, axpysPiece: avx512AxpysMixed, axpysRows: 8,
@@ -81,6 +82,9 @@ func avx2Set() *instructionSet {
 		},
 	}
 	s.strips64, s.strips32 = avx2Strips64, avx2Strips32
+	s.exp2Sum = avx2Exp2Sum
+	s.panels64 = panelKernels[float64]{mul: avx2PanelMul64, sqDist: avx2PanelSqDist64, absDist: avx2PanelAbsDist64}
+	s.panels32 = panelKernels[float32]{mul: avx2PanelMul32, sqDist: avx2PanelSqDist32, absDist: avx2PanelAbsDist32}
 	s.mixed = vectorKernels[float32, float64]{
 		dotPiece: avx2DotMixed, dotAxpyPiece: avx2DotAxpyMixed,
 		axpyPiece: avx2AxpyMixed, axpysPiece: avx2AxpysMixed, axpysRows: 4,
@@ -101,8 +105,7 @@ var expTable64 = [...]float64{expMax, expMin, log2e, round64, ln2High, ln2Low,
 var expTable32 = [...]float32{expMax32, expMin32, log2e32, round32, ln2High32, ln2Low32,
 	expCoef32[0], expCoef32[1], expCoef32[2], expCoef32[3], expCoef32[4], expCoef32[5], expCoef32[6]}
 
-// exp64Vectors has the same constants and the exponent's bias, each as often as a vector
-// of 256 bits has lanes.
+// exp64Vectors holds the same constants and the exponent's bias. Each fills a vector of 256 bits.
 //
 //lint:ignore U1000 exp_amd64.s reads it
 var exp64Vectors = func() (v [4 * (len(expTable64) + 1)]uint64) {
@@ -130,10 +133,10 @@ var exp32Vectors = func() (v [8 * (len(expTable32) + 1)]uint32) {
 	return
 }()
 
-// packInBlocks returns a pack that transposes blocks, of rows by terms, with the routine
-// blocks, which takes so many of them side by side. What is left is one more block, moved back
-// to end with the last term; or it is left to rest, if it is one or two terms, for which that
-// is faster, or if there is no block.
+// packInBlocks returns a pack that transposes blocks of rows×terms elements. The routine blocks
+// transposes n of them side by side. The remaining terms are transposed by one more block, which ends
+// with the last term. If only one or two terms remain, or no whole block exists, the routine rest
+// transposes them, which is faster.
 func packInBlocks[T Float](rows, terms int, blocks func(n int, src *T, ld int, dst *T, step int),
 	rest func(r, k int, src *T, ld int, dst *T, step int)) func(r, k int, src *T, ld int, dst *T, step int) {
 	return func(r, k int, src *T, ld int, dst *T, step int) {
@@ -157,8 +160,8 @@ var (
 	avx512Pack32 = packInBlocks(8, 16, avx512PackBlocks32, avx2Pack32)
 )
 
-// avx512NarrowOrGemm64 is narrow with the routine for up to two vectors of columns, or
-// with that for a whole tile.
+// avx512NarrowOrGemm64 is narrow. It calls the routine for up to two vectors of columns, or the
+// routine for a whole tile.
 func avx512NarrowOrGemm64(n, k int, alpha float64, a *float64, as int, b, c *float64, ldc int, add bool) {
 	switch {
 	case n <= 16 && k > 0:
@@ -230,19 +233,19 @@ func avx512Direct64(n, grow, k int, alpha float64, a *float64, ars, acs int, b *
 func avx512PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
 
 //go:noescape
-func avx512Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+func avx512Dot64(n int, a, x *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func avx512DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+func avx512DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func avx512Dots64(n int, a *float64, lda int, x *float64, lanes *[4 * Lanes]float64)
+func avx512Dots64(n int, a *float64, lda int, x *float64, lanes *[4 * dotLanes]float64)
 
 //go:noescape
-func avx512DotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, lanes *[4 * Lanes]float64)
+func avx512DotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, lanes *[4 * dotLanes]float64)
 
 //go:noescape
-func avx512Axpy64(n int, alpha float64, x, y *float64)
+func avx512Axpy64(n int, alpha float64, a, y *float64)
 
 //go:noescape
 func avx512Axpys64(n int, x, a *float64, lda int, y *float64)
@@ -278,19 +281,19 @@ func avx512Direct32(n, grow, k int, alpha float32, a *float32, ars, acs int, b *
 func avx512PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
 
 //go:noescape
-func avx512Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+func avx512Dot32(n int, a, x *float32, lanes *[dotLanes]float32) float32
 
 //go:noescape
-func avx512DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+func avx512DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[dotLanes]float32) float32
 
 //go:noescape
-func avx512Dots32(n int, a *float32, lda int, x *float32, lanes *[4 * Lanes]float32)
+func avx512Dots32(n int, a *float32, lda int, x *float32, lanes *[4 * dotLanes]float32)
 
 //go:noescape
-func avx512DotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, lanes *[4 * Lanes]float32)
+func avx512DotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, lanes *[4 * dotLanes]float32)
 
 //go:noescape
-func avx512Axpy32(n int, alpha float32, x, y *float32)
+func avx512Axpy32(n int, alpha float32, a, y *float32)
 
 //go:noescape
 func avx512Axpys32(n int, x, a *float32, lda int, y *float32)
@@ -302,19 +305,19 @@ func avx512Scal32(n int, alpha float32, x *float32)
 func avx512Exp32(n int, dst, src *float32)
 
 //go:noescape
-func avx512DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
+func avx512DotMixed(n int, a *float32, x *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func avx512DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
+func avx512DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func avx512DotsMixed(n int, a *float32, lda int, x *float64, lanes *[4 * Lanes]float64)
+func avx512DotsMixed(n int, a *float32, lda int, x *float64, lanes *[4 * dotLanes]float64)
 
 //go:noescape
-func avx512DotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, lanes *[4 * Lanes]float64)
+func avx512DotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, lanes *[4 * dotLanes]float64)
 
 //go:noescape
-func avx512AxpyMixed(n int, alpha float64, x *float32, y *float64)
+func avx512AxpyMixed(n int, alpha float64, a *float32, y *float64)
 
 //go:noescape
 func avx512AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)
@@ -335,13 +338,13 @@ func avx2Small64(m, n, grow, k int, alpha float64, a *float64, ars, acs int, b *
 func avx2PackBlocks64(blocks int, src *float64, ld int, dst *float64, step int)
 
 //go:noescape
-func avx2Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+func avx2Dot64(n int, a, x *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func avx2Axpy64(n int, alpha float64, x, y *float64)
+func avx2Axpy64(n int, alpha float64, a, y *float64)
 
 //go:noescape
 func avx2Axpys64(n int, x, a *float64, lda int, y *float64)
@@ -365,13 +368,13 @@ func avx2Small32(m, n, grow, k int, alpha float32, a *float32, ars, acs int, b *
 func avx2PackBlocks32(blocks int, src *float32, ld int, dst *float32, step int)
 
 //go:noescape
-func avx2Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+func avx2Dot32(n int, a, x *float32, lanes *[dotLanes]float32) float32
 
 //go:noescape
-func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[dotLanes]float32) float32
 
 //go:noescape
-func avx2Axpy32(n int, alpha float32, x, y *float32)
+func avx2Axpy32(n int, alpha float32, a, y *float32)
 
 //go:noescape
 func avx2Axpys32(n int, x, a *float32, lda int, y *float32)
@@ -383,13 +386,13 @@ func avx2Scal32(n int, alpha float32, x *float32)
 func avx2Exp32(n int, dst, src *float32)
 
 //go:noescape
-func avx2DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
+func avx2DotMixed(n int, a *float32, x *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func avx2DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
+func avx2DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func avx2AxpyMixed(n int, alpha float64, x *float32, y *float64)
+func avx2AxpyMixed(n int, alpha float64, a *float32, y *float64)
 
 //go:noescape
 func avx2AxpysMixed(n int, x *float64, a *float32, lda int, y *float64)

@@ -5,21 +5,21 @@
 #include "textflag.h"
 #include "mask_amd64.h"
 
-// The vector kernels of amd64, first those of AVX-512, then those of AVX2 with FMA; of
-// each, float64, float32, and matrices in float32 with arithmetic in float64 (Mixed).
+// The vector routines of amd64: first AVX-512, then AVX2 with FMA. Each set has them for
+// float64, for float32, and for matrices in float32 with arithmetic in float64 (Mixed).
 // Every routine computes the bits of its namesake in generic.go. kernels.go has the
-// contracts, mask_amd64.h the masks under which the last elements are taken.
+// contracts. mask_amd64.h has the masks for the last elements.
 
-// func avx512Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+// func avx512Dot64(n int, a, x *float64, lanes *[dotLanes]float64) float64
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop
-//	Z0–Z3   lanes, lane l being element l%8 of Z(l/8)
+//	Z0–Z3   lanes: lane l is element l%8 of Z(l/8)
 //	Z4–Z7   of a
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Z0–Z3 = fma(a, x, Z0–Z3) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 4 vectors in halves, then 8 lanes; + 0
 TEXT ·avx512Dot64(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), R12
@@ -106,16 +106,16 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx512DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+// func avx512DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[dotLanes]float64) float64
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop   R9 y
-//	Z0–Z3   lanes, lane l being element l%8 of Z(l/8)
+//	Z0–Z3   lanes: lane l is element l%8 of Z(l/8)
 //	Z4–Z7   of a   Z8–Z11 of y   Z16 alpha
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Z0–Z3 = fma(a, x, Z0–Z3); y = fma(alpha, a, y) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 4 vectors in halves, then 8 lanes; + 0
 TEXT ·avx512DotAxpy64(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), R12
@@ -229,7 +229,7 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx512Dots64(n int, a *float64, lda int, x *float64, lanes *[4 * Lanes]float64)
+// func avx512Dots64(n int, a *float64, lda int, x *float64, lanes *[4 * dotLanes]float64)
 //
 //	CX n   SI row 0 of a, R8 its length in bytes, R9 = 3·R8   DI x   BX lanes
 //	Z0–Z15   lanes, 4 registers a row   Z16–Z19 of the rows of a
@@ -332,14 +332,14 @@ loop:
 	VZEROUPPER
 	RET
 
-// func avx512DotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, lanes *[4 * Lanes]float64)
+// func avx512DotAxpys64(n int, alpha *[4]float64, a *float64, lda int, x, y *float64, lanes *[4 * dotLanes]float64)
 //
 //	CX n   SI row 0 of a, R8 its length in bytes, R9 = 3·R8   DI x   BX lanes
 //	Z0–Z15   lanes, 4 registers a row   Z16–Z19 of the rows of a
 //	R10 y   R11 the next four rows   Z20 of y   Z24–Z27 alpha
 //
 //	for 32 elements { for r in 4 { lanes of r = fma(a_r, x, lanes of r); y = fma(alpha_r, a_r, y) } }
-//	fetch the beginning of the next four rows, where nothing has looked
+//	prefetch the beginning of the next four rows, which hardware does not foresee
 TEXT ·avx512DotAxpys64(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), CX
 	MOVQ alpha+8(FP), AX
@@ -501,16 +501,16 @@ loop:
 	VZEROUPPER
 	RET
 
-// func avx512Axpy64(n int, alpha float64, x, y *float64)
+// func avx512Axpy64(n int, alpha float64, a, y *float64)
 //
-//	R12 n   SI x   DI y   BX turns of the loop
+//	R12 n   SI a   DI y   BX turns of the loop
 //	Z0 alpha   Z4–Z7 of y
 //
-//	for 4 vectors { y = fma(alpha, x, y) }, then for 1, under a mask
+//	for 4 vectors { y = fma(alpha, a, y) }, then for 1, under a mask
 TEXT ·avx512Axpy64(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), R12
 	VBROADCASTSD alpha+8(FP), Z0
-	MOVQ x+16(FP), SI
+	MOVQ a+16(FP), SI
 	MOVQ y+24(FP), DI
 	MOVQ R12, BX
 	SHRQ $5, BX
@@ -675,16 +675,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func avx512Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+// func avx512Dot32(n int, a, x *float32, lanes *[dotLanes]float32) float32
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop
-//	Z0–Z1   lanes, lane l being element l%16 of Z(l/16)
+//	Z0–Z1   lanes: lane l is element l%16 of Z(l/16)
 //	Z4–Z5   of a
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Z0–Z1 = fma(a, x, Z0–Z1) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 2 vectors in halves, then 16 lanes; + 0
 TEXT ·avx512Dot32(SB), NOSPLIT, $0-36
 	MOVQ n+0(FP), R12
@@ -749,16 +749,16 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx512DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+// func avx512DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[dotLanes]float32) float32
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop   R9 y
-//	Z0–Z1   lanes, lane l being element l%16 of Z(l/16)
+//	Z0–Z1   lanes: lane l is element l%16 of Z(l/16)
 //	Z4–Z5   of a   Z8–Z9 of y   Z16 alpha
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Z0–Z1 = fma(a, x, Z0–Z1); y = fma(alpha, a, y) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 2 vectors in halves, then 16 lanes; + 0
 TEXT ·avx512DotAxpy32(SB), NOSPLIT, $0-52
 	MOVQ n+0(FP), R12
@@ -838,7 +838,7 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx512Dots32(n int, a *float32, lda int, x *float32, lanes *[4 * Lanes]float32)
+// func avx512Dots32(n int, a *float32, lda int, x *float32, lanes *[4 * dotLanes]float32)
 //
 //	CX n   SI row 0 of a, R8 its length in bytes, R9 = 3·R8   DI x   BX lanes
 //	Z0–Z7   lanes, 2 registers a row   Z16–Z19 of the rows of a
@@ -901,14 +901,14 @@ loop:
 	VZEROUPPER
 	RET
 
-// func avx512DotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, lanes *[4 * Lanes]float32)
+// func avx512DotAxpys32(n int, alpha *[4]float32, a *float32, lda int, x, y *float32, lanes *[4 * dotLanes]float32)
 //
 //	CX n   SI row 0 of a, R8 its length in bytes, R9 = 3·R8   DI x   BX lanes
 //	Z0–Z7   lanes, 2 registers a row   Z16–Z19 of the rows of a
 //	R10 y   R11 the next four rows   Z20 of y   Z24–Z27 alpha
 //
 //	for 32 elements { for r in 4 { lanes of r = fma(a_r, x, lanes of r); y = fma(alpha_r, a_r, y) } }
-//	fetch the beginning of the next four rows, where nothing has looked
+//	prefetch the beginning of the next four rows, which hardware does not foresee
 TEXT ·avx512DotAxpys32(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), CX
 	MOVQ alpha+8(FP), AX
@@ -1018,16 +1018,16 @@ loop:
 	VZEROUPPER
 	RET
 
-// func avx512Axpy32(n int, alpha float32, x, y *float32)
+// func avx512Axpy32(n int, alpha float32, a, y *float32)
 //
-//	R12 n   SI x   DI y   BX turns of the loop
+//	R12 n   SI a   DI y   BX turns of the loop
 //	Z0 alpha   Z4–Z7 of y
 //
-//	for 4 vectors { y = fma(alpha, x, y) }, then for 1, under a mask
+//	for 4 vectors { y = fma(alpha, a, y) }, then for 1, under a mask
 TEXT ·avx512Axpy32(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), R12
 	VBROADCASTSS alpha+8(FP), Z0
-	MOVQ x+16(FP), SI
+	MOVQ a+16(FP), SI
 	MOVQ y+24(FP), DI
 	MOVQ R12, BX
 	SHRQ $6, BX
@@ -1192,16 +1192,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func avx512DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
+// func avx512DotMixed(n int, a *float32, x *float64, lanes *[dotLanes]float64) float64
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop
-//	Z0–Z3   lanes, lane l being element l%8 of Z(l/8)
+//	Z0–Z3   lanes: lane l is element l%8 of Z(l/8)
 //	Z4–Z7   of a
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Z0–Z3 = fma(a, x, Z0–Z3) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 4 vectors in halves, then 8 lanes; + 0
 TEXT ·avx512DotMixed(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), R12
@@ -1288,16 +1288,16 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx512DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
+// func avx512DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[dotLanes]float64) float64
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop   R9 y
-//	Z0–Z3   lanes, lane l being element l%8 of Z(l/8)
+//	Z0–Z3   lanes: lane l is element l%8 of Z(l/8)
 //	Z4–Z7   of a   Z8–Z11 of y   Z16 alpha
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Z0–Z3 = fma(a, x, Z0–Z3); y = fma(alpha, a, y) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 4 vectors in halves, then 8 lanes; + 0
 TEXT ·avx512DotAxpyMixed(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), R12
@@ -1411,7 +1411,7 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx512DotsMixed(n int, a *float32, lda int, x *float64, lanes *[4 * Lanes]float64)
+// func avx512DotsMixed(n int, a *float32, lda int, x *float64, lanes *[4 * dotLanes]float64)
 //
 //	CX n   SI row 0 of a, R8 its length in bytes, R9 = 3·R8   DI x   BX lanes
 //	Z0–Z15   lanes, 4 registers a row   Z16–Z19 of the rows of a
@@ -1514,14 +1514,14 @@ loop:
 	VZEROUPPER
 	RET
 
-// func avx512DotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, lanes *[4 * Lanes]float64)
+// func avx512DotAxpysMixed(n int, alpha *[4]float64, a *float32, lda int, x, y *float64, lanes *[4 * dotLanes]float64)
 //
 //	CX n   SI row 0 of a, R8 its length in bytes, R9 = 3·R8   DI x   BX lanes
 //	Z0–Z15   lanes, 4 registers a row   Z16–Z19 of the rows of a
 //	R10 y   R11 the next four rows   Z20 of y   Z24–Z27 alpha
 //
 //	for 32 elements { for r in 4 { lanes of r = fma(a_r, x, lanes of r); y = fma(alpha_r, a_r, y) } }
-//	fetch the beginning of the next four rows, where nothing has looked
+//	prefetch the beginning of the next four rows, which hardware does not foresee
 TEXT ·avx512DotAxpysMixed(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), CX
 	MOVQ alpha+8(FP), AX
@@ -1683,16 +1683,16 @@ loop:
 	VZEROUPPER
 	RET
 
-// func avx512AxpyMixed(n int, alpha float64, x *float32, y *float64)
+// func avx512AxpyMixed(n int, alpha float64, a *float32, y *float64)
 //
-//	R12 n   SI x   DI y   BX turns of the loop
-//	Z0 alpha   Z4–Z7 of y   Z9 of x, widened
+//	R12 n   SI a   DI y   BX turns of the loop
+//	Z0 alpha   Z4–Z7 of y   Z9 of a, widened
 //
-//	for 4 vectors { y = fma(alpha, x, y) }, then for 1, under a mask
+//	for 4 vectors { y = fma(alpha, a, y) }, then for 1, under a mask
 TEXT ·avx512AxpyMixed(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), R12
 	VBROADCASTSD alpha+8(FP), Z0
-	MOVQ x+16(FP), SI
+	MOVQ a+16(FP), SI
 	MOVQ y+24(FP), DI
 	MOVQ R12, BX
 	SHRQ $5, BX
@@ -1842,16 +1842,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func avx2Dot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+// func avx2Dot64(n int, a, x *float64, lanes *[dotLanes]float64) float64
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop
-//	Y0–Y7   lanes, lane l being element l%4 of Y(l/4)
+//	Y0–Y7   lanes: lane l is element l%4 of Y(l/4)
 //	Y8–Y11   of a
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Y0–Y7 = fma(a, x, Y0–Y7) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 8 vectors in halves, then 4 lanes; + 0
 TEXT ·avx2Dot64(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), R12
@@ -2000,16 +2000,16 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+// func avx2DotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[dotLanes]float64) float64
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop   R9 y
-//	Y0–Y7   lanes, lane l being element l%4 of Y(l/4)
+//	Y0–Y7   lanes: lane l is element l%4 of Y(l/4)
 //	Y8–Y11   of a   Y13 of y   Y14 alpha
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Y0–Y7 = fma(a, x, Y0–Y7); y = fma(alpha, a, y) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 8 vectors in halves, then 4 lanes; + 0
 TEXT ·avx2DotAxpy64(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), R12
@@ -2209,16 +2209,16 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx2Axpy64(n int, alpha float64, x, y *float64)
+// func avx2Axpy64(n int, alpha float64, a, y *float64)
 //
-//	R12 n   SI x   DI y   BX turns of the loop
+//	R12 n   SI a   DI y   BX turns of the loop
 //	Y0 alpha   Y4–Y7 of y
 //
-//	for 4 vectors { y = fma(alpha, x, y) }, then for 1, under a mask
+//	for 4 vectors { y = fma(alpha, a, y) }, then for 1, under a mask
 TEXT ·avx2Axpy64(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), R12
 	VBROADCASTSD alpha+8(FP), Y0
-	MOVQ x+16(FP), SI
+	MOVQ a+16(FP), SI
 	MOVQ y+24(FP), DI
 	MOVQ R12, BX
 	SHRQ $4, BX
@@ -2369,16 +2369,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func avx2Dot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+// func avx2Dot32(n int, a, x *float32, lanes *[dotLanes]float32) float32
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop
-//	Y0–Y3   lanes, lane l being element l%8 of Y(l/8)
+//	Y0–Y3   lanes: lane l is element l%8 of Y(l/8)
 //	Y8–Y11   of a
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Y0–Y3 = fma(a, x, Y0–Y3) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 4 vectors in halves, then 8 lanes; + 0
 TEXT ·avx2Dot32(SB), NOSPLIT, $0-36
 	MOVQ n+0(FP), R12
@@ -2473,16 +2473,16 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+// func avx2DotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[dotLanes]float32) float32
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop   R9 y
-//	Y0–Y3   lanes, lane l being element l%8 of Y(l/8)
+//	Y0–Y3   lanes: lane l is element l%8 of Y(l/8)
 //	Y8–Y11   of a   Y13 of y   Y14 alpha
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Y0–Y3 = fma(a, x, Y0–Y3); y = fma(alpha, a, y) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 4 vectors in halves, then 8 lanes; + 0
 TEXT ·avx2DotAxpy32(SB), NOSPLIT, $0-52
 	MOVQ n+0(FP), R12
@@ -2604,16 +2604,16 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx2Axpy32(n int, alpha float32, x, y *float32)
+// func avx2Axpy32(n int, alpha float32, a, y *float32)
 //
-//	R12 n   SI x   DI y   BX turns of the loop
+//	R12 n   SI a   DI y   BX turns of the loop
 //	Y0 alpha   Y4–Y7 of y
 //
-//	for 4 vectors { y = fma(alpha, x, y) }, then for 1, under a mask
+//	for 4 vectors { y = fma(alpha, a, y) }, then for 1, under a mask
 TEXT ·avx2Axpy32(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), R12
 	VBROADCASTSS alpha+8(FP), Y0
-	MOVQ x+16(FP), SI
+	MOVQ a+16(FP), SI
 	MOVQ y+24(FP), DI
 	MOVQ R12, BX
 	SHRQ $5, BX
@@ -2764,16 +2764,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func avx2DotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
+// func avx2DotMixed(n int, a *float32, x *float64, lanes *[dotLanes]float64) float64
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop
-//	Y0–Y7   lanes, lane l being element l%4 of Y(l/4)
+//	Y0–Y7   lanes: lane l is element l%4 of Y(l/4)
 //	Y8–Y11   of a
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Y0–Y7 = fma(a, x, Y0–Y7) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 8 vectors in halves, then 4 lanes; + 0
 TEXT ·avx2DotMixed(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), R12
@@ -2930,16 +2930,16 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx2DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
+// func avx2DotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[dotLanes]float64) float64
 //
 //	R12 n   SI a   DI x   R8 lanes, or nil   BX turns of the loop   R9 y
-//	Y0–Y7   lanes, lane l being element l%4 of Y(l/4)
+//	Y0–Y7   lanes: lane l is element l%4 of Y(l/4)
 //	Y8–Y11   of a   Y13 of y   Y14 alpha
 //
 //	lanes = 0, or what R8 points to
 //	for 32 elements { Y0–Y7 = fma(a, x, Y0–Y7); y = fma(alpha, a, y) }
 //	the rest, a vector at a time under a mask
-//	leave the lanes where R8 points to
+//	store the lanes where R8 points to
 //	fold 8 vectors in halves, then 4 lanes; + 0
 TEXT ·avx2DotAxpyMixed(SB), NOSPLIT, $0-56
 	MOVQ n+0(FP), R12
@@ -3147,16 +3147,16 @@ sum:
 	VZEROUPPER
 	RET
 
-// func avx2AxpyMixed(n int, alpha float64, x *float32, y *float64)
+// func avx2AxpyMixed(n int, alpha float64, a *float32, y *float64)
 //
-//	R12 n   SI x   DI y   BX turns of the loop
-//	Y0 alpha   Y4–Y7 of y   Y8 of x, widened
+//	R12 n   SI a   DI y   BX turns of the loop
+//	Y0 alpha   Y4–Y7 of y   Y8 of a, widened
 //
-//	for 4 vectors { y = fma(alpha, x, y) }, then for 1, under a mask
+//	for 4 vectors { y = fma(alpha, a, y) }, then for 1, under a mask
 TEXT ·avx2AxpyMixed(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), R12
 	VBROADCASTSD alpha+8(FP), Y0
-	MOVQ x+16(FP), SI
+	MOVQ a+16(FP), SI
 	MOVQ y+24(FP), DI
 	MOVQ R12, BX
 	SHRQ $4, BX

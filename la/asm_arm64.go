@@ -41,6 +41,10 @@ func neonSet() *instructionSet {
 		add: neonStripAdd32, sub: neonStripSub32, chol: neonStripChol32,
 	}, 4, neonPack32, neonUnpack32, neonStripSolve32, neonStripSquares32)
 
+	s.exp2Sum = neonExp2Sum
+	s.panels64 = panelKernels[float64]{mul: neonPanelMul64, sqDist: neonPanelSqDist64, absDist: neonPanelAbsDist64}
+	s.panels32 = panelKernels[float32]{mul: neonPanelMul32, sqDist: neonPanelSqDist32, absDist: neonPanelAbsDist32}
+
 	s.mixed = vectorKernels[float32, float64]{
 		dotPiece: neonDotMixed, dotAxpyPiece: neonDotAxpyMixed,
 		axpyPiece: neonAxpyMixed, axpysPiece: neonAxpysMixed, axpysRows: 4,
@@ -70,10 +74,10 @@ func neonScal64(n int, alpha float64, x *float64)
 func neonExp64(n int, dst, src *float64)
 
 //go:noescape
-func neonDot64(n int, a, x *float64, lanes *[Lanes]float64) float64
+func neonDot64(n int, a, x *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func neonDotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[Lanes]float64) float64
+func neonDotAxpy64(n int, alpha float64, a, x, y *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
 func neonAxpy64(n int, alpha float64, a, y *float64)
@@ -100,10 +104,10 @@ func neonScal32(n int, alpha float32, x *float32)
 func neonExp32(n int, dst, src *float32)
 
 //go:noescape
-func neonDot32(n int, a, x *float32, lanes *[Lanes]float32) float32
+func neonDot32(n int, a, x *float32, lanes *[dotLanes]float32) float32
 
 //go:noescape
-func neonDotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[Lanes]float32) float32
+func neonDotAxpy32(n int, alpha float32, a, x, y *float32, lanes *[dotLanes]float32) float32
 
 //go:noescape
 func neonAxpy32(n int, alpha float32, a, y *float32)
@@ -112,10 +116,10 @@ func neonAxpy32(n int, alpha float32, a, y *float32)
 func neonAxpys32(n int, x, a *float32, lda int, y *float32)
 
 //go:noescape
-func neonDotMixed(n int, a *float32, x *float64, lanes *[Lanes]float64) float64
+func neonDotMixed(n int, a *float32, x *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
-func neonDotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[Lanes]float64) float64
+func neonDotAxpyMixed(n int, alpha float64, a *float32, x, y *float64, lanes *[dotLanes]float64) float64
 
 //go:noescape
 func neonAxpyMixed(n int, alpha float64, a *float32, y *float64)

@@ -64,7 +64,7 @@ func benchSyrk[T Float](b *testing.B, workers int) {
 
 var vectorSizes = []int{256, 512, 1024, 2048, 4096}
 
-// The rates of Gemv and Symv are bytes of the whole matrix, of which Symv reads half.
+// The rates of Gemv and Symv count the bytes of the whole matrix. Symv reads half of them.
 
 func BenchmarkGemv(b *testing.B)      { benchGemv[float64, float64](b, NoTrans) }
 func BenchmarkGemvT(b *testing.B)     { benchGemv[float64, float64](b, Transpose) }

@@ -184,9 +184,9 @@ func testSqDist[T Float](t *testing.T) {
 	}
 }
 
-// Distances of one row, which need no packing if the features are few, are those that the row
-// has among others.
-func TestDistancesOfOneRow(t *testing.T) {
+// TestOneRowHasTheDistancesOfMany compares the distances of one row, which need no packing if the
+// features are few, with the distances of the same row in a matrix.
+func TestOneRowHasTheDistancesOfMany(t *testing.T) {
 	floats(t, testDistancesOfOneRow[float64], testDistancesOfOneRow[float32])
 }
 
@@ -206,7 +206,7 @@ func testDistancesOfOneRow[T Float](t *testing.T) {
 	}
 }
 
-func TestRBF(t *testing.T) { floats(t, testRBF[float64], testRBF[float32]) }
+func TestRBFIsTheExponentialOfSqDist(t *testing.T) { floats(t, testRBF[float64], testRBF[float32]) }
 
 // testRBF compares RBF with its definition.
 func testRBF[T Float](t *testing.T) {
@@ -233,8 +233,9 @@ func testRBF[T Float](t *testing.T) {
 	})
 }
 
-// TestLargeDistances holds distances too large for the caches to those that are not.
-func TestLargeDistances(t *testing.T) {
+// TestDistancesDoNotDependOnCacheSizes compares the order of work for matrices larger than the caches
+// with the order of work for smaller ones.
+func TestDistancesDoNotDependOnCacheSizes(t *testing.T) {
 	floats(t, testLargeDistances[float64], testLargeDistances[float32])
 }
 
@@ -260,7 +261,7 @@ func testLargeDistances[T Float](t *testing.T) {
 	}
 	forEachKernel(t, func(t *testing.T) {
 		if active == &genericSet {
-			return // has no way of its own for them
+			return // has only one order of work
 		}
 		for _, s := range []trio{{1, 1, 1}, {8, 3, 2}, {63, 65, 10}, {64, 64, 10}, {65, 1, BlockK}, {66, 200, BlockK + 1}, {130, 193, 1}, {200, 220, 10}} {
 			x, y := filled[T](r, s.m, s.k), filled[T](r, s.n, s.k)
@@ -395,22 +396,22 @@ func TestProductsAreTheSameForAllWorkers(t *testing.T) {
 	checkSyrk[float32](t, r, 130, 131, []int{2, 7})
 }
 
-// TestBlockEdges takes shapes on both sides of every block size of every
+// TestProductsAroundBlockSizes takes shapes on both sides of every block size of every
 // instruction set, with blocks made small enough to be crossed.
-func TestBlockEdges(t *testing.T) {
+func TestProductsAroundBlockSizes(t *testing.T) {
 	was := caches
 	defer func() { caches = was }()
 	caches = cacheSizes{l2: 64 << 10} // the least blocks in m and n
 	r := rand.New(rand.NewPCG(15, 16))
 	for _, s := range instructionSets {
 		use(t, s)
-		b := blocks[float64]()
+		k, b := table[float64](), blocks[float64]()
 		for _, d := range []int{-1, 0, 1} {
-			checkGemm[float64](t, r, trio{b.MC + d, b.NR + d, 3}, serial)
-			checkGemm[float64](t, r, trio{b.MR + d, b.NC + d, BlockK + d}, serial)
-			checkSyrk[float64](t, r, b.NC+d, 5, serial)
-			checkSyrk[float64](t, r, b.MC+d, 2, serial)
-			checkSyrk[float64](t, r, 3*b.NC+d, 9, []int{1, 3})
+			checkGemm[float64](t, r, trio{b.mc + d, k.nr + d, 3}, serial)
+			checkGemm[float64](t, r, trio{k.mr + d, b.nc + d, BlockK + d}, serial)
+			checkSyrk[float64](t, r, b.nc+d, 5, serial)
+			checkSyrk[float64](t, r, b.mc+d, 2, serial)
+			checkSyrk[float64](t, r, 3*b.nc+d, 9, []int{1, 3})
 		}
 	}
 }

@@ -1,6 +1,9 @@
 package la
 
-// Dot returns Σ x_i y_i. The slices have equal length and may be the same.
+// Dot returns Σ_i x_i·y_i. The slices have equal length and may be the same.
+//
+// The sum has 32 lanes: lane l sums the elements i with i mod 32 = l, in order, by fused
+// multiply-adds from +0. The lanes are then added in halves: lane l += lane l+h for h = 16, …, 1.
 func Dot[T Float](x, y []T) T {
 	checkLen("y", y, len(x))
 	raceRead(x)
@@ -8,11 +11,11 @@ func Dot[T Float](x, y []T) T {
 	return table[T]().dot(len(x), first(x), first(y))
 }
 
-// SumSq returns Σ x_i².
+// SumSq returns Σ_i x_i², with the roundings of [Dot].
 func SumSq[T Float](x []T) T { return Dot(x, x) }
 
-// Axpy computes y ← α·x + y, one fused multiply-add an element. The slices have
-// equal length; y may be x itself but must not overlap it otherwise.
+// Axpy computes y ← α·x + y, one fused multiply-add for each element. The slices have equal
+// length. y may be x, but must not overlap it in part.
 func Axpy[T Float](alpha T, x, y []T) {
 	checkLen("y", y, len(x))
 	checkVectors("y", y, "x", x)
@@ -21,14 +24,14 @@ func Axpy[T Float](alpha T, x, y []T) {
 	table[T]().axpy(len(x), alpha, first(x), first(y))
 }
 
-// Scal computes x ← α·x.
+// Scal computes x ← α·x, one rounded product for each element.
 func Scal[T Float](alpha T, x []T) {
 	raceWrite(x)
 	table[T]().scal(len(x), alpha, first(x))
 }
 
-// DotMixed is [Dot] for an x stored in float32: its elements are widened, exactly, and all
-// arithmetic is in float64.
+// DotMixed returns Σ_i x_i·y_i for an x stored in float32. Its elements are widened, which is
+// exact. All arithmetic is in float64, with the roundings of [Dot].
 func DotMixed(x []float32, y []float64) float64 {
 	checkLen("y", y, len(x))
 	raceRead(x)
@@ -36,7 +39,8 @@ func DotMixed(x []float32, y []float64) float64 {
 	return vectorTable[float32, float64]().dot(len(x), first(x), first(y))
 }
 
-// AxpyMixed is [Axpy] for an x stored in float32, widened like that of [DotMixed].
+// AxpyMixed computes y ← α·x + y for an x stored in float32. Its elements are widened, which is
+// exact. All arithmetic is in float64, with the roundings of [Axpy].
 func AxpyMixed(alpha float64, x []float32, y []float64) {
 	checkLen("y", y, len(x))
 	raceRead(x)

@@ -2,8 +2,8 @@ package la
 
 import "github.com/klauspost/cpuid/v2"
 
-// caches are the sizes of this machine's caches. For a size that cpuid does not know, or
-// that makes no sense, stands that of a modest machine.
+// caches are the sizes of this machine's caches. If cpuid does not know a size, or reports one out of
+// range, caches has the size of a modest machine.
 var caches = func() cacheSizes {
 	within := func(size, least int, most int64, otherwise int) int {
 		if size < least || int64(size) > most {

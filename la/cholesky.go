@@ -7,18 +7,19 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// PivotError says why a Cholesky factorisation stopped.
+// PivotError is the error of a Cholesky factorisation that met a pivot without a square root.
 type PivotError struct {
 	Index int     // row of the pivot, from 0
-	Value float64 // what was to be square-rooted: ≤ 0, NaN or ±Inf
+	Value float64 // the pivot: ≤ 0, NaN or ±Inf
 }
 
-// Indefinite reports whether the matrix is not positive definite, as opposed to
-// holding NaN or Inf (or overflowing).
+// Indefinite reports whether the pivot is finite. The matrix is then not positive definite.
+// Otherwise the matrix holds NaN or Inf, or its elements are so large that the arithmetic overflows.
 func (e *PivotError) Indefinite() bool {
 	return !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0)
 }
 
+// Error returns a message with the row and the value of the pivot.
 func (e *PivotError) Error() string {
 	if e.Indefinite() {
 		return fmt.Sprintf("la: matrix is not positive definite: pivot %d is %g", e.Index, e.Value)
@@ -26,19 +27,22 @@ func (e *PivotError) Error() string {
 	return fmt.Sprintf("la: matrix is not finite: pivot %d is %g", e.Index, e.Value)
 }
 
-// Cholesky overwrites the lower triangle of the symmetric positive definite A
-// with its factor L, A = L·Lᵀ. The strict upper triangle is neither read nor
-// written. The error is a *PivotError; the lower triangle is then partly
-// overwritten.
+// Cholesky computes the lower triangular factor L of a symmetric positive definite n×n matrix,
 //
-// Element l_ij is a_ij - Σ_k l_ik·l_jk, one chain of fused multiply-adds with k
-// ascending, times 1/l_jj. The computed factor obeys |A - L·Lᵀ| ≤ γ_{n+2}·|L|·|Lᵀ|
-// element by element (Higham, Accuracy and Stability of Numerical Algorithms,
-// 2nd ed., theorem 10.3, with one more rounding for the reciprocal), as does
-// LAPACK's: no block of the diagonal is inverted.
+//	A = L·Lᵀ,
 //
-// A NaN or an infinity in the lower triangle always ends in an error, since it
-// reaches the pivot of its row.
+// and stores it in the lower triangle of A. The strict upper triangle is neither read nor written. A
+// nil w stands for a new [Workspace].
+//
+// The error is a [*PivotError] if A is not positive definite or not finite. The lower triangle is
+// then partly overwritten. A NaN or an infinity in the lower triangle always gives an error.
+//
+// Roundings: l_ij is a_ij − Σ_k l_ik·l_jk, one chain of fused multiply-adds with k ascending, times
+// 1/l_jj. The computed factor satisfies |A − L·Lᵀ| ≤ γ_{n+2}·|L|·|Lᵀ| element by element, with
+// γ_m = m·u/(1 − m·u) and the unit round-off u.
+//
+// Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 10.3, with
+// one more rounding for the reciprocal.
 func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 	a.checkSquare("A")
 	if a.Rows == 0 {
@@ -61,9 +65,9 @@ func Cholesky[T Float](w *Workspace, a Matrix[T]) error {
 	return &e
 }
 
-// factor carries out the steps x.next ≤ k < to of tile x of L. The tile is first brought
-// into strips: in this form its terms are subtracted, it is solved for, and later tiles
-// read it. factor returns false if a pivot is bad.
+// factor carries out the steps x.next ≤ k < to of tile x of L. It first copies the tile into strips.
+// There it subtracts the terms and solves for the tile, and there later tiles read it. factor
+// returns false if a pivot is not positive and finite.
 func (t *triangular[T]) factor(x *tile, to int, scratch *T, h *ahead) bool {
 	i, j := x.i, x.j
 	s, e := t.block(i)
@@ -91,8 +95,8 @@ func (t *triangular[T]) factor(x *tile, to int, scratch *T, h *ahead) bool {
 	return true
 }
 
-// subtract subtracts from tile x the products of blocks x.next ≤ k < to of L's rows. Of a
-// tile on the diagonal only the lower triangle is in use.
+// subtract subtracts from tile x the products of blocks x.next ≤ k < to of L's rows. In a tile on
+// the diagonal it updates only the lower triangle.
 func (t *triangular[T]) subtract(x *tile, to int, h *ahead) {
 	nr := t.k.nr
 	is, ie := t.block(x.i)
@@ -117,8 +121,8 @@ func (t *triangular[T]) subtract(x *tile, to int, h *ahead) {
 	}
 }
 
-// begin loads strip i's part of block j before the first terms are subtracted: the tile on
-// the diagonal as it lies in the matrix, the others transposed.
+// begin loads the part of strip i that is in block j, before the first terms are subtracted. It
+// copies the tile on the diagonal, and transposes the others.
 func (t *triangular[T]) begin(i, j int) {
 	t.load(i, j)
 	if _, e := t.block(j); i < e {
@@ -127,7 +131,7 @@ func (t *triangular[T]) begin(i, j int) {
 	}
 }
 
-// fetchBegin adds what begin will read to what is to be fetched ahead.
+// fetchBegin adds the memory that begin will read to the queue h.
 func (t *triangular[T]) fetchBegin(i, j int, h *ahead) {
 	if i == t.strips {
 		return
@@ -138,10 +142,9 @@ func (t *triangular[T]) fetchBegin(i, j int, h *ahead) {
 	}
 }
 
-// subtractRow subtracts from the tiles of strip i and strips js ≤ j < je their products of
-// k terms from position q on. It is a function of its own so that a goroutine that
-// computes in assembly, where it cannot be preempted, often comes by the beginning of a
-// function of Go, where it can.
+// subtractRow subtracts from the tiles of strip i and strips js ≤ j < je their products of k terms
+// from position q on. It is a separate function so that the goroutine often enters a Go function,
+// where it can be preempted; in assembly it cannot.
 func (t *triangular[T]) subtractRow(i, js, je, q, k int, h *ahead) {
 	nr := t.k.nr
 	b := t.strip(i, q)
@@ -156,10 +159,10 @@ func (t *triangular[T]) subtractRow(i, js, je, q, k int, h *ahead) {
 	}
 }
 
-// factorBlock factors a block on the diagonal, strip by strip: a strip is first solved for
-// with the strips above it, then its own corner, the tile on the diagonal, is factored. In
-// all blocks but the first, terms have been subtracted from the corner, which then lies as
-// in the matrix and is transposed now.
+// factorBlock factors a block on the diagonal, strip by strip. It first solves for a strip with the
+// strips above it, then factors the strip's corner, which is its tile on the diagonal. In all blocks
+// but the first, subtract has left the corner in the order of the matrix, so that factorBlock
+// transposes the corner first.
 func (t *triangular[T]) factorBlock(block int, scratch *T) bool {
 	nr, ld := t.k.nr, t.l.Stride
 	lo, _ := t.positions(block, block+1)
@@ -192,7 +195,7 @@ func (t *triangular[T]) factorBlock(block int, scratch *T) bool {
 	return true
 }
 
-// LogDet returns log|A| = 2 Σ log L_ii from the Cholesky factor L of A.
+// LogDet returns log|A| = 2·Σ_i log l_ii from the Cholesky factor L of A.
 func LogDet[T Float](l Matrix[T]) float64 {
 	l.checkSquare("L")
 	var s float64
@@ -202,14 +205,15 @@ func LogDet[T Float](l Matrix[T]) float64 {
 	return 2 * s
 }
 
-// CholeskySolve overwrites the n×m matrix B with A⁻¹·B, where L is the Cholesky
-// factor of A.
+// CholeskySolve computes B ← A⁻¹·B for an n×m matrix B, where L is the n×n Cholesky factor of A. B
+// must not overlap L. A nil w stands for a new [Workspace]. It calls [Trsm] twice.
 func CholeskySolve[T Float](w *Workspace, l, b Matrix[T]) {
 	Trsm(w, Left, NoTrans, l, b)
 	Trsm(w, Left, Transpose, l, b)
 }
 
-// CholeskySolveVec overwrites x with A⁻¹·x, where L is the Cholesky factor of A.
+// CholeskySolveVec computes x ← A⁻¹·x for a vector of n elements, where L is the n×n Cholesky factor
+// of A. x must not overlap L. It calls [Trsv] twice.
 func CholeskySolveVec[T Float](l Matrix[T], x []T) {
 	Trsv(NoTrans, l, x)
 	Trsv(Transpose, l, x)

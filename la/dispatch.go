@@ -17,20 +17,27 @@ type instructionSet struct {
 
 	strips64 stripKernels[float64]
 	strips32 stripKernels[float32]
+
+	panels64 panelKernels[float64]
+	panels32 panelKernels[float32]
+
+	exp2Sum exp2SumEntry
 }
 
-// newSet returns an instruction set that does everything the portable way.
+// newSet returns an instruction set with the portable routines.
 func newSet(name string) *instructionSet {
 	return &instructionSet{name: name, f64: genericKernels[float64](), f32: genericKernels[float32](),
 		mixed:    genericVectorKernels[float32, float64](),
-		strips64: genericStripKernels[float64](), strips32: genericStripKernels[float32]()}
+		strips64: genericStripKernels[float64](), strips32: genericStripKernels[float32](),
+		panels64: genericPanelKernels[float64](), panels32: genericPanelKernels[float32](),
+		exp2Sum: genericExp2Sum}
 }
 
-// instructionSets holds the sets that this binary has and this CPU can run, best first.
-// The last is always generic.
+// instructionSets holds the sets that are in this binary and that this CPU can run, best first. The
+// last one is generic.
 var instructionSets = completed(append(machineSets(), &genericSet))
 
-// completed gives every set the entries that are made from others.
+// completed adds to every set the entries that are made from other entries.
 func completed(sets []*instructionSet) []*instructionSet {
 	for _, s := range sets {
 		s.f64.complete()
@@ -40,25 +47,23 @@ func completed(sets []*instructionSet) []*instructionSet {
 	return sets
 }
 
-// active is the instruction set in use, nil if activeErr is not.
+// active is the instruction set in use. It is nil if activeErr is an error.
 var active, activeErr = selectSet(os.Getenv("BMKL_KERNEL"))
 
-// InstructionSet returns the name of the instruction set in use: avx512, avx2, neon or
-// generic. It is the best one this CPU has unless the environment variable
-// BMKL_KERNEL names another. The name is empty if [InstructionSetError] is not nil.
-func InstructionSet() string {
+// InstructionSet returns the name of the instruction set in use: avx512, avx2, neon or generic.
+// It is the best one that this CPU has, unless the environment variable BMKL_KERNEL names another.
+//
+// It returns an error if BMKL_KERNEL names an instruction set that is unknown, or that this CPU or
+// this build lacks. Every routine of the package panics with this error. A program whose users may
+// set the variable calls InstructionSet first and prints the error.
+func InstructionSet() (string, error) {
 	if active == nil {
-		return ""
+		return "", activeErr
 	}
-	return active.name
+	return active.name, nil
 }
 
-// InstructionSetError returns an error if BMKL_KERNEL names an instruction set that is
-// unknown, or that this CPU or this build lacks. Every routine of the package
-// panics with this error: a program that lets its user set the variable asks first.
-func InstructionSetError() error { return activeErr }
-
-// selectSet returns the instruction set of that name, the best for an empty one.
+// selectSet returns the instruction set with the given name. The empty name stands for the best set.
 func selectSet(name string) (*instructionSet, error) {
 	if name == "" {
 		return instructionSets[0], nil
@@ -91,13 +96,13 @@ func vectorTable[S, T Float]() *vectorKernels[S, T] {
 	if is64[S]() == is64[T]() {
 		return (*vectorKernels[S, T])(unsafe.Pointer(&table[T]().vectorKernels))
 	}
-	table[T]() // panics if there is none
+	table[T]() // panics if no set is in use
 	return (*vectorKernels[S, T])(unsafe.Pointer(&active.mixed))
 }
 
 // stripTable returns the kernels in use for the strips of triangles.
 func stripTable[T Float]() *stripKernels[T] {
-	table[T]() // panics if there is none
+	table[T]() // panics if no set is in use
 	k := (*stripKernels[T])(unsafe.Pointer(&active.strips64))
 	if !is64[T]() {
 		k = (*stripKernels[T])(unsafe.Pointer(&active.strips32))
@@ -105,8 +110,16 @@ func stripTable[T Float]() *stripKernels[T] {
 	return k
 }
 
-// is64 reports whether T is float64; the compiler knows the answer in each
-// instance of the generic code that asks.
+// panelTable returns the kernels in use for panels.
+func panelTable[T Float]() *panelKernels[T] {
+	table[T]() // panics if no set is in use
+	if is64[T]() {
+		return (*panelKernels[T])(unsafe.Pointer(&active.panels64))
+	}
+	return (*panelKernels[T])(unsafe.Pointer(&active.panels32))
+}
+
+// is64 reports whether T is float64. The compiler evaluates it in each instance of generic code.
 func is64[T Float]() bool {
 	var z T
 	return unsafe.Sizeof(z) == 8

@@ -5,24 +5,34 @@ import (
 	"unsafe"
 )
 
-// SqDist stores the squared Euclidean distances of the rows of X (n×d) to the
-// rows of Y (m×d) in the n×m matrix D. Differences are formed before they are
-// squared, so D is exact to a few ulp, exactly zero for equal rows and exactly
-// symmetric when X and Y are the same. D must not overlap X or Y.
+// SqDist computes the squared Euclidean distances
 //
-// The features are taken in order: t = x - y, rounded, and s = fma(t, t, s) from +0.
+//	d_ij = Σ_f (x_if − y_jf)²
+//
+// between the rows of X (n×k) and the rows of Y (m×k), and stores them in the n×m matrix D. D must
+// not overlap X or Y. A nil w stands for a new [Workspace].
+//
+// Differences are formed before they are squared. D is therefore accurate to a few ulp, exactly zero
+// for equal rows, and exactly symmetric if X and Y are the same. Roundings: for f in order,
+// t = x_if − y_jf is rounded, and d_ij = fma(t, t, d_ij) from +0.
 func SqDist[T Float](w *Workspace, x, y, d Matrix[T]) {
 	product[T]{a: x, b: y, c: d, dist: true}.distances(w, "D")
 }
 
-// RBF stores exp(-γ·‖x - y‖²) for the rows x of X (n×d) and y of Y (m×d) in the
-// n×m matrix K: the distances of [SqDist], multiplied by -γ, rounded, and [Exp] of
-// that, row by row while they are in the cache. K must not overlap X or Y.
+// RBF computes the radial basis function kernel
+//
+//	k_ij = exp(−γ·Σ_f (x_if − y_jf)²)
+//
+// of the rows of X (n×d) and the rows of Y (m×d), and stores it in the n×m matrix K. K must not
+// overlap X or Y. A nil w stands for a new [Workspace].
+//
+// Roundings: the distances are as in [SqDist], their products with −γ are rounded, and the
+// exponential is as in [Exp].
 func RBF[T Float](w *Workspace, gamma T, x, y, k Matrix[T]) {
 	product[T]{a: x, b: y, c: k, dist: true, exp: true, alpha: -gamma}.distances(w, "K")
 }
 
-// distances computes p, a product of distances, from the rows of p.a and p.b.
+// distances checks and computes p, which has dist set. name is the argument that receives C.
 func (p product[T]) distances(w *Workspace, name string) {
 	x, y, d := p.a, p.b, p.c
 	x.check("X")
@@ -39,9 +49,9 @@ func (p product[T]) distances(w *Workspace, name string) {
 	}
 	p.tb, p.off = Transpose, d.Cols
 	if p.exp && p.terms() > 0 && x.Rows == y.Rows && x.Stride == y.Stride && &x.Data[0] == &y.Data[0] {
-		// A kernel matrix of X with itself is symmetric: one half is computed and mirrored,
-		// unless the mirrored elements would have to be written one by one to memory that
-		// is in no cache.
+		// A kernel matrix of X with itself is symmetric: one half is computed and mirrored.
+		// Without expInto, this does not pay if the matrix is larger than the cache: the
+		// mirrored elements would be written one by one to memory.
 		held := d.Rows*d.Stride*int(unsafe.Sizeof(p.alpha)) <= caches.l3/2
 		p.bands = !held && table[T]().expInto != nil && p.terms() <= BlockK
 		if held || p.bands {
@@ -51,8 +61,8 @@ func (p product[T]) distances(w *Workspace, name string) {
 	p.run(w)
 }
 
-// scalarFeatures is the number of features up to which a plain loop takes no longer for the
-// distances of one row than packing would.
+// scalarFeatures is the largest number of features for which a plain loop computes the distances of
+// one row faster than packing and the kernels do.
 const scalarFeatures = 8
 
 // single computes p for an X of one row.
@@ -67,8 +77,8 @@ func (p *product[T]) single(d []T) {
 		for i, v := range x {
 			t := v - y[i]
 			if i == 0 {
-				s = t * t // the bits of fma(t, t, 0), sooner
-			} else if is64[T]() { // fma, spelled out because it is not inlined
+				s = t * t // the same bits as fma(t, t, 0), but faster
+			} else if is64[T]() { // fma written out, because fma is not inlined
 				s = T(math.FMA(float64(t), float64(t), float64(s)))
 			} else {
 				s = fma(t, t, s)
@@ -83,15 +93,15 @@ func (p *product[T]) single(d []T) {
 }
 
 // computeBands computes all of p, a kernel matrix of X with itself that is too large for the
-// caches, from at most BlockK features. Each block is computed in scratch memory, while the
-// cache lines of the matrix that will receive it and its mirror image are prefetched. A band
-// is several cache lines high, so that several lines of the mirror image fall on each page.
-// Blocks on the diagonal are computed whole.
+// caches, from at most BlockK features. Each block is computed in scratch memory. Meanwhile the
+// cache lines that will receive the block and its mirror image are prefetched. A band is several
+// cache lines high, so that several lines of the mirror image are on each page. Blocks on the
+// diagonal are computed whole.
 func (p *product[T]) computeBands(kt *kernels[T], s *locals) {
-	const band, wide = 64, 8 // rows; tiles to a block, of which mr rows lie in the first cache
+	const band, wide = 64, 8 // rows of a band; tiles of a block: mr rows of a block stay in the first cache
 	m, n, k := p.c.Rows, p.c.Cols, p.terms()
 	width := wide * kt.nr
-	nc := min(max(1, blocks[T]().NC*BlockK/k/width)*width, roundUp(n, kt.nr))
+	nc := min(max(1, blocks[T]().nc*BlockK/k/width)*width, roundUp(n, kt.nr))
 	ap, bp := elements[T](&s.a, roundUp(band, kt.mr)*k), elements[T](&s.b, nc*k)
 	tile := elements[T](&s.tile, roundUp(band, kt.mr)*width)
 	for b0 := 0; b0 < n; b0 += nc {
@@ -123,8 +133,7 @@ func (p *product[T]) computeBands(kt *kernels[T], s *locals) {
 	}
 }
 
-// finish turns the distances of rows i0 ≤ i < i1 and columns j0 ≤ j < j1 into
-// their exponentials.
+// finish replaces the distances d² in rows i0 ≤ i < i1 and columns j0 ≤ j < j1 by e^(α·d²).
 func (p *product[T]) finish(kt *kernels[T], i0, i1, j0, j1 int) {
 	for i := i0; i < i1; i++ {
 		if end := min(j1, i+p.off+1); end > j0 {
@@ -135,8 +144,8 @@ func (p *product[T]) finish(kt *kernels[T], i0, i1, j0, j1 int) {
 	}
 }
 
-// reflect copies rows i0 ≤ i < i1 and columns j0 ≤ j < j1, which lie in src, transposed to
-// the mirror.
+// reflect copies rows i0 ≤ i < i1 and columns j0 ≤ j < j1 to the mirror, transposed. src points to
+// their first element.
 func (p *product[T]) reflect(kt *kernels[T], src []T, lds, i0, i1, j0, j1 int) {
 	m := p.mirror
 	if i1-i0 == kt.mr && j0 < j1 {

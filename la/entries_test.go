@@ -11,7 +11,7 @@ import (
 // are promised and no more, and compare with loops or with the portable entries.
 // Vectors lie between fences that nothing may write to.
 
-func TestEntries(t *testing.T) {
+func TestEntriesEqualPlainLoops(t *testing.T) {
 	for _, s := range instructionSets {
 		t.Run(s.name, func(t *testing.T) {
 			t.Run("float64", func(t *testing.T) { testEntries(t, &s.f64) })
@@ -214,8 +214,8 @@ func testProductEntries[S, T Float](t *testing.T, kt *vectorKernels[S, T]) {
 				wantDots[i] = genericDot(n, row, &x[0], nil)
 				wantDots[4+i] = genericDotAxpy(n+i, alpha[i], row, &x[0], &wantAll[8], nil)
 			}
-			kt.dots(n, &a[0], lda, &x[0], (*[4]T)(s), new([4 * Lanes]T))
-			kt.dotAxpys(n, (*[4]T)(alpha), &a[0], lda, &x[0], &y[0], (*[4]T)(s[4:]), new([4 * Lanes]T))
+			kt.dots(n, &a[0], lda, &x[0], (*[4]T)(s), new([4 * dotLanes]T))
+			kt.dotAxpys(n, (*[4]T)(alpha), &a[0], lda, &x[0], &y[0], (*[4]T)(s[4:]), new([4 * dotLanes]T))
 			sameBits(t, wantDots, s, "dots and dotAxpys n=%d", n)
 			sameBits(t, wantAll, all, "y of dotAxpys n=%d", n)
 		}

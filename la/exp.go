@@ -5,20 +5,20 @@ import (
 	"unsafe"
 )
 
-// e^x is computed the same way everywhere:
+// All instruction sets compute e^x by these steps:
 //
-//	x is clamped to where e^x has reached 0 or +Inf (NaN stays)
+//	x is clamped to the range outside which e^x is 0 or +Inf (NaN stays NaN)
 //	t = fma(x, log₂e, 1.5·2^52)      its low bits are n = rint(x·log₂e)
 //	n = t - 1.5·2^52
 //	r = fma(-n, ln2 low, fma(-n, ln2 high, x))      |r| ≤ ln2/2, inner step exact
-//	p = 1 + r + r²(c₂ + c₃r + … )      Horner's rule, one fma a coefficient
+//	p = 1 + r + r²(c₂ + c₃r + … )      Horner's rule, one fma for each coefficient
 //	e^x = p·2^⌊n/2⌋·2^(n-⌊n/2⌋)      the first product is exact
 //
 // The coefficients are minimax for the relative error of p (Remez exchange in
 // 60 digits, then rounded): the rounded polynomials are within 1.11e-17 (float64,
 // degree 11) and 3.83e-9 (float32, degree 6) of e^r, a tenth of half an ulp.
 // Two factors reach the subnormal numbers and 2^1024 with one rounding, as
-// VSCALEFPD does. With float32, 1.5·2^23 takes the place of 1.5·2^52.
+// VSCALEFPD does. For float32 the constant is 1.5·2^23 instead of 1.5·2^52.
 const (
 	log2e   = 0x1.71547652b82fep+0
 	ln2High = 0x1.62e42fefa39efp-1
@@ -62,9 +62,11 @@ var expCoef32 = [...]float32{
 	1,
 }
 
-// Exp stores e^src_i in dst_i, within 1 ulp of the exact value over the whole
-// range, subnormal results included, and exactly for 0, ±Inf and NaN. The slices
-// have equal length; dst may be src itself but must not overlap it otherwise.
+// Exp computes dst_i ← e^src_i. The slices have equal length. dst may be src, but must not overlap it
+// in part.
+//
+// The result is within 1 ulp of the exact value over the whole range, subnormal results included.
+// It is exact for 0, ±Inf and NaN.
 func Exp[T Float](dst, src []T) {
 	checkLen("dst", dst, len(src))
 	checkVectors("dst", dst, "src", src)

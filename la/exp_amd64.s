@@ -3,9 +3,9 @@
 #include "textflag.h"
 #include "mask_amd64.h"
 
-// e^x of vectors by the polynomial of exp.go, operation by operation, so that the bits are
-// those of exp64 and exp32. AVX-512 has the constants in registers and VSCALEFPD
-// and VSCALEFPS for the last step; AVX2 reads them from memory and multiplies by two powers of two.
+// e^x of vectors by the polynomial of exp.go, operation by operation. The bits are equal to the bits
+// of exp64 and exp32. AVX-512 keeps the constants in registers and has VSCALEFPD and VSCALEFPS for
+// the last step. AVX2 reads the constants from memory and multiplies by two powers of two.
 
 // func avx512Exp64(n int, dst, src *float64)
 //

@@ -109,8 +109,8 @@ func TestInverseErrors(t *testing.T) {
 }
 
 // TestSolveErrors holds the solutions of triangular systems to the residual
-// bound |b - op(L)·x| ≤ γ_{n+1}·|op(L)|·|x|; those of Trsv, which divides and whose
-// dot products add the reduction of the lanes, have fewer roundings than n + 8.
+// bound |b - op(L)·x| ≤ γ_{n+1}·|op(L)|·|x|. Trsv divides, and its dot products also add the lanes:
+// its solutions have fewer than n + 8 roundings.
 func TestSolveErrors(t *testing.T) {
 	notShort(t)
 	const n, m = 77, 5
@@ -152,10 +152,10 @@ func TestSolveErrors(t *testing.T) {
 	}
 }
 
-// TestCholeskySolve goes through both substitutions: with A = L·Lᵀ + E and each
+// TestCholeskySolveBackwardError goes through both substitutions: with A = L·Lᵀ + E and each
 // substitution's ΔL as bounded above, |b - A·x| ≤ γ_{3n+4}·|L|·|Lᵀ|·|x| (Higham,
 // 2nd ed., theorem 10.4).
-func TestCholeskySolve(t *testing.T) {
+func TestCholeskySolveBackwardError(t *testing.T) {
 	const n, m = 90, 3
 	rng := rand.New(rand.NewPCG(4, 4))
 	a := symmetric(lower(spd[float64](rng, n)))
@@ -197,10 +197,10 @@ func TestCholeskySolve(t *testing.T) {
 	assert.InEpsilon(t, want, LogDet(l), 1e-14)
 }
 
-// TestPivotErrors spoils one element and expects the error to name its row. An
+// TestPivotErrorNamesTheRow spoils one element and expects the error to name its row. An
 // element of size MaxFloat64 leaves a finite pivot on the diagonal; elsewhere its
 // square overflows.
-func TestPivotErrors(t *testing.T) {
+func TestPivotErrorNamesTheRow(t *testing.T) {
 	forEachKernel(t, func(t *testing.T) {
 		for _, n := range []int{1, 2, 7, 24, 25, 50, 65, 130} {
 			rng := rand.New(rand.NewPCG(5, uint64(n)))
@@ -237,7 +237,7 @@ func TestPivotErrors(t *testing.T) {
 	})
 }
 
-func TestSingularPivot(t *testing.T) {
+func TestPivotErrorHasTheValueOfThePivot(t *testing.T) {
 	a := NewMatrix[float64](5, 5)
 	a.Fill(1)
 	err := Cholesky(nil, a)

@@ -250,9 +250,9 @@ func (s *systems[T]) check(t *testing.T, w *Workspace) {
 	}
 }
 
-// With 64 rows, the padding of AVX-512's strips of float32 is more than the mode of a tile can
-// leave out.
-func TestTriangularBits(t *testing.T) {
+// TestTriangularRoutinesEqualTextbookLoops has 64 rows of float32 among its sizes. The padding of
+// AVX-512's strips is then more than the mode of a tile can leave out.
+func TestTriangularRoutinesEqualTextbookLoops(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testTriangularBits[float64](t, 1, 95, 145, 193, 239, 240, 241, 385) })
 	t.Run("float32", func(t *testing.T) { testTriangularBits[float32](t, 5, 64, 97, 193) })
 }

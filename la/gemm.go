@@ -5,13 +5,15 @@ import (
 	"unsafe"
 )
 
-// Gemm computes C ← α·op(A)·op(B) + β·C, with op(A) m×k, op(B) k×n and C m×n.
-// With β = 0, C is not read; zeros in A, B and α are multiplied like any other
-// number, so that NaN and Inf show. C must not overlap A or B.
+// Gemm computes C ← α·op(A)·op(B) + β·C, with op(A) m×k, op(B) k×n and C m×n. C must not overlap A
+// or B. A nil w stands for a new [Workspace].
 //
-// An element of C is first scaled by β, rounded, unless β is 0 or 1; then each
-// block of BlockK terms s = Σ a·b, one chain of fused multiply-adds from +0, goes
-// in by c = fma(α, s, c), or c = α·s for the first block with β = 0.
+// With β = 0, C is not read: NaN in C does not reach the result. Zeros in A, B and α are multiplied
+// like all other numbers: 0·NaN and 0·Inf give NaN.
+//
+// Roundings: c_ij is first multiplied by β and rounded, unless β is 0 or 1. Then each block of
+// [BlockK] terms gives a sum s = Σ a·b, one chain of fused multiply-adds from +0, and
+// c_ij = fma(α, s, c_ij). With β = 0 the first block gives c_ij = α·s.
 func Gemm[T Float](w *Workspace, ta, tb Trans, alpha T, a, b Matrix[T], beta T, c Matrix[T]) {
 	c.check("C")
 	m, n, k := c.Rows, c.Cols, a.Cols
@@ -35,9 +37,13 @@ func Gemm[T Float](w *Workspace, ta, tb Trans, alpha T, a, b Matrix[T], beta T, 
 	p.run(w)
 }
 
-// Syrk computes the lower triangle of C ← α·A·Aᵀ + β·C (t = NoTrans, A n×k) or
-// α·Aᵀ·A + β·C (t = Transpose, A k×n), with the roundings of [Gemm]. The strict
-// upper triangle of C is neither read nor written. C must not overlap A.
+// Syrk computes the lower triangle of the n×n matrix
+//
+//	C ← α·A·Aᵀ + β·C   (t = NoTrans, A n×k)
+//	C ← α·Aᵀ·A + β·C   (t = Transpose, A k×n)
+//
+// with the roundings of [Gemm]. The strict upper triangle of C is neither read nor written; see
+// [Matrix.MirrorLower]. C must not overlap A. A nil w stands for a new [Workspace].
 func Syrk[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], beta T, c Matrix[T]) {
 	c.checkSquare("C")
 	n := c.Rows
@@ -62,8 +68,8 @@ type product[T Float] struct {
 	a, b, c     Matrix[T]
 	off         int
 	self        bool // op(B) is op(A)ᵀ and off = 0
-	dist        bool // squared distances of op(A)'s rows to op(B)'s columns instead; β = 0
-	exp         bool // with dist: e^(α·d²) of them
+	dist        bool // C ← squared distances between op(A)'s rows and op(B)'s columns; β = 0
+	exp         bool // with dist: C ← e^(α·d²)
 
 	mirror Matrix[T] // if not empty, receives what is below the diagonal, transposed
 	bands  bool      // C and mirror are too large for the caches
@@ -77,7 +83,7 @@ func (p *product[T]) terms() int {
 	return p.a.Cols
 }
 
-// run computes p by the workers of w.
+// run computes p with the workers of w.
 func (p *product[T]) run(w *Workspace) {
 	m, n := p.c.Rows, p.c.Cols
 	if kt := table[T](); p.isSmall(kt) {
@@ -91,7 +97,7 @@ func (p *product[T]) run(w *Workspace) {
 	*j = products[T]{product: *p, rows: 1, cols: 1}
 	k := p.terms()
 	if p.exp {
-		k += 20 // what an exponential costs, in terms
+		k += 20 // an exponential costs as much as 20 terms
 	}
 	if workers := w.workers(m * n); workers > 1 && worthSplitting(m, n, k) {
 		if p.off < n {
@@ -104,11 +110,11 @@ func (p *product[T]) run(w *Workspace) {
 	*j = products[T]{} // keeps no matrix alive
 }
 
-// worthSplitting reports whether a product is long enough for goroutines.
+// worthSplitting reports whether a product has enough work for several goroutines.
 func worthSplitting(m, n, k int) bool { return m*n*k >= 128*128*128 }
 
-// grid cuts m×n into rows×cols pieces for that many workers, two pieces each if they stay
-// large, so that as little as possible of A and B is packed more than once.
+// grid cuts m×n into rows×cols pieces for that many workers. Each worker gets two pieces if they
+// stay large. Of all such grids, this one packs the fewest elements of A and B.
 func grid(workers, m, n int) (rows, cols int) {
 	const large = 256
 	pieces := workers
@@ -124,7 +130,7 @@ func grid(workers, m, n int) (rows, cols int) {
 	return rows, pieces / rows
 }
 
-// products is a product cut into a grid of pieces, each computed like a product of its own.
+// products is a product cut into a grid of pieces. Each piece is computed as a separate product.
 type products[T Float] struct {
 	product[T]
 	rows, cols int
@@ -187,9 +193,9 @@ func rowsOf[T Float](t Trans, a Matrix[T], i0, i1 int) Matrix[T] {
 	return a.Slice(i0, i1, 0, a.Cols)
 }
 
-// compute computes all of p. A block of A and, for each, the blocks of B are packed into
-// panels; a panel of A stays in the first-level cache while the panels of B's block stream
-// past it from the second.
+// compute computes all of p. For each block of A, the blocks of B are packed into panels one after
+// the other. A panel of A stays in the first-level cache while the panels of B stream past it from
+// the second-level cache.
 func (p *product[T]) compute(kt *kernels[T], s *locals) {
 	m, n, k := p.c.Rows, p.c.Cols, p.terms()
 	raceReadMatrix(p.a)
@@ -216,8 +222,8 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 		return
 	}
 	bs := blocks[T]()
-	across := (n + bs.NC - 1) / bs.NC // blocks of B side by side, of equal width
-	nc, mc, kc := roundUp((n+across-1)/across, kt.nr), min(bs.MC, roundUp(m, kt.mr)), min(BlockK, k)
+	across := (n + bs.nc - 1) / bs.nc // blocks of B side by side, of equal width
+	nc, mc, kc := roundUp((n+across-1)/across, kt.nr), min(bs.mc, roundUp(m, kt.mr)), min(BlockK, k)
 	held := mc // rows of A that are held for later blocks of B
 	if across == 1 {
 		held = kt.mr
@@ -237,13 +243,13 @@ func (p *product[T]) compute(kt *kernels[T], s *locals) {
 	}
 }
 
-// computeShared computes all of p, a product of A with itself. Rows are packed only once,
-// into panels of B, in which the kernel shared also finds the rows of A. A panel is packed
-// when the diagonal reaches its rows; the tiles before it prefetch them. p.off is a multiple
+// computeShared computes all of p, a product of A with itself. Rows are packed only once, into
+// panels of B, and the kernel shared reads the rows of A from the same panels. A panel is packed
+// when the diagonal reaches its rows; the tiles before it prefetch these rows. p.off is a multiple
 // of nr.
 func (p *product[T]) computeShared(kt *kernels[T], s *locals) {
 	m, n, k := p.c.Rows, p.c.Cols, p.terms()
-	mr, nr, nc := kt.mr, kt.nr, blocks[T]().NC
+	mr, nr, nc := kt.mr, kt.nr, blocks[T]().nc
 	across := (n + nc - 1) / nc
 	nc = roundUp((n+across-1)/across, nr)
 	bl := block[T]{product: *p, kt: kt, tile: elements[T](&s.tile, mr*nr),
@@ -274,8 +280,8 @@ func (p *product[T]) computeShared(kt *kernels[T], s *locals) {
 	}
 }
 
-// hintShared returns what a tile should prefetch on behalf of row i: that row of A if it is
-// still to be packed, otherwise as much of the packed panels.
+// hintShared returns the address that a tile should prefetch for row i: row i of A if it is still to
+// be packed, otherwise the place of row i in the packed panels.
 func (bl *block[T]) hintShared(i, k int) *T {
 	switch {
 	case bl.j0 > 0:
@@ -297,8 +303,8 @@ type block[T Float] struct {
 	tile                   []T
 }
 
-// multiply computes the block. A panel of A is packed when it is first needed, so that it
-// is in the first-level cache then, and kept for the next blocks of B if there are any.
+// multiply computes the block. A panel of A is packed just before its first use, so that it is in
+// the first-level cache, and is kept for the next blocks of B if there are any.
 func (bl *block[T]) multiply() {
 	p, kt, k := &bl.product, bl.kt, bl.k1-bl.k0
 	mr, nr := kt.mr, kt.nr
@@ -322,9 +328,9 @@ func (bl *block[T]) multiply() {
 	}
 }
 
-// tileAt computes the tile at (i, j) from the packed rows a, whose terms lie as elements
-// apart, and the packed panel b, and prefetches at next. It is not inlined so that a
-// goroutine can be preempted where it begins, which it cannot be in assembly.
+// tileAt computes the tile at (i, j) from the packed rows a, whose terms are as elements apart, and
+// the packed panel b. It prefetches from next on. It must not be inlined: a goroutine cannot be
+// preempted in assembly, but it can be where a Go function begins.
 //
 //go:noinline
 func (bl *block[T]) tileAt(i, j int, a *T, as int, b, next *T) {
@@ -357,20 +363,20 @@ func (bl *block[T]) tileAt(i, j int, a *T, as int, b, next *T) {
 	bl.copyTile(c, ldc, bl.tile, nr, i, j)
 }
 
-// reflectPanel copies the panel of C at row i, as far as it is in the block and below the
-// diagonal, to the mirror while it is in the cache.
+// reflectPanel copies the part of C's panel at row i that is in the block and below the diagonal to
+// the mirror, while the panel is in the cache.
 func (bl *block[T]) reflectPanel(i int) {
 	p := &bl.product
-	i1, j := min(i+bl.kt.mr, bl.i1), max(bl.j0, min(bl.j1, i+p.off)) // all of it is below up to j
+	i1, j := min(i+bl.kt.mr, bl.i1), max(bl.j0, min(bl.j1, i+p.off)) // columns before j are below the diagonal in every row
 	p.reflect(bl.kt, p.c.Data[i*p.c.Stride+bl.j0:], p.c.Stride, i, i1, bl.j0, j)
 	for r := i + 1; r < i1; r++ {
 		p.reflect(bl.kt, p.c.Data[r*p.c.Stride+j:], p.c.Stride, r, r+1, j, min(bl.j1, r+p.off))
 	}
 }
 
-// hint returns what the tile at (i, j) should prefetch: one of the mr rows of A of the next
-// panel, where they lie or, if they are packed already, there. Each tile of a row of tiles
-// takes the next of them, and the last one when there are more tiles than rows.
+// hint returns the address that the tile at (i, j) should prefetch: one of the mr rows of A in the
+// next panel, in the packed panels if the row is packed already, otherwise in A. Consecutive tiles
+// take consecutive rows; tiles beyond the mr-th take the last row.
 func (bl *block[T]) hint(i, j, k int) *T {
 	line := min(i+bl.kt.mr+(j-bl.j0)/bl.kt.nr, i+2*bl.kt.mr-1, bl.i1-1)
 	switch {
@@ -382,7 +388,7 @@ func (bl *block[T]) hint(i, j, k int) *T {
 	return &bl.a.Data[line*bl.a.Stride+bl.k0]
 }
 
-// copyTile copies the tile at (i, j) as far as it is wanted and in the block.
+// copyTile copies the elements of the tile at (i, j) that are wanted and in the block.
 func (bl *block[T]) copyTile(dst []T, dstStride int, src []T, srcStride int, i, j int) {
 	for r := range min(bl.kt.mr, bl.i1-i) {
 		if w := min(bl.kt.nr, bl.j1-j, i+r+bl.off-j+1); w > 0 {
@@ -391,14 +397,14 @@ func (bl *block[T]) copyTile(dst []T, dstStride int, src []T, srcStride int, i, 
 	}
 }
 
-// isSmall reports whether p is better computed from the matrices as they lie.
+// isSmall reports whether p is computed faster without packing.
 func (p *product[T]) isSmall(kt *kernels[T]) bool {
 	const most = 160 * 160 * 160
 	k := p.terms()
 	return kt.small != nil && !p.dist && 0 < k && k <= BlockK && p.c.Rows*p.c.Cols*k <= most
 }
 
-// computeSmall computes all of p and packs nothing but a transposed B.
+// computeSmall computes all of p. It packs B if op transposes B, and A never.
 func (p *product[T]) computeSmall(kt *kernels[T], w *Workspace) {
 	n, k := p.c.Cols, p.terms()
 	raceReadMatrix(p.a)
@@ -425,8 +431,8 @@ func (p *product[T]) computeSmall(kt *kernels[T], w *Workspace) {
 	}
 }
 
-// smallPanel computes columns j0 ≤ j < j1 of C from those columns of op(B), whose rows are
-// ldb apart, mr or up to four rows of C at a time.
+// smallPanel computes columns j0 ≤ j < j1 of C from the same columns of op(B), whose rows are ldb
+// apart. It computes mr rows of C at a time, or up to four.
 func (p *product[T]) smallPanel(kt *kernels[T], k, j0, j1 int, b *T, ldb int) {
 	ars, acs := p.a.Stride, 1
 	if p.ta {
@@ -462,7 +468,7 @@ func (p *product[T]) smallPanel(kt *kernels[T], k, j0, j1 int, b *T, ldb int) {
 	}
 }
 
-// scale computes C ← β·C where C is wanted; with β = 0, C is not read.
+// scale computes C ← β·C for the wanted elements. With β = 0, C is not read.
 func (p *product[T]) scale(kt *kernels[T]) {
 	for i := range p.c.Rows {
 		c := p.c.Row(i)[:max(0, min(p.c.Cols, i+p.off+1))]

@@ -2,19 +2,20 @@ package la
 
 import "unsafe"
 
-// Gemv computes y ← α·op(A)·x + β·y. With β = 0, y is not read. y must not
-// overlap A or x.
+// Gemv computes y ← α·op(A)·x + β·y, with A m×n. For t = NoTrans, x has n elements and y has m; for
+// t = Transpose, x has m and y has n. y must not overlap A or x. With β = 0, y is not read. A nil w
+// stands for a new [Workspace].
 //
-// With op(A) = A, s is the dot product of a row with x, and y_i = α·s (β = 0) or
-// fma(α, s, β·y_i). With op(A) = Aᵀ, y is scaled by β (or cleared), then
+// Roundings: with op(A) = A, s is the [Dot] of row i with x, and y_i = fma(α, s, β·y_i), or α·s with
+// β = 0. With op(A) = Aᵀ, y is multiplied by β and rounded, or cleared with β = 0; then
 // y_j = fma(α·x_i, a_ij, y_j) for the rows i in order.
 func Gemv[T Float](w *Workspace, t Trans, alpha T, a Matrix[T], x []T, beta T, y []T) {
 	refuseOverlap("y", asRow(y), "A", &a)
 	gemv(w, t, alpha, a, x, beta, y)
 }
 
-// GemvMixed is [Gemv] for a matrix stored in float32: its elements are widened,
-// exactly, and all arithmetic is in float64.
+// GemvMixed computes y ← α·op(A)·x + β·y for an A stored in float32. Its elements are widened, which
+// is exact. All arithmetic is in float64. Shapes and roundings are as in [Gemv].
 func GemvMixed(w *Workspace, t Trans, alpha float64, a Matrix[float32], x []float64, beta float64, y []float64) {
 	gemv(w, t, alpha, a, x, beta, y)
 }
@@ -42,7 +43,7 @@ func gemv[S, T Float](w *Workspace, t Trans, alpha T, a Matrix[S], x []T, beta T
 		}
 	}
 	if bool(t) && m*n < 256*256 {
-		combineRows(coef, a, 0, beta, y) // a job would take longer than the product
+		combineRows(coef, a, 0, beta, y) // to start a job takes longer than this product
 		return
 	}
 	j := gemvsOf[S, T](w)
@@ -64,12 +65,12 @@ type gemvs[S, T Float] struct {
 	pieces      int
 }
 
-// gemvsOf returns the place in w for a job with matrices in S and arithmetic in T.
+// gemvsOf returns the job that w keeps for matrices in S and arithmetic in T.
 func gemvsOf[S, T Float](w *Workspace) *gemvs[S, T] {
 	return (*gemvs[S, T])(pick[S, T](unsafe.Pointer(&w.gemvs64), unsafe.Pointer(&w.gemvs32), unsafe.Pointer(&w.gemvsMixed)))
 }
 
-// pick returns one of three places, by the types of storage and arithmetic.
+// pick returns the pointer that belongs to matrices in S and arithmetic in T.
 func pick[S, T Float](f64, f32, mixed unsafe.Pointer) unsafe.Pointer {
 	switch {
 	case is64[S]():
@@ -81,13 +82,13 @@ func pick[S, T Float](f64, f32, mixed unsafe.Pointer) unsafe.Pointer {
 }
 
 func (g *gemvs[S, T]) do(l *locals, task int) {
-	const line = 16 // elements, so that no two workers write to one cache line of y
+	const line = 16 // elements; with pieces of whole lines, no two workers write to the same cache line of y
 	i0, i1 := cut(len(g.y), task, g.pieces, line), cut(len(g.y), task+1, g.pieces, line)
 	y := g.y[i0:i1]
 	if !g.t {
 		kt := vectorTable[S, T]()
 		i := 0
-		lanes := (*[4 * Lanes]T)(elements[T](&l.tile, 4*Lanes))
+		lanes := (*[4 * dotLanes]T)(elements[T](&l.tile, 4*dotLanes))
 		var s [4]T
 		for ; i+4 <= len(y) && len(g.x) > 0 && kt.dotsPiece != nil; i += 4 {
 			kt.dots(len(g.x), &g.a.Data[(i0+i)*g.a.Stride], g.a.Stride, &g.x[0], &s, lanes)
@@ -103,7 +104,7 @@ func (g *gemvs[S, T]) do(l *locals, task int) {
 	combineRows(g.coef, g.a, i0, g.beta, y)
 }
 
-// combineRows adds to β·y the rows of a from column from on, each times its coefficient.
+// combineRows computes y_j ← β·y_j + Σ_i coef_i·a_i,from+j.
 func combineRows[S, T Float](coef []T, a Matrix[S], from int, beta T, y []T) {
 	switch {
 	case len(y) == 0:
@@ -118,7 +119,7 @@ func combineRows[S, T Float](coef []T, a Matrix[S], from int, beta T, y []T) {
 	}
 }
 
-// update returns α·s + β·y, without looking at y if β = 0.
+// update returns α·s + β·y. With β = 0 it ignores y.
 func update[T Float](alpha, s, beta, y T) T {
 	if beta == 0 {
 		return alpha * s

@@ -5,17 +5,8 @@ import (
 	"unsafe"
 )
 
-// genericSet is the portable instruction set and the reference for all others.
-var genericSet = instructionSet{
-	name: "generic",
-	f64:  genericKernels[float64](),
-	f32:  genericKernels[float32](),
-
-	mixed: genericVectorKernels[float32, float64](),
-
-	strips64: genericStripKernels[float64](),
-	strips32: genericStripKernels[float32](),
-}
+// genericSet is the portable instruction set. It defines the bits of all others.
+var genericSet = *newSet("generic")
 
 // genericMR and genericNR are the register tile of the portable kernels.
 const genericMR, genericNR = 4, 4
@@ -51,10 +42,12 @@ func fma[T Float](x, y, z T) T {
 	return T(fma32(float32(x), float32(y), float32(z)))
 }
 
-// fma32 returns x·y + z, rounded once. The product is exact in float64. The sum
-// is rounded to odd (away from the even neighbour whenever it is inexact), which
-// leaves the rounding to float32 as if there had been no other before it, since
-// 53 ≥ 24+2 digits (Boldo and Melquiond, 2008).
+// fma32 returns x·y + z, rounded once. The product is exact in float64. If the sum is inexact, it is
+// rounded to odd: to the one of its two neighbours whose last bit is set. The rounding to float32 then
+// gives the same result as a single rounding, because 53 ≥ 24+2 digits.
+//
+// Source: S. Boldo and G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms
+// using rounding to odd", IEEE Transactions on Computers 57 (2008).
 func fma32(x, y, z float32) float32 {
 	p, q := float64(float64(x)*float64(y)), float64(z)
 	s := p + q
@@ -76,7 +69,7 @@ func genericGemm[T Float](k int, alpha T, a, b, c *T, ldc int, add bool, next *T
 	cp := unsafe.Slice(c, (genericMR-1)*ldc+genericNR)
 	for i := range genericMR {
 		var s [genericNR]T
-		if is64[T]() { // fma(x, y[j], s[j]), spelled out because fma is not inlined
+		if is64[T]() { // fma(x, y[j], s[j]) written out, because fma is not inlined
 			var s0, s1, s2, s3 float64
 			for p := range k {
 				x, y := float64(ap[p*genericMR+i]), bp[p*genericNR:][:genericNR]
@@ -141,16 +134,16 @@ func genericGather[T Float](r, panels, k int, src *T, ld int, dst *T, step int) 
 	}
 }
 
-func genericDot[S, T Float](n int, a *S, x *T, lanes *[Lanes]T) T {
+func genericDot[S, T Float](n int, a *S, x *T, lanes *[dotLanes]T) T {
 	if lanes == nil {
-		lanes = new([Lanes]T)
+		lanes = new([dotLanes]T)
 	}
 	xs := unsafe.Slice(x, n)
 	for i, v := range unsafe.Slice(a, n) {
-		lanes[i%Lanes] = fma(T(v), xs[i], lanes[i%Lanes])
+		lanes[i%dotLanes] = fma(T(v), xs[i], lanes[i%dotLanes])
 	}
 	s := *lanes
-	for h := Lanes / 2; h > 0; h /= 2 {
+	for h := dotLanes / 2; h > 0; h /= 2 {
 		for l := range h {
 			s[l] += s[l+h]
 		}
@@ -158,7 +151,7 @@ func genericDot[S, T Float](n int, a *S, x *T, lanes *[Lanes]T) T {
 	return s[0] + 0
 }
 
-func genericDotAxpy[S, T Float](n int, alpha T, a *S, x, y *T, lanes *[Lanes]T) T {
+func genericDotAxpy[S, T Float](n int, alpha T, a *S, x, y *T, lanes *[dotLanes]T) T {
 	genericAxpy(n, alpha, a, y)
 	return genericDot(n, a, x, lanes)
 }

@@ -1,22 +1,24 @@
 package la
 
-// TriInv overwrites the lower triangle of L with that of L⁻¹. The strict upper
-// triangle is neither read nor written.
+// TriInv computes X = L⁻¹ for a lower triangular n×n matrix L, and stores X in the lower triangle of
+// L. The strict upper triangle is neither read nor written. A zero on the diagonal gives Inf or NaN.
+// A nil w stands for a new [Workspace].
 //
-// Column j of X = L⁻¹ is the solution of L·x = e_j by forward substitution, as by
-// [Trsm], so that |L·X - I| ≤ γ_{n+1}·|L|·|X| element by element (Higham, 2nd ed.,
-// section 14.2).
+// Roundings: column j of X is the solution of L·x = e_j by forward substitution, as in [Trsm]. Hence
+// |L·X − I| ≤ γ_{n+1}·|L|·|X| element by element, with γ_m as in [Cholesky].
+//
+// Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 14.2.
 func TriInv[T Float](w *Workspace, l Matrix[T]) {
 	l.checkSquare("L")
 	invertTriangle(w, l, triangleOnly)
 }
 
-// CholeskyInv overwrites the Cholesky factor L of A, a lower triangle, with the
-// lower triangle of A⁻¹ = L⁻ᵀ·L⁻¹. The strict upper triangle is neither read nor
-// written.
+// CholeskyInv computes the inverse A⁻¹ = L⁻ᵀ·L⁻¹ from the n×n Cholesky factor L of A, and stores its
+// lower triangle in the lower triangle of L. The strict upper triangle is neither read nor written;
+// see [Matrix.MirrorLower]. A nil w stands for a new [Workspace].
 //
-// With X = L⁻¹ as by [TriInv], element (i, j) is Σ_k x_ki·x_kj, k ≥ i, one chain of
-// fused multiply-adds with k ascending.
+// Roundings: with X = L⁻¹ as in [TriInv], element (i, j) is Σ_{k≥i} x_ki·x_kj, one chain of fused
+// multiply-adds with k ascending.
 func CholeskyInv[T Float](w *Workspace, l Matrix[T]) {
 	l.checkSquare("L")
 	invertTriangle(w, l, wholeInverse)
@@ -35,18 +37,18 @@ func invertTriangle[T Float](w *Workspace, l Matrix[T], what inverseOf) {
 	t.invert(w)
 }
 
-// inverseOf says what is stored of an inverse X = L⁻¹.
+// inverseOf is the result of an inversion, with X = L⁻¹.
 type inverseOf int
 
 const (
-	triangleOnly inverseOf = iota // X overwrites L
-	wholeInverse                  // Xᵀ·X does
-	diagonalOnly                  // the diagonal of Xᵀ·X is stored
+	triangleOnly inverseOf = iota // X
+	wholeInverse                  // Xᵀ·X
+	diagonalOnly                  // the diagonal of Xᵀ·X
 )
 
-// invert inverts T. Strip i of T ends at the diagonal, where strip i of X begins, so they
-// share memory. X is shifted by as many tiles as a block has strips, because a block on the
-// diagonal needs both at the same time.
+// invert inverts T. Strip i of T ends at the diagonal, and strip i of X begins there, so that both
+// share memory. A block on the diagonal needs T and X at the same time. X is therefore shifted by as
+// many tiles as a block has strips.
 func (t *triangular[T]) invert(w *Workspace) {
 	nr := t.k.nr
 	per := (t.strips + t.blocks - 1) / t.blocks
@@ -65,8 +67,8 @@ func (t *triangular[T]) invert(w *Workspace) {
 	t.run(w, tiles)
 }
 
-// identity fills positions q to end of the strip y with nr columns of the identity, of
-// which the first has its one at q.
+// identity fills positions q to end of the strip y with nr columns of the identity. The first column
+// has its one at q.
 func (t *triangular[T]) identity(y *T, q, end int) {
 	nr := t.k.nr
 	ys := elems(at(y, q*nr), (end-q)*nr)
@@ -76,7 +78,7 @@ func (t *triangular[T]) identity(y *T, q, end int) {
 	}
 }
 
-// storeInverse writes rows lo to hi of strip c of X to their place.
+// storeInverse writes rows lo to hi of strip c of X to the matrix.
 func (t *triangular[T]) storeInverse(c, lo, hi int) {
 	column, line, m := t.rows(c)
 	for q := max(lo, c*t.k.nr); q < hi; q++ {
@@ -98,7 +100,7 @@ func (t *triangular[T]) sumSquares(c int, scratch *T) {
 	copy(t.diag[column:column+m], d[line:])
 }
 
-// multiply computes block (i, j) of Xᵀ·X in scratch memory and writes it to its place.
+// multiply computes block (i, j) of Xᵀ·X in scratch memory and writes it to the matrix.
 func (t *triangular[T]) multiply(i, j int, scratch *T, h *ahead) {
 	nr := t.k.nr
 	is, ie := t.block(i)
@@ -122,8 +124,8 @@ func (t *triangular[T]) multiply(i, j int, scratch *T, h *ahead) {
 	}
 }
 
-// multiplyRow adds to the tiles c of strip i and strips js ≤ j < je their products of a
-// chunk of terms from position q on. It is a function of its own as subtractRow is.
+// multiplyRow adds to the tiles c of strip i and strips js ≤ j < je their products of a chunk of
+// terms from position q on. It is a separate function for the same reason as subtractRow.
 func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T, h *ahead) {
 	nr, start, mode := t.k.nr, max(i*t.k.nr, t.first), 0
 	end := min(q+t.chunk, t.strips*nr)
@@ -158,14 +160,14 @@ func (t *triangular[T]) multiplyRow(i, js, je, q int, c *T, h *ahead) {
 	}
 }
 
-// direct reports whether tile (i, j) of Xᵀ·X is computed in the matrix itself, not in
-// scratch memory. Large matrices are not, since each chunk of terms would go through all
-// of the matrix again.
+// direct reports whether tile (i, j) of Xᵀ·X is computed in the matrix itself, without scratch
+// memory. In a large matrix no tile is, because each chunk of terms would read and write the whole
+// matrix again.
 func (t *triangular[T]) direct(i, j int) bool {
 	return i > j && (j > 0 || t.first == t.pad) && t.strips <= directStrips
 }
 
-// storeProduct writes the tiles c of strip i and strips js ≤ j < je to their place.
+// storeProduct writes the tiles c of strip i and strips js ≤ j < je to the matrix.
 func (t *triangular[T]) storeProduct(i, js, je int, c *T) {
 	nr, ld := t.k.nr, t.l.Stride
 	row, _, m := t.rows(i)
@@ -186,11 +188,12 @@ func (t *triangular[T]) storeProduct(i, js, je int, c *T) {
 	}
 }
 
-// CholeskyInvDiag stores the diagonal of A⁻¹ in d, from the Cholesky factor L of
-// A, for half the work of CholeskyInv. L is not changed.
+// CholeskyInvDiag computes the diagonal of A⁻¹ from the n×n Cholesky factor L of A, and stores it in
+// the n elements of d. It takes half the work of [CholeskyInv] and gives the same bits. L is not
+// changed. d must not overlap L. A nil w stands for a new [Workspace].
 //
-// With X = L⁻¹ as by [TriInv], d_j is Σ_k x_kj², k ≥ j, one chain of fused
-// multiply-adds with k ascending: the diagonal of what CholeskyInv returns.
+// Roundings: with X = L⁻¹ as in [TriInv], d_j is Σ_{k≥j} x_kj², one chain of fused multiply-adds with
+// k ascending.
 func CholeskyInvDiag[T Float](w *Workspace, l Matrix[T], d []T) {
 	l.checkSquare("L")
 	checkLen("d", d, l.Rows)

@@ -1,50 +1,56 @@
-// Package la is the dense linear algebra under bmkl: row-major matrices of
-// float64 and float32, symmetric positive definite systems, and a few
-// element-wise functions, at the speed of the machine and without cgo.
+// Package la is dense linear algebra in Go without cgo: products of matrices, Cholesky factors,
+// triangular solves and inverses of symmetric positive definite matrices, squared distances and
+// exponentials. Matrices are row-major, of float64 or float32.
+//
+// A call with a [Workspace] allocates nothing once the workspace has grown, and uses all cores for
+// large matrices.
 //
 // # Same bits everywhere
 //
-// Every routine fixes the order of its floating-point operations: the inner
-// dimension of a product is summed in blocks of [BlockK] with a chain of fused
-// multiply-adds, dot products use [Lanes] logical lanes and one reduction tree,
-// and exp is one polynomial. Factorisations, triangular solves and inverses run
-// one chain for each element, that of the textbook loop, from its first term to
-// its last: their block sizes are chosen for speed and leave no trace. The
-// instruction sets differ in how many of these independent chains they advance
-// at a time, never in the chains. Results are therefore identical, bit for bit,
-// on every instruction set and for every number of workers (NaNs are equal up to
-// their payload).
+// Results are identical, bit for bit, on every processor, for every instruction set and for every
+// number of workers. Only the payload of a NaN may differ. Each routine therefore fixes the order
+// of its floating-point operations:
+//
+//   - A product sums its inner dimension in blocks of [BlockK] terms, each a chain of fused
+//     multiply-adds.
+//   - A dot product has 32 lanes. Lane l sums the elements i with i mod 32 = l, and the lanes are
+//     added in halves.
+//   - Factorisations, triangular solves and inverses run one chain for each element, as the
+//     textbook loops do. Their block sizes do not enter the results.
+//   - The exponential is one polynomial.
+//
+// Instruction sets differ in the number of chains that they advance at a time, never in the chains.
 //
 // # Instruction sets
 //
-// Kernels in assembly exist for AVX-512, AVX2 and NEON, and portable ones in Go for
-// everything else. The best set that the processor has is in use unless the
-// environment variable BMKL_KERNEL names another; see [InstructionSet].
+// There are routines in assembly for AVX-512, AVX2 and NEON, and portable ones in Go for other
+// processors. The package uses the best set that the processor has, unless the environment variable
+// BMKL_KERNEL names another one; see [InstructionSet].
 //
 // # Errors and panics
 //
-// Data that cannot be factorised is an error. Shapes that do not fit, strides
-// smaller than the width, short slices and output that overlaps input are
-// programming errors and panic with a message that names the argument.
+// A matrix that cannot be factorised is an error, a [*PivotError]. Shapes that do not fit, strides
+// smaller than the width, slices that are too short, and output that overlaps input are mistakes of
+// the program: the routine panics with a message that names the argument.
 package la
 
-// Float is the set of element types.
+// Float is the constraint of the element types.
 type Float interface{ float32 | float64 }
 
-// Trans says whether an operand enters a product as it is or transposed.
+// Trans is the operation op on an operand: op(A) = A or op(A) = Aᵀ.
 type Trans bool
 
-// Operand orientations.
+// The values of [Trans].
 const (
-	NoTrans   Trans = false
-	Transpose Trans = true
+	NoTrans   Trans = false // op(A) = A
+	Transpose Trans = true  // op(A) = Aᵀ
 )
 
-// Side says on which side of the unknown a triangular matrix stands.
+// Side is the side of the unknown on which a triangular matrix stands, in [Trsm].
 type Side bool
 
-// Sides of a triangular system: T·X = B and X·T = B.
+// The values of [Side].
 const (
-	Left  Side = false
-	Right Side = true
+	Left  Side = false // op(L)·X = B
+	Right Side = true  // X·op(L) = B
 )

@@ -16,7 +16,7 @@ func TestMatrixViewsShareElements(t *testing.T) {
 	assert.Panics(t, func() { m.Slice(0, 5, 0, 1) })
 }
 
-func TestTake(t *testing.T) {
+func TestTakeCopiesRowsAndColumns(t *testing.T) {
 	m := MatrixOf(3, 4, []float64{0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23}).Slice(0, 3, 1, 4)
 	taken := m.Take([]int{2, 0}, []int{1, 1, 0})
 	assert.Equal(t, MatrixOf(2, 3, []float64{22, 22, 21, 2, 2, 1}), taken)

@@ -22,7 +22,7 @@ const (
 	mostBytes = 250_000
 )
 
-// meter is told of the work of a call before it begins, and of its end.
+// meter receives the work of a call before the call begins, and its end.
 type meter func(entry string, flops, bytes int) (end func())
 
 // metered returns s with every call of a kernel announced to m.
@@ -35,6 +35,13 @@ func metered(s *instructionSet, m meter) *instructionSet {
 	meterKernels(&c.f32, m)
 	meterStrips(&c.strips64, m)
 	meterStrips(&c.strips32, m)
+	meterPanels(&c.panels64, m)
+	meterPanels(&c.panels32, m)
+	exp2Sum := c.exp2Sum
+	c.exp2Sum = func(n, terms int, coef, amp, src, dst *float32, add bool) {
+		defer m("exp2Sum", 43*n*terms, (3*n+2*terms)*4)()
+		exp2Sum(n, terms, coef, amp, src, dst, add)
+	}
 	return &c
 }
 
@@ -100,11 +107,11 @@ func meterKernels[T Float](k *kernels[T], m meter) {
 func meterVectors[S, T Float](k *vectorKernels[S, T], m meter) {
 	from, size := int(unsafe.Sizeof(*new(S))), int(unsafe.Sizeof(*new(T)))
 	dot, dotAxpy, axpy, dots, dotAxpys, axpys := k.dotPiece, k.dotAxpyPiece, k.axpyPiece, k.dotsPiece, k.dotAxpysPiece, k.axpysPiece
-	k.dotPiece = func(n int, a *S, x *T, lanes *[Lanes]T) T {
+	k.dotPiece = func(n int, a *S, x *T, lanes *[dotLanes]T) T {
 		defer m("dot", 2*n, n*(from+size))()
 		return dot(n, a, x, lanes)
 	}
-	k.dotAxpyPiece = func(n int, alpha T, a *S, x, y *T, lanes *[Lanes]T) T {
+	k.dotAxpyPiece = func(n int, alpha T, a *S, x, y *T, lanes *[dotLanes]T) T {
 		defer m("dotAxpy", 4*n, n*(from+3*size))()
 		return dotAxpy(n, alpha, a, x, y, lanes)
 	}
@@ -113,11 +120,11 @@ func meterVectors[S, T Float](k *vectorKernels[S, T], m meter) {
 		axpy(n, alpha, a, y)
 	}
 	if dots != nil {
-		k.dotsPiece = func(n int, a *S, lda int, x *T, lanes *[4 * Lanes]T) {
+		k.dotsPiece = func(n int, a *S, lda int, x *T, lanes *[4 * dotLanes]T) {
 			defer m("dots", 8*n, n*(4*from+size))()
 			dots(n, a, lda, x, lanes)
 		}
-		k.dotAxpysPiece = func(n int, alpha *[4]T, a *S, lda int, x, y *T, lanes *[4 * Lanes]T) {
+		k.dotAxpysPiece = func(n int, alpha *[4]T, a *S, lda int, x, y *T, lanes *[4 * dotLanes]T) {
 			defer m("dotAxpys", 16*n, n*(4*from+3*size))()
 			dotAxpys(n, alpha, a, lda, x, y, lanes)
 		}
@@ -129,6 +136,17 @@ func meterVectors[S, T Float](k *vectorKernels[S, T], m meter) {
 		}
 	}
 	k.complete()
+}
+
+func meterPanels[T Float](k *panelKernels[T], m meter) {
+	size := int(unsafe.Sizeof(*new(T)))
+	meter := func(entry string, f panelEntry[T]) panelEntry[T] {
+		return func(panels, k int, a, x, y *T, add bool) {
+			defer m(entry, 2*PanelRows*panels*k, PanelRows*panels*(k+2)*size)()
+			f(panels, k, a, x, y, add)
+		}
+	}
+	k.mul, k.sqDist, k.absDist = meter("panel mul", k.mul), meter("panel sqDist", k.sqDist), meter("panel absDist", k.absDist)
 }
 
 func meterStrips[T Float](k *stripKernels[T], m meter) {
@@ -209,6 +227,19 @@ func solveAll[T Float](w *Workspace, n int) {
 	CholeskyInv(w, a)
 }
 
+// panelsAll calls every routine that works on panels, with few long rows and many short ones.
+func panelsAll[T Float](n int) {
+	for _, shape := range [][2]int{{n, 3}, {70, 5000}, {20 * n, 1}} {
+		p := PackPanels(NewMatrix[T](shape[0], shape[1]))
+		x, y := make([]T, shape[1]), make([]T, p.Padded())
+		p.MultiplyVec(x, y)
+		p.SqDistVec(x, y)
+		p.AbsDistVec(x, y)
+	}
+	l := PackLower[T](NewMatrix[float64](n, n))
+	l.MultiplyVec(make([]T, n), make([]T, l.Padded()))
+}
+
 // vectorsAll calls every routine that works on vectors, with vectors longer than a piece
 // and with a matrix of few rows of that length.
 func vectorsAll[S, T Float](w *Workspace) {
@@ -218,13 +249,14 @@ func vectorsAll[S, T Float](w *Workspace) {
 	Axpy(1, x, y)
 	Scal(1, x)
 	Exp(y, x)
+	Exp2Sum(make([]float32, 12), make([]float32, 12), make([]float32, n), make([]float32, n), false)
 	a := NewMatrix[S](11, n)
 	gemv(w, NoTrans, 1, a, x, 0, y[:11])
 	gemv(w, Transpose, 1, a, y[:11], 0, x)
 	k := vectorTable[S, T]() // symv would need a triangle with rows of that length
 	k.dotAxpy(n, 1, &a.Data[0], &x[0], &y[0])
 	if k.dotAxpysPiece != nil {
-		k.dotAxpys(n-3, new([4]T), &a.Data[0], n, &x[0], &y[0], new([4]T), new([4 * Lanes]T))
+		k.dotAxpys(n-3, new([4]T), &a.Data[0], n, &x[0], &y[0], new([4]T), new([4 * dotLanes]T))
 	}
 }
 
@@ -250,6 +282,8 @@ func TestCallsAreShort(t *testing.T) {
 			multiplyAll[float32](w, n)
 			solveAll[float64](w, n)
 			solveAll[float32](w, n)
+			panelsAll[float64](n)
+			panelsAll[float32](n)
 			vectorsAll[float64, float64](w)
 			vectorsAll[float32, float32](w)
 			vectorsAll[float32, float64](w)

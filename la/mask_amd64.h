@@ -14,8 +14,8 @@
 	DECL    AX          \
 	KMOVW   AX, K1
 
-// MASK256 selects by Y15, of elements of 2^shift bytes. Where a lane that is not selected
-// has to stay as it is, VBLENDV puts it back.
+// MASK256 selects by Y15, for elements of 2^shift bytes. If a lane that is not selected must keep its
+// value, VBLENDV restores it.
 #define MASK256(lanes, shift) \
 	MOVL    $lanes, CX         \
 	CMPQ    R12, CX            \

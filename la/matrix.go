@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Matrix is a row-major view of Rows×Cols elements: element (i, j) is
-// Data[i*Stride+j]. A view shares its elements with the matrix it was cut from.
-// The zero value is the empty matrix.
+// Matrix is a row-major matrix of Rows×Cols elements. Element (i, j) is Data[i*Stride+j]. A Matrix is
+// a view: a copy, and a part cut by [Matrix.Slice], share its elements. The zero value is the empty
+// matrix.
 type Matrix[T Float] struct {
 	Rows, Cols int
 	Stride     int // elements from one row to the next, at least Cols
@@ -19,8 +19,14 @@ func NewMatrix[T Float](rows, cols int) Matrix[T] {
 	return Matrix[T]{Rows: rows, Cols: cols, Stride: cols, Data: make([]T, rows*cols)}
 }
 
-// MatrixOf returns the rows×cols matrix whose rows lie one behind the other in
-// data, without copying.
+// newLine returns n zeros, aligned to a cache line.
+func newLine[T Float](n int) []T {
+	var b buffer
+	return elements[T](&b, n)
+}
+
+// MatrixOf returns the rows×cols matrix with Stride = cols whose elements are data. It does not copy
+// data, and panics if data is too short.
 func MatrixOf[T Float](rows, cols int, data []T) Matrix[T] {
 	m := Matrix[T]{Rows: rows, Cols: cols, Stride: cols, Data: data}
 	m.check("data")
@@ -33,7 +39,7 @@ func (m Matrix[T]) At(i, j int) T { return m.Row(i)[j] }
 // Set stores v as element (i, j).
 func (m Matrix[T]) Set(i, j int, v T) { m.Row(i)[j] = v }
 
-// Row returns row i as a slice of length and capacity Cols that shares m's elements.
+// Row returns row i, a slice of length and capacity Cols that shares the elements of m.
 func (m Matrix[T]) Row(i int) []T {
 	if m.Cols == 0 {
 		return nil
@@ -42,7 +48,8 @@ func (m Matrix[T]) Row(i int) []T {
 	return m.Data[o : o+m.Cols : o+m.Cols]
 }
 
-// Slice returns the view of rows i0 ≤ i < i1 and columns j0 ≤ j < j1.
+// Slice returns the part of m in rows i0 ≤ i < i1 and columns j0 ≤ j < j1. It shares the elements of
+// m.
 func (m Matrix[T]) Slice(i0, i1, j0, j1 int) Matrix[T] {
 	if i0 < 0 || i1 < i0 || i1 > m.Rows || j0 < 0 || j1 < j0 || j1 > m.Cols {
 		panic(fmt.Sprintf("la: Slice(%d, %d, %d, %d) of a %d×%d matrix", i0, i1, j0, j1, m.Rows, m.Cols))
@@ -62,7 +69,7 @@ func (m Matrix[T]) Clone() Matrix[T] {
 	return c
 }
 
-// Take returns a new matrix of the elements of m in the given rows and columns, in their order.
+// Take returns a new matrix with element (rows[i], columns[j]) of m as its element (i, j).
 func (m Matrix[T]) Take(rows, columns []int) Matrix[T] {
 	t := NewMatrix[T](len(rows), len(columns))
 	for i, r := range rows {
@@ -74,7 +81,7 @@ func (m Matrix[T]) Take(rows, columns []int) Matrix[T] {
 	return t
 }
 
-// TakeRows returns a new matrix of the given rows of m, in their order.
+// TakeRows returns a new matrix with row rows[i] of m as its row i.
 func (m Matrix[T]) TakeRows(rows []int) Matrix[T] {
 	t := NewMatrix[T](len(rows), m.Cols)
 	for i, r := range rows {
@@ -83,7 +90,7 @@ func (m Matrix[T]) TakeRows(rows []int) Matrix[T] {
 	return t
 }
 
-// CopyFrom overwrites m with src, which has the same shape.
+// CopyFrom copies the elements of src to m. It panics if the shapes differ.
 func (m Matrix[T]) CopyFrom(src Matrix[T]) {
 	if m.Rows != src.Rows || m.Cols != src.Cols {
 		panic(fmt.Sprintf("la: CopyFrom: %d×%d from %d×%d", m.Rows, m.Cols, src.Rows, src.Cols))
@@ -103,11 +110,11 @@ func (m Matrix[T]) Fill(v T) {
 	}
 }
 
-// MirrorLower copies the strict lower triangle of the square matrix m onto its
-// upper triangle.
+// MirrorLower makes the square matrix m symmetric: it copies the strict lower triangle to the upper
+// triangle.
 func (m Matrix[T]) MirrorLower() {
 	m.checkSquare("m")
-	const block = 32 // two blocks fit into the first cache
+	const block = 32 // two blocks fit in the first-level cache
 	for i0 := 0; i0 < m.Rows; i0 += block {
 		for j0 := 0; j0 <= i0; j0 += block {
 			for i := i0; i < min(i0+block, m.Rows); i++ {
@@ -120,8 +127,8 @@ func (m Matrix[T]) MirrorLower() {
 	}
 }
 
-// Valid reports whether m is well formed: whether no size is negative, Stride is at
-// least Cols and Data has all elements. Functions of this package panic on others.
+// Valid reports whether m is well formed: no size is negative, Stride is at least Cols, and Data is
+// long enough. Functions of this package panic on a matrix that is not.
 func (m Matrix[T]) Valid() bool { return m.valid() }
 
 func (m *Matrix[T]) valid() bool {
@@ -135,16 +142,16 @@ func (m *Matrix[T]) valid() bool {
 	return over == 0 && last <= uint64(len(m.Data)-m.Cols)
 }
 
-// The checks take pointers: to copy a matrix takes longer than to check it.
+// The checks take pointers, because copying a matrix takes longer than checking it.
 
-// check panics unless m is well formed; name is the argument's.
+// check panics unless m is well formed. name is the argument in the message.
 func (m *Matrix[T]) check(name string) {
 	if !m.valid() {
 		m.refuse(name)
 	}
 }
 
-// refuse panics and says why m is not well formed.
+// refuse panics with a message that says why m is not well formed.
 func (m *Matrix[T]) refuse(name string) {
 	if m.Rows < 0 || m.Cols < 0 {
 		panic(fmt.Sprintf("la: %s: negative shape %d×%d", name, m.Rows, m.Cols))

@@ -7,6 +7,8 @@
 #define VFMULD(m, n, d) WORD $(0x6e60dc00 | (m)<<16 | (n)<<5 | (d)) // fmul vd.2d, vn.2d, vm.2d
 #define VFMIND(m, n, d) WORD $(0x4ee0f400 | (m)<<16 | (n)<<5 | (d)) // fmin vd.2d, vn.2d, vm.2d
 #define VFMAXD(m, n, d) WORD $(0x4e60f400 | (m)<<16 | (n)<<5 | (d)) // fmax vd.2d, vn.2d, vm.2d
+#define VFABDD(m, n, d) WORD $(0x6ee0d400 | (m)<<16 | (n)<<5 | (d)) // fabd vd.2d, vn.2d, vm.2d
+#define VFABDS(m, n, d) WORD $(0x6ea0d400 | (m)<<16 | (n)<<5 | (d)) // fabd vd.4s, vn.4s, vm.4s
 #define VFADDPD(n, d) WORD $(0x7e70d800 | (n)<<5 | (d)) // faddp dd, vn.2d
 #define VFMULD0(m, n, d) WORD $(0x4fc09000 | (m)<<16 | (n)<<5 | (d)) // fmul vd.2d, vn.2d, vm.d[0]
 #define VFMULD1(m, n, d) WORD $(0x4fc09800 | (m)<<16 | (n)<<5 | (d)) // fmul vd.2d, vn.2d, vm.d[1]

@@ -5,9 +5,11 @@ import (
 	"unsafe"
 )
 
-// Overlap reports whether two matrices share an element. Views of the same rows
-// (equal strides) are told apart exactly up to a row that wraps; other
-// interleaved views count as overlapping.
+// Overlap reports whether two matrices share an element. Routines of this package panic if their
+// output overlaps an input.
+//
+// The answer is exact for matrices in separate memory, and for parts of one matrix, whose strides are
+// equal. Matrices with different strides in the same memory count as overlapping.
 func Overlap[T Float](a, b Matrix[T]) bool { return overlap(&a, &b) }
 
 func overlap[T Float](a, b *Matrix[T]) bool {
@@ -49,8 +51,8 @@ func asRow[T Float](x []T) *Matrix[T] {
 	return &Matrix[T]{Rows: 1, Cols: len(x), Stride: len(x), Data: x}
 }
 
-// checkVectors panics if out overlaps in without being the same slice. It is refuseOverlap
-// without what vectors do not need: small ones take no longer than that.
+// checkVectors panics if out overlaps in and begins at another element. For small vectors the time of
+// refuseOverlap would matter.
 func checkVectors[T Float](outName string, out []T, inName string, in []T) {
 	if len(out) == 0 || len(in) == 0 {
 		return
@@ -58,6 +60,14 @@ func checkVectors[T Float](outName string, out []T, inName string, in []T) {
 	var z T
 	p, q := uintptr(unsafe.Pointer(unsafe.SliceData(out))), uintptr(unsafe.Pointer(unsafe.SliceData(in)))
 	if p != q && p < q+uintptr(len(in))*unsafe.Sizeof(z) && q < p+uintptr(len(out))*unsafe.Sizeof(z) {
+		panic(fmt.Sprintf("la: %s overlaps %s", outName, inName))
+	}
+}
+
+// checkApart panics if out overlaps in.
+func checkApart[T Float](outName string, out []T, inName string, in []T) {
+	checkVectors(outName, out, inName, in)
+	if len(out) > 0 && len(in) > 0 && unsafe.SliceData(out) == unsafe.SliceData(in) {
 		panic(fmt.Sprintf("la: %s overlaps %s", outName, inName))
 	}
 }

@@ -1,9 +1,8 @@
 package la
 
-// packPanels packs rows i0 ≤ i < i1 and terms k0 ≤ p < k1 of op(A), t telling
-// whether op transposes, into panels of r rows, term by term:
-// dst[(i-i0)/r*r*k + (p-k0)*r + (i-i0)%r], k = k1-k0. The last panel is filled up
-// with zeros.
+// packPanels packs rows i0 ≤ i < i1 and terms k0 ≤ p < k1 of op(A) into panels of r rows, term by
+// term: element (i, p) goes to dst[(i-i0)/r*r*k + (p-k0)*r + (i-i0)%r], k = k1-k0. The last panel is
+// filled up with zeros. t is the operation op.
 func packPanels[T Float](kt *kernels[T], r int, t Trans, a Matrix[T], i0, i1, k0, k1 int, dst []T) {
 	k := k1 - k0
 	if full := (i1 - i0) / r; bool(t) && full > 0 {
@@ -28,7 +27,7 @@ func packPanels[T Float](kt *kernels[T], r int, t Trans, a Matrix[T], i0, i1, k0
 			}
 		case rows == r:
 			kt.pack(r, k, &a.Data[i0*a.Stride+k0], a.Stride, &d[0], r)
-		case rows >= kt.mr: // by mr rows, the last of which may be packed twice
+		case rows >= kt.mr: // mr rows at a time; some rows may be packed twice
 			for i := 0; i < rows; i += kt.mr {
 				i := min(i, rows-kt.mr)
 				kt.pack(kt.mr, k, &a.Data[(i0+i)*a.Stride+k0], a.Stride, &d[i], r)

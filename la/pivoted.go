@@ -5,28 +5,30 @@ import (
 	"math"
 )
 
-// pivotBlock is the number of columns of a pivoted factor after which the rest of the matrix
-// is brought up to date. It enters the roundings, and is the same everywhere.
+// pivotBlock is the number of columns of a pivoted factor after which the rest of the matrix is
+// updated. It enters the roundings, so it is the same on every machine.
 const pivotBlock = 32
 
-// CholeskyPivoted overwrites the lower triangle of the symmetric positive semidefinite A
-// with that of L, PᵀAP = L·Lᵀ, whose columns from rank on are zero. The strict upper
-// triangle is neither read nor written. perm, of as many entries as A has rows, receives the
-// permutation: row i of L belongs to row perm[i] of A.
+// CholeskyPivoted computes a factor of a symmetric positive semidefinite n×n matrix,
 //
-// Each pivot is the largest element left on the diagonal. The factorisation ends, and rank
-// is the number of pivots so far, when that is not above tolerance times the largest
-// diagonal element of A. With a tolerance of 0 or less it is n·u, u the unit round-off of T
-// and n the rows, below which nothing but rounding is left. As what is left is positive
-// semidefinite, no element of A − L·Lᵀ is larger than its pivot but for rounding. The
-// diagonal of L does not rise.
+//	PᵀAP = L·Lᵀ,
 //
-// The error is a *PivotError, whose index is that of A's row: a diagonal element is NaN or
-// infinite, or has become so. The lower triangle and perm are then of no use.
+// with a permutation P and a lower triangular L whose columns from rank on are zero. It stores L in
+// the lower triangle of A, and P in the n elements of perm: row i of L belongs to row perm[i] of A.
+// The strict upper triangle of A is neither read nor written. A nil w stands for a new [Workspace].
 //
-// Columns are computed in blocks of 32: element (i, j) of a block is a_ij less the products
-// of the columns before it in the block, by [Gemv], times 1/l_jj; what is left of A then
-// loses the products of the block's columns, by [Syrk].
+// Each pivot is the largest diagonal element of the remainder A − L·Lᵀ. The factorisation stops when
+// this element is at most tolerance times the largest diagonal element of A. rank is the number of
+// pivots until then. A tolerance of 0 or less means n·u, with the unit round-off u of T: below it,
+// rounding errors dominate. As the remainder is positive semidefinite, none of its elements is larger
+// than its largest diagonal element, except for rounding. The diagonal of L does not increase.
+//
+// The error is a [*PivotError] if a diagonal element is NaN or infinite, or becomes so. Its index is
+// the row of A. The lower triangle and perm then hold no result.
+//
+// Roundings: columns are computed in blocks of 32. Element (i, j) of a block is a_ij minus the
+// products of the columns before it in the block, as in [Gemv], times 1/l_jj. After each block its
+// products are subtracted from the remainder, as in [Syrk].
 //
 // Source: C. Lucas, "LAPACK-style codes for level 2 and 3 pivoted Cholesky factorizations",
 // LAPACK Working Note 161, 2004, algorithm 5.1.
@@ -68,7 +70,7 @@ func CholeskyPivoted[T Float](w *Workspace, a Matrix[T], tolerance T, perm []int
 	return rank, nil
 }
 
-// unitRoundoff returns half the distance from 1 to the next number.
+// unitRoundoff returns half the distance from 1 to the next larger number.
 func unitRoundoff[T Float]() T {
 	if is64[T]() {
 		return T(0x1p-53)
@@ -83,13 +85,13 @@ type pivoted[T Float] struct {
 	w     *Workspace
 	least T // a pivot must be above it
 
-	panel    Matrix[T] // the columns of the present block, each in a row
-	left     []T       // the diagonal of what is left of A
-	products []T       // of a new column, with those before it in the block
+	panel    Matrix[T] // the columns of the current block, each stored as a row
+	left     []T       // the diagonal of the remainder
+	products []T       // scratch: row j of the columns before column j in the block
 }
 
-// pivot returns the place and value of the largest element left on the diagonal from j on;
-// with none, 0 as the value.
+// pivot returns the index and the value of the largest positive element of left from j on. The value
+// is 0 if no element is positive.
 func (f *pivoted[T]) pivot(j int) (at int, value T, err error) {
 	at = j
 	for i := j; i < len(f.left); i++ {
@@ -104,9 +106,8 @@ func (f *pivoted[T]) pivot(j int) (at int, value T, err error) {
 	return at, value, nil
 }
 
-// block computes the columns from first on, pivotBlock of them at most, and brings what is
-// left of A up to date. It returns the number of columns of L so far: fewer than wanted if
-// no pivot is left.
+// block computes up to pivotBlock columns from first on, and updates the remainder. It returns the
+// number of columns of L so far. The number is less than the block's end if no pivot is left.
 func (f *pivoted[T]) block(first int) (rank int, err error) {
 	n := f.a.Rows
 	end := min(first+pivotBlock, n)
@@ -136,7 +137,7 @@ func (f *pivoted[T]) block(first int) (rank int, err error) {
 	return j, nil
 }
 
-// swap exchanges rows and columns j < p of what is left of A, and of L.
+// swap exchanges rows and columns j and p, j < p, of the remainder, and rows j and p of L.
 func (f *pivoted[T]) swap(first, j, p int) {
 	if j == p {
 		return
@@ -163,7 +164,7 @@ func (f *pivoted[T]) swap(first, j, p int) {
 	f.perm[j], f.perm[p] = f.perm[p], f.perm[j]
 }
 
-// column computes column j of L, whose diagonal element is root, in its row of the panel.
+// column computes column j of L, whose diagonal element is root, and stores it in the panel.
 func (f *pivoted[T]) column(first, j int, root T) {
 	n, q := f.a.Rows, j-first
 	x := f.panel.Row(q)

@@ -2,11 +2,11 @@ package la
 
 import "math"
 
-// Small triangles need no blocks, no padding in front and no workers. Those of a few rows
-// (stripKernels.most) are worked on where they lie; larger ones that fit in one strip are
-// transposed into the strip and back. The chains are the same as those of large triangles.
+// Small triangles need no blocks, no padding in front and no workers. A triangle of up to
+// stripKernels.most rows is computed in place. A larger one that fits in one strip is transposed into
+// the strip and back. The chains are the same as for large triangles.
 
-// scalarRows is the number of rows up to which plain loops are as fast as vectors.
+// scalarRows is the largest number of rows for which plain loops are as fast as vectors.
 const scalarRows = 4
 
 func genericSmallChol[T Float](n int, a *T, ld int) (bad int, pivot T) {
@@ -31,7 +31,7 @@ func genericSmallChol[T Float](n int, a *T, ld int) (bad int, pivot T) {
 func lessDot[T Float](s T, x, y []T) T {
 	y = y[:len(x)]
 	for i, v := range x {
-		if is64[T]() { // fma, spelled out because it is not inlined
+		if is64[T]() { // fma written out, because fma is not inlined
 			s = T(math.FMA(float64(-v), float64(y[i]), float64(s)))
 		} else {
 			s = fma(-v, y[i], s)
@@ -89,7 +89,8 @@ type small[T Float] struct {
 	r       *T  // nr
 }
 
-// smallIn returns scratch memory for a triangle of n ≤ nr rows: w's or, if w is nil, new.
+// smallIn returns scratch memory for a triangle of n ≤ nr rows: memory of w, or new memory if w is
+// nil.
 func smallIn[T Float](w *Workspace, k *stripKernels[T], n int) small[T] {
 	tile := k.nr * k.nr
 	var fresh buffer
@@ -101,8 +102,8 @@ func smallIn[T Float](w *Workspace, k *stripKernels[T], n int) small[T] {
 	return small[T]{k: k, end: (n + k.mr - 1) / k.mr * k.mr, l: &e[0], x: &e[tile], c: &e[2*tile], r: &e[3*tile]}
 }
 
-// load transposes l into the strip. Lines that are not in use are cleared, since numbers
-// left there, such as subnormals, could make the arithmetic slow.
+// load transposes l into the strip. It clears lines that are not in use: numbers from earlier calls,
+// such as subnormals, could make the arithmetic slow.
 func (s *small[T]) load(l *Matrix[T]) {
 	if s.end < s.k.nr {
 		clear(elems(s.l, s.end*s.k.nr))
@@ -110,7 +111,7 @@ func (s *small[T]) load(l *Matrix[T]) {
 	s.k.loadCorner(l.Rows, &l.Data[0], l.Stride, s.l)
 }
 
-// smallCholesky factors a; ok is false if it has too many rows.
+// smallCholesky factors a. ok is false if a has too many rows.
 func smallCholesky[T Float](w *Workspace, a *Matrix[T]) (ok bool, err error) {
 	n, k := a.Rows, stripTable[T]()
 	if n > k.nr {
@@ -131,8 +132,8 @@ func smallCholesky[T Float](w *Workspace, a *Matrix[T]) (ok bool, err error) {
 	return true, nil
 }
 
-// smallInverse stores in dst what is wanted of the inverse of L; dst's rows are
-// ldd apart. It returns false if L has too many rows.
+// smallInverse computes the result what of an inversion of L and stores it in dst, whose rows are ldd
+// elements apart. It returns false if L has too many rows.
 func smallInverse[T Float](w *Workspace, l *Matrix[T], dst *T, ldd int, what inverseOf) bool {
 	n, k := l.Rows, stripTable[T]()
 	if n > k.nr {

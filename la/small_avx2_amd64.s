@@ -205,7 +205,7 @@ bad:
 	VXORPD x, x, x; \
 	VBLENDPD $(1<<lane), Y15, x, x
 
-// TERMOF subtracts from row y0 the term of row k, x0; TERMOF2 that of a row in two halves.
+// TERMOF subtracts the term of row k, x0, from row y0. TERMOF2 does so for a row in two halves.
 #define TERMOF(k, x0, y0) \
 	VBROADCASTSD (k*8)(SI), Y13; \
 	VFNMADD231PD x0, Y13, y0
@@ -220,8 +220,8 @@ bad:
 	VMULPD Y12, x, x; \
 	VMOVUPD x, rows-(512-i*64-half*32)(SP)
 
-// OUTER adds the term of row i of X, in Y12, to row h of Xᵀ·X, c; OUTER2 that of a row
-// with a second half, in Y13, to a row that has one, d.
+// OUTER adds the term of row i of X, in Y12, to row h of Xᵀ·X, c. OUTER2 does so for a row in two
+// halves, in Y12 and Y13, to a row in two halves, c and d.
 #define OUTER(i, h, c) \
 	VBROADCASTSD rows-(512-i*64-h*8)(SP), Y14; \
 	VFMADD231PD Y12, Y14, c

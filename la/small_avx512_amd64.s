@@ -73,7 +73,7 @@ GLOBL lane<>(SB), RODATA|NOPTR, $64
 	VMULPD Z27, z, z; \
 	VBROADCASTSD X25, k, row
 
-// NEXT goes to the next row, or leaves when there is none.
+// NEXT goes to the next row, or leaves after the last row.
 #define NEXT \
 	ADDQ R8, R9; \
 	INCQ R11; \
@@ -207,7 +207,7 @@ end:
 	VPERMPD x, lane, Z26; \
 	VFMADD231PD x, Z26, c
 
-// MORE goes to the next row, or leaves when there is none.
+// MORE goes to the next row, or leaves after the last row.
 #define MORE \
 	ADDQ R8, SI; \
 	DECQ CX; \

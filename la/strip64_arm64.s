@@ -58,10 +58,10 @@
 #define LOADONE FMOVD $1.0, F27
 #define LARGEST 0x7fefffffffffffff
 
-// PIVOT finishes row j, at R7; R8 is at the block's four lines of it, and line j at byte
-// offset o from there. The row is first stored as it is, because a general register reads
-// the pivot from memory, then scaled and stored again. A pivot is positive and finite if
-// its bits, less 1, are below those of the largest number.
+// PIVOT finishes row j, at R7. R8 points to the block's four lines of the row, and line j is at byte
+// offset o from there. The row is first stored without scaling, because a general register reads
+// the pivot from memory, then scaled and stored again. A pivot is positive and finite if its bits
+// minus 1, as an unsigned integer, are below LARGEST.
 #define PIVOT(o, scale, c0, c1, c2, c3, c4, c5) \
 	FSTPQ  (c0, c1), (R7); \
 	FSTPQ  (c2, c3), 32(R7); \

@@ -47,7 +47,7 @@ var avx2Strips32 = withGenericTriangles(stripKernels[float32]{
 	pack:     avx2StripPack32(24), unpack: avx2StripUnpack32(24),
 })
 
-// avx2SmallChol64 leaves it to plain loops where vectors do not pay.
+// avx2SmallChol64 is smallChol. Plain loops factor the smallest triangles.
 func avx2SmallChol64(n int, a *float64, ld int) (bad int, pivot float64) {
 	if n <= scalarRows {
 		return genericSmallChol(n, a, ld)
@@ -55,7 +55,7 @@ func avx2SmallChol64(n int, a *float64, ld int) (bad int, pivot float64) {
 	return avx2SmallCholRows64(n, a, ld)
 }
 
-// avx2SmallInv64 does so too.
+// avx2SmallInv64 is smallInv. Plain loops invert the smallest triangles.
 func avx2SmallInv64(n int, l *float64, ld int, dst *float64, ldd int, what inverseOf) {
 	if n <= scalarRows {
 		genericSmallInv(n, l, ld, dst, ldd, what)
@@ -84,8 +84,8 @@ func avx2StripUnpack32(nr int) func(m, k int, src, dst *float32, ld int) {
 	}
 }
 
-// packBlocks is pack: block transposes mr rows of a multiple of mr elements, and what is
-// left at the right and at the bottom is moved one by one.
+// packBlocks is pack. block transposes mr rows of a multiple of mr elements. The other elements, at
+// the right and at the bottom, are moved one by one.
 func packBlocks[T Float](m, k int, src *T, ld int, dst *T, nr, mr int, block func(k int, src *T, ld int, dst *T)) {
 	mb, kb := m/mr*mr, k/mr*mr
 	for i := 0; i < mb && kb > 0; i += mr {
@@ -102,7 +102,7 @@ func packBlocks[T Float](m, k int, src *T, ld int, dst *T, nr, mr int, block fun
 	}
 }
 
-// unpackBlocks is unpack, likewise.
+// unpackBlocks is unpack, done like packBlocks.
 func unpackBlocks[T Float](m, k int, src, dst *T, ld, nr, mr int, block func(k int, src, dst *T, ld int)) {
 	mb, kb := m/mr*mr, k/mr*mr
 	for i := 0; i < mb && kb > 0; i += mr {

@@ -4,8 +4,8 @@ package la
 
 import "unsafe"
 
-// stripsOf completes the strip kernels k by those of which one call would take too long:
-// they are called for some rows at a time. pack and unpack take multiples of so many rows.
+// stripsOf returns k with the entries for which one call would take too long. The entries call the
+// given routines for some rows of a strip at a time. pack and unpack take multiples of rows rows.
 func stripsOf[T Float](k stripKernels[T], rows int,
 	pack func(m, k int, src *T, ld int, dst *T, r int),
 	unpack func(m, k int, src *T, r int, dst *T, ld int),
@@ -15,7 +15,7 @@ func stripsOf[T Float](k stripKernels[T], rows int,
 	const most = 512 // rows of a strip, 48 KiB
 	nr, size := k.nr, int(unsafe.Sizeof(*new(T)))
 	k.solve = func(lo, hi int, t *T, ts int, r, y *T, skip int) {
-		const most = 64 // rows, each of which takes up to hi-lo terms
+		const most = 64 // rows, of up to hi-lo terms each
 		for j := lo; j < hi; j += most {
 			solve(lo, j, min(j+most, hi), t, ts, r, y)
 		}

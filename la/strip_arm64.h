@@ -12,10 +12,10 @@
 //	                            and b, at R2
 //	LOADEND, STOREEND           move the end of a row, without its first R11 > 0 elements,
 //	                            which are whole groups of four
-//	LOADFOUR(p), LOADREST(o)    load four elements of T, or at R1 those of them still to be
-//	                            used, to V24 and V25
+//	LOADFOUR(p), LOADREST(o)    load four elements of T, or the remaining ones of four at R1,
+//	                            to V24 and V25
 //	LOADSCALES                  loads four elements of r to V28 and V29
-//	MINUSi(less), TIMESi(scale) do less by element i of V24 V25, scale by that of V28 V29
+//	MINUSi(less), TIMESi(scale) do less by element i of V24 V25, scale by element i of V28 V29
 //	LOADONE, LARGEST            load 1 to V27; are the bits of the largest number
 //	SQUARE(v, d)                adds to d the squares of v
 //	PIVOT                       finishes a row of a factor

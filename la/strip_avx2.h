@@ -1,7 +1,7 @@
-// Strip kernels for AVX2 with FMA, for the type of float64_amd64.h or float32_amd64.h:
-// those of strip_avx512.h with vectors of half the length and blocks of 4 rows. A strip
-// has NR lines, three vectors of LANES elements, so that its rows take 96 bytes for both
-// types. The pseudo-code is in strip_avx512.h, where 8 stands for the 4 rows of a block.
+// Strip kernels for AVX2 with FMA, for the type of float64_amd64.h or float32_amd64.h. They are the
+// kernels of strip_avx512.h with vectors of half the length and blocks of 4 rows. A strip has NR
+// lines, three vectors of LANES elements, so that its rows take 96 bytes for both types. The
+// pseudo-code is in strip_avx512.h; read 4 for the 8 rows of a block there.
 //
 // A block of 4 rows is kept in Y0–Y11, row i in Y(3i), Y(3i+1), Y(3i+2); Y12–Y14 hold a
 // row of b, Y15 an element of a in all lanes.
@@ -9,8 +9,7 @@
 #define LANES (32/SIZE)
 #define NR (3*LANES)
 
-// tail<> has the masks for the second and third vector of a row of which v are in use,
-// at 64·(v-1).
+// tail<> has, at 64·(v-1), the masks for the second and third vector of a row with v vectors in use.
 #define MASK(o, v) \
 	DATA tail<>+(o)(SB)/8, $v; \
 	DATA tail<>+(o+8)(SB)/8, $v; \
@@ -25,9 +24,8 @@ MASK(128, -1)
 MASK(160, -1)
 GLOBL tail<>(SB), RODATA|NOPTR, $192
 
-// ROW3 continues the chains of one row of the block by the element at address a times the
-// row of b, ROW2 and ROW1 those of its first two vectors and the first. OP is PLUSPRODUCT
-// or LESSPRODUCT throughout.
+// ROW3 continues the chains of one row of the block by the element at address a times the row of b.
+// ROW2 continues its first two vectors, ROW1 its first. OP is PLUSPRODUCT or LESSPRODUCT throughout.
 #define ROW3(OP, a, c0, c1, c2) \
 	BROADCAST a, Y15; \
 	OP Y12, Y15, c0; \
@@ -100,7 +98,7 @@ GLOBL tail<>(SB), RODATA|NOPTR, $192
 // func add(k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int)
 // func sub(k int, a, b, c *T, ldc int, next *T, mode int, soon uintptr, step int)
 //
-// Of the hints it takes next, of which it fetches four rows as it does of c.
+// Of the hints, only next is used: four rows of next are prefetched, as of c.
 //
 //	R13 k   R9 a + 4·ib, R10 b + SIZE·skip, SI and DI walk them   CX terms left
 //	R11 SIZE·ib   DX c[ib][skip], AX a row of it   R8 row of c in bytes
@@ -317,8 +315,8 @@ same:
 
 // func chol(lo, j0, hi int, r, y *T) int
 //
-// A row of the block begins with the whole vector that holds line h, that of the first
-// pivot; SPREAD(i, z, y) fills y with line h+i of the row whose first vector is z.
+// A row of the block begins with the whole vector that holds line h, the line of the first pivot.
+// SPREAD(i, z, y) fills y with line h+i of the row whose first vector is z.
 //
 //	R10 y[lo][h], SI walks from there, DI from the start of its vector   DX y[j][h], DI
 //	then the start of its vector   BX r[j]   R11 j+i, R12 hi   R9 h   R8 lo   CX terms left

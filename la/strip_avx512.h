@@ -567,8 +567,8 @@ next:
 //	        for g = i+1…7: block[g] -= block[i][h+g]·block[i]
 //	return -1
 //
-// The rows of the block begin at line h, that of the first pivot: the first vectors hold
-// the 8×8 corner, and masks leave out what would lie behind the strip's last line.
+// The rows of the block begin at line h, the line of the first pivot. The first vectors hold the 8×8
+// corner. Masks leave out the elements after the strip's last line.
 //
 //	R10 y[lo][h], SI walks from there   DX y[j][h]   BX r[j]   R11 j+i, R12 hi   R9 h
 //	R8 lo   CX terms left   K1–K3 the lines of a row from h on

@@ -10,7 +10,7 @@ import (
 // These tests call the strip kernels of every table themselves and compare with
 // the loops of their contract.
 
-func TestStripEntries(t *testing.T) {
+func TestStripEntriesEqualPlainLoops(t *testing.T) {
 	for _, s := range instructionSets {
 		t.Run(s.name, func(t *testing.T) {
 			t.Run("float64", func(t *testing.T) { testStripEntries(t, &s.strips64) })

@@ -18,8 +18,8 @@ func genericStripKernels[T Float]() stripKernels[T] {
 	})
 }
 
-// withGenericTriangles returns k with portable loops for what it lacks of the routines
-// that move, factor and invert triangles in one piece.
+// withGenericTriangles returns k with portable loops for the entries that it lacks, of the entries
+// that move, factor and invert triangles of one strip.
 func withGenericTriangles[T Float](k stripKernels[T]) stripKernels[T] {
 	nr, mr := k.nr, k.mr
 	if k.loadCorner == nil {

@@ -5,20 +5,21 @@ import (
 	"unsafe"
 )
 
-// Symv computes y ← α·A·x + β·y for the symmetric A of which only the lower
-// triangle is read, once. With β = 0, y is not read. y must not overlap A or x.
+// Symv computes y ← α·A·x + β·y for a symmetric n×n matrix A. It reads the lower triangle of A once,
+// and nothing above the diagonal. y must not overlap A or x. With β = 0, y is not read. A nil w
+// stands for a new [Workspace].
 //
-// The rows are cut into groups, by n alone. Row i gives its own element
-// d_i = fma(a_ii, x_i, dot(A_i, x)) over j < i, and adds x_i·a_ij to the vector p
-// of its group, from +0, in order; then s_i = d_i + p_i of each group in order,
-// and y_i = α·s_i (β = 0) or fma(α, s_i, β·y_i).
+// Roundings: the rows are cut into groups that depend on n only. Row i gives
+// d_i = fma(a_ii, x_i, Σ_{j<i} a_ij·x_j), with the sum as in [Dot]. For each j < i in order it also
+// gives p_j = fma(x_i, a_ij, p_j), where p is the vector of the row's group and starts from +0. Then
+// s_i is d_i plus the p_i of each group in order, and y_i = fma(α, s_i, β·y_i), or α·s_i with β = 0.
 func Symv[T Float](w *Workspace, alpha T, a Matrix[T], x []T, beta T, y []T) {
 	refuseOverlap("y", asRow(y), "A", &a)
 	symv(w, alpha, a, x, beta, y)
 }
 
-// SymvMixed is [Symv] for a matrix stored in float32: its elements are widened,
-// exactly, and all arithmetic is in float64.
+// SymvMixed computes y ← α·A·x + β·y for a symmetric A stored in float32. Its elements are widened,
+// which is exact. All arithmetic is in float64. Shapes and roundings are as in [Symv].
 func SymvMixed(w *Workspace, alpha float64, a Matrix[float32], x []float64, beta float64, y []float64) {
 	symv(w, alpha, a, x, beta, y)
 }
@@ -55,15 +56,15 @@ func symv[S, T Float](w *Workspace, alpha T, a Matrix[S], x []T, beta T, y []T) 
 	*j = symvs[S, T]{}
 }
 
-// symvs is the job of a symmetric product, a task for each group of rows.
+// symvs is the job of a symmetric product. It has one task for each group of rows.
 type symvs[S, T Float] struct {
 	a        Matrix[S]
 	x        []T
-	d, parts []T // d_i, and p of one group after the other
+	d, parts []T // d, and p of each group, one after the other
 	groups   int
 }
 
-// symvsOf returns the place in w for a job with matrices in S and arithmetic in T.
+// symvsOf returns the job that w keeps for matrices in S and arithmetic in T.
 func symvsOf[S, T Float](w *Workspace) *symvs[S, T] {
 	return (*symvs[S, T])(pick[S, T](unsafe.Pointer(&w.symvs64), unsafe.Pointer(&w.symvs32), unsafe.Pointer(&w.symvsMixed)))
 }
@@ -75,7 +76,7 @@ func (s *symvs[S, T]) do(l *locals, g int) {
 	p := s.parts[g*n:][:i1]
 	clear(p)
 	i := i0
-	lanes := (*[4 * Lanes]T)(elements[T](&l.tile, 4*Lanes))
+	lanes := (*[4 * dotLanes]T)(elements[T](&l.tile, 4*dotLanes))
 	for ; i+4 <= i1 && kt.dotAxpysPiece != nil; i += 4 {
 		d := (*[4]T)(s.d[i:])
 		kt.dotAxpys(i, (*[4]T)(s.x[i:]), &s.a.Data[i*s.a.Stride], s.a.Stride, &s.x[0], &p[0], d, lanes)

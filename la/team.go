@@ -5,12 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// A team is several workers that share a list of tiles. A tile is advanced step by step, by
-// one worker at a time; a step may need other tiles, all of them earlier in the list. There
-// are no barriers: a worker takes any tile that can go on, and waits only if there is none.
-// Worker 0, the caller, looks for a tile from the front of the list, on which everything
-// else depends; the others look from the back. So a worker that the operating system takes
-// off its core is likely to hold a tile that is needed late.
+// A team is several workers that share a list of tiles. A tile is advanced step by step, by one
+// worker at a time. A step may need other tiles, which are earlier in the list. There are no
+// barriers: a worker takes any tile that can be advanced, and waits only if no tile can.
+//
+// Worker 0, the caller, looks for a tile from the front of the list, because all other tiles depend
+// on the front. The other workers look from the back. If the operating system suspends one of them,
+// the tile that it holds is probably needed late.
 type team struct {
 	n      int // workers
 	tiles  []tile
@@ -23,11 +24,11 @@ type team struct {
 	changed sync.Cond
 	waiting int
 	left    int          // tiles that are not done
-	grid    int          // of these, those of the grid
-	version atomic.Int64 // counts what other workers may be waiting for
+	grid    int          // tiles of the grid that are not done
+	version atomic.Int64 // number of calls of put, for which other workers may wait
 }
 
-// tile is row i and column j of the blocks of some part of the work.
+// tile is block (i, j) of one part of the work.
 type tile struct {
 	part       tilePart
 	busy, done bool
@@ -44,7 +45,7 @@ const (
 	multiplying                 // (XᵀX)_ij when all of X is done; one step
 )
 
-// reset empties the list, for a grid of that many blocks.
+// reset empties the list, for a grid with the given number of rows and width.
 func (t *team) reset(blocks, width int) {
 	t.changed.L = &t.mu
 	t.tiles, t.blocks, t.width = t.tiles[:0], blocks, width
@@ -58,7 +59,7 @@ func (t *team) addRows(part tilePart) {
 	}
 }
 
-// skip marks what is in the list as done.
+// skip marks the tiles in the list as done.
 func (t *team) skip() {
 	for i := range t.tiles {
 		t.tiles[i].done = true
@@ -66,8 +67,8 @@ func (t *team) skip() {
 	t.left = 0
 }
 
-// addGrid appends the tiles of a grid or, if width is 0, of a lower triangle, row by row.
-// If skip is set, tile (i, j) begins with step j: it has nothing to do in those before.
+// addGrid appends the tiles of a grid or, if width is 0, of a lower triangle, row by row. If skip is
+// set, tile (i, j) begins with step j, because it has no work in earlier steps.
 func (t *team) addGrid(part tilePart, skip bool) {
 	for i := range t.blocks {
 		width := t.width
@@ -136,8 +137,8 @@ func (t *team) reach(x *tile) (k, last int) {
 	panic("la: unknown part")
 }
 
-// take returns a tile x of which the worker is to carry out the steps x.next ≤ k < to; last
-// says that x is done then. It returns nil when there is nothing left to do.
+// take returns a tile x whose steps x.next ≤ k < to the worker must carry out. last says that x is
+// done afterwards. take returns nil if all tiles are done.
 func (t *team) take(worker int) (x *tile, to int, last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,7 +152,7 @@ func (t *team) take(worker int) (x *tile, to int, last bool) {
 	return nil, 0, false
 }
 
-// find returns the tile to take, or nil if none can go on.
+// find returns the tile to take, or nil if no tile can be advanced.
 func (t *team) find(worker int) (x *tile, to int, last bool) {
 	for n := t.front; n < t.back; n++ {
 		x = &t.tiles[n]
@@ -167,7 +168,7 @@ func (t *team) find(worker int) (x *tile, to int, last bool) {
 	return nil, 0, false
 }
 
-// put returns a tile that take has handed out. If failed, all other work is cancelled.
+// put gives back a tile that take has returned. If failed, all other work is cancelled.
 func (t *team) put(x *tile, to int, last, failed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -193,8 +194,8 @@ func (t *team) put(x *tile, to int, last, failed bool) {
 	}
 }
 
-// spins is how often a waiting worker looks before it lets others have the core:
-// some tens of microseconds, about what it takes to be woken on a virtual machine.
+// spins is the number of times that a waiting worker looks for a change before it sleeps: some tens
+// of microseconds, about as long as a virtual machine takes to wake it.
 const spins = 40000
 
 // wait returns after another worker has called put. The lock is held on entry and on return.

@@ -35,10 +35,10 @@ func needs(x *tile, k int, y *tile) bool {
 	return false
 }
 
-// TestTeam has workers take and put tiles in random order. Every step must find
+// TestTeamRespectsDependencies has workers take and put tiles in random order. Every step must find
 // what it needs; and where nothing can be taken, whatever is not done must wait for
 // something.
-func TestTeam(t *testing.T) {
+func TestTeamRespectsDependencies(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		for name, list := range teams(1 + rng.IntN(6)) {

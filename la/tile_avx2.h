@@ -178,9 +178,9 @@ store:
 
 // func small(m, n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
 //
-// m ≤ 4 rows of C from matrices as they lie: n columns in the first row and grow more in each
-// later one, at most NR. As many vectors of the tile are used as the last row needs, and no
-// element of b is read that is not wanted.
+// m ≤ 4 rows of C from matrices that are not packed. The first row has n columns, and each later row has
+// grow more, at most NR. The tile uses as many vectors as the last row needs. Only elements of b that
+// are needed are read.
 //
 //	R8–R11 rows of a, the last one again where m < 4   CX offset of a's column, AX its step
 //	DX row of b, SI its step   BX k   R13 columns of the last row   R12 masks of its vectors
@@ -231,8 +231,8 @@ GLOBL columns<>(SB), RODATA|NOPTR, $192
 	MOVE       64(R12), Y3; \
 	MOVEMASKED 64(DX), Y3, Y2
 
-// SMALLROW3 continues the chains of a row by the element at p, SMALLROW2 and SMALLROW1 those of
-// its first vectors.
+// SMALLROW3 continues the chains of a row by the element at p. SMALLROW2 and SMALLROW1 continue its
+// first two vectors and its first.
 #define SMALLROW1(p, c0, c1, c2) \
 	BROADCAST   (p)(CX*1), Y3; \
 	PLUSPRODUCT Y0, Y3, c0
@@ -296,7 +296,7 @@ GLOBL columns<>(SB), RODATA|NOPTR, $192
 	ADDPART(32, c1); \
 	ADDPART(64, c2)
 
-// SMALLNEXT goes to the next row of C, or leaves when there is none.
+// SMALLNEXT goes to the next row of C, or leaves after the last row.
 #define SMALLNEXT \
 	SUBQ R9, R12; \
 	ADDQ SI, DI;  \

@@ -281,9 +281,9 @@ store:
 
 // func direct(n, grow, k int, alpha T, a *T, ars, acs int, b *T, ldb int, c *T, ldc int, add bool)
 //
-// 8 rows of C from matrices as they lie: n columns in the first row and grow more in each
-// later one, at most NR. As many vectors of the tile are used as the last row needs, and no
-// element of b is read that is not wanted.
+// 8 rows of C from matrices that are not packed. The first row has n columns, and each later row has
+// grow more, at most NR. The tile uses as many vectors as the last row needs. Only elements of b that
+// are needed are read.
 //
 //	SI column of a, AX its step   R8, R9, R10, R11 one, three, five and seven rows of a in bytes
 //	DX row of b, R13 its step   BX k   R12 columns of the last row, which K1–K3 select

@@ -165,8 +165,8 @@ block: \
 
 // func avx512LoadCorner64(n int, src *float64, ld int, dst *float64)
 //
-// See CORNER. The lines behind n become those of the identity: a line is 8 bytes and a
-// position 192, so that the diagonal is in steps of 200.
+// See CORNER. The lines after line n become lines of the identity. A line takes 8 bytes and a
+// position 192, so that elements of the diagonal are 200 bytes apart.
 TEXT ·avx512LoadCorner64(SB), NOSPLIT, $0-32
 	MOVQ n+0(FP), CX
 	MOVQ src+8(FP), R9
@@ -214,8 +214,8 @@ TEXT ·avx512StoreCorner64(SB), NOSPLIT, $0-32
 	VMOVUPD.Z (o)(SI), K1, Z0; \
 	VMOVUPD Z0, K1, (o)(DI)
 
-// NEXTROW goes to the next row, or leaves when there is none; the jump behind it is for a
-// row of as many vectors as this one.
+// NEXTROW goes to the next row, or leaves after the last row. The jump after it is for a row of as
+// many vectors as this one.
 #define NEXTROW \
 	LEAL 1(AX)(AX*1), AX; \
 	ADDQ R8, SI;          \

@@ -7,8 +7,8 @@ import (
 
 // triangular is the state of one factorisation, inversion or solve: an n×n lower
 // triangular matrix T and, except in a factorisation, X = T⁻¹ or the solution of T·X = B.
-// Both are cut into strips (see strip.go); several strips, and as many positions along
-// them, make a block. A workspace keeps the state from call to call.
+// Both are cut into strips (see strip.go). A block is several strips wide and as many positions long.
+// A workspace keeps the state from call to call.
 type triangular[T Float] struct {
 	k       *stripKernels[T]
 	l       Matrix[T] // T's lower triangle, or Tᵀ's
@@ -16,21 +16,21 @@ type triangular[T Float] struct {
 	pad     int       // lines of padding before the first row
 	first   int       // first position in use: pad rounded down to a multiple of mr below tileFresh
 	strips  int
-	blocks  int // of strips, and of the positions that they stand for
+	blocks  int // of strips, and of positions along them
 	chunk   int // positions that are worked on while their strip stays in the first-level cache
 
-	t  *T // strips of T
-	ts int
-	r  *T // reciprocals of T's diagonal
-	x  *T // strips of X, as many as there are strips of right-hand sides
-	xs int
+	t  *T  // strips of T
+	ts int // elements from one strip to the next
+	r  *T  // reciprocals of T's diagonal
+	x  *T  // strips of X, as many as there are strips of right-hand sides
+	xs int // elements from one strip to the next
 
 	team    team
 	scratch *T // for each worker
 	size    int
 	pivot   PivotError // of a factorisation that failed; Index < 0 if none did
 
-	inverse inverseOf // what an inversion is to end in
+	inverse inverseOf // the result of an inversion
 	rhs     Matrix[T] // right-hand sides of a solve
 	side    Side
 	columns int // strips of right-hand sides, in as many blocks as the team's grid is wide
@@ -47,13 +47,13 @@ const (
 	blockWidth = 144      // rows and columns of a block; three blocks stay in the second-level cache
 	chunkBytes = 18 << 10 // of a strip
 
-	directStrips = 12 // up to so many, a product is computed in place; see direct
+	directStrips = 12 // largest number of strips for which a product is computed in place; see direct
 
-	rowsPerWorker = 96 // rows or right-hand sides that make one more worker worth while
+	rowsPerWorker = 96 // rows or right-hand sides for each worker
 )
 
-// triangularOf sets up the state that w keeps, a fresh workspace if w is nil, for the
-// triangle l and m right-hand sides. It returns the state and the workspace.
+// triangularOf prepares the state of w for the triangle l and m right-hand sides. It returns the state
+// and the workspace, a new one if w is nil.
 func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*triangular[T], *Workspace) {
 	if w == nil {
 		w = &Workspace{}
@@ -64,7 +64,7 @@ func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*tri
 	n, nr := l.Rows, t.k.nr
 	t.strips = (n + nr - 1) / nr
 	t.pad = t.strips*nr - n
-	t.first = min(t.pad, tileFresh-t.k.mr) / t.k.mr * t.k.mr // what a tile's mode has room for
+	t.first = min(t.pad, tileFresh-t.k.mr) / t.k.mr * t.k.mr // the largest value that fits in the mode of a tile
 	workers, width := w.workers(max(n, m)/rowsPerWorker), blockWidth
 	if workers > 1 {
 		width = min(max(n/8, 72), width)
@@ -82,7 +82,7 @@ func triangularOf[T Float](w *Workspace, l Matrix[T], reverse bool, m int) (*tri
 	return t, w
 }
 
-// triangularIn returns the state that w keeps for elements T.
+// triangularIn returns the state of w for elements T.
 func triangularIn[T Float](w *Workspace) *triangular[T] {
 	if is64[T]() {
 		return (*triangular[T])(unsafe.Pointer(&w.triangular64))
@@ -90,8 +90,8 @@ func triangularIn[T Float](w *Workspace) *triangular[T] {
 	return (*triangular[T])(unsafe.Pointer(&w.triangular32))
 }
 
-// run lets the workers of w do all of the team's list, each with scratch memory for so
-// many tiles of nr×nr.
+// run lets the workers of w do all tiles of the team's list. Each worker has scratch memory for the
+// given number of tiles of nr×nr.
 func (t *triangular[T]) run(w *Workspace, tiles int) {
 	t.size = tiles * t.k.nr * t.k.nr
 	t.scratch = &elements[T](&t.scratchMem, t.team.n*t.size)[0]
@@ -101,7 +101,7 @@ func (t *triangular[T]) run(w *Workspace, tiles int) {
 	w.run(t.team.n, t)
 }
 
-// do is what one worker does: it advances tiles until none is left. See Workspace.run.
+// do is the work of one worker: it advances tiles until all are done. See Workspace.run.
 func (t *triangular[T]) do(_ *locals, worker int) {
 	scratch := at(t.scratch, worker*t.size)
 	for {
@@ -140,8 +140,7 @@ func (t *triangular[T]) strip(i, q int) *T { return at(t.t, i*t.ts+q*t.k.nr) }
 // xstrip returns the address of position q of strip c of X.
 func (t *triangular[T]) xstrip(c, q int) *T { return at(t.x, c*t.xs+q*t.k.nr) }
 
-// rows returns the rows of T that strip i holds: m rows from row, in its lines
-// from line.
+// rows returns the rows of T in strip i: m rows from row on, in the lines of the strip from line on.
 func (t *triangular[T]) rows(i int) (row, line, m int) {
 	nr := t.k.nr
 	if row = i*nr - t.pad; row < 0 {
@@ -150,9 +149,8 @@ func (t *triangular[T]) rows(i int) (row, line, m int) {
 	return row, 0, nr
 }
 
-// left returns where the part of strip i that is in block j and left of the
-// diagonal tile begins, as a position and as a column of T, and how many columns
-// it has.
+// left returns the part of strip i that is in block j and left of the diagonal tile: its first
+// position, its first column of T, and its number of columns.
 func (t *triangular[T]) left(i, j int) (q, column, k int) {
 	s, e := t.block(j)
 	q = max(s*t.k.nr, t.pad)
@@ -169,8 +167,8 @@ func (t *triangular[T]) load(i, j int) {
 	}
 }
 
-// loadCorner fills the part of strip i that lies on the diagonal. Padding that is not skipped
-// becomes that of the identity.
+// loadCorner fills the tile of strip i on the diagonal. Padding that is not skipped becomes lines of
+// the identity.
 func (t *triangular[T]) loadCorner(i int) {
 	nr := t.k.nr
 	row, line, m := t.rows(i)
@@ -209,7 +207,7 @@ func (t *triangular[T]) loadRow(i int) {
 	}
 }
 
-// store writes back to the matrix what load has read of strip i in block j.
+// store writes the part of strip i in block j back to the matrix, as load has read it.
 func (t *triangular[T]) store(i, j int) {
 	row, line, m := t.rows(i)
 	if q, column, k := t.left(i, j); k > 0 {

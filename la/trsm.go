@@ -2,17 +2,22 @@ package la
 
 import "fmt"
 
-// Trsm overwrites B with the solution X of op(L)·X = B (Left, B n×m) or
-// X·op(L) = B (Right, B m×n), where L is n×n lower triangular. The strict upper
-// triangle of L is not read; a zero on its diagonal gives Inf or NaN. B must not
-// overlap L.
+// Trsm solves a triangular system for a matrix X and stores X in B:
 //
-// Each unknown is its right-hand side less the terms of the unknowns before it,
-// one chain of fused multiply-adds in the order of substitution, times the
-// reciprocal of the diagonal element: the solution is that of a perturbed
-// system, |ΔL| ≤ γ_{n+1}·|L| (Higham, 2nd ed., theorem 8.5, with one more rounding
-// for the reciprocal). A diagonal element so small that its reciprocal overflows
-// counts as zero.
+//	op(L)·X = B   (s = Left, B n×m)
+//	X·op(L) = B   (s = Right, B m×n)
+//
+// L is n×n and lower triangular. Its strict upper triangle is not read. B must not overlap L. A
+// diagonal element that is zero, or so small that its reciprocal overflows, gives Inf or NaN. A nil w
+// stands for a new [Workspace].
+//
+// Roundings: each unknown is its right-hand side minus the terms of the unknowns before it, one chain
+// of fused multiply-adds in the order of substitution, times the reciprocal of the diagonal element.
+// Each column (or row) of X solves a system with L + ΔL exactly, where |ΔL| ≤ γ_{n+1}·|L|, with γ_m as
+// in [Cholesky].
+//
+// Source: N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., theorem 8.5, with
+// one more rounding for the reciprocal.
 func Trsm[T Float](w *Workspace, s Side, t Trans, l, b Matrix[T]) {
 	l.checkSquare("L")
 	b.check("B")
@@ -38,16 +43,15 @@ func Trsm[T Float](w *Workspace, s Side, t Trans, l, b Matrix[T]) {
 	tri.substitute(w, (m+tri.k.nr-1)/tri.k.nr)
 }
 
-// groupWidth is the number of right-hand sides that are solved for at a time and kept in
-// scratch memory. The triangle is packed with the first group, for all. It does not enter
-// the results.
+// groupWidth is the number of right-hand sides that are in scratch memory and solved for at a time.
+// The triangle is packed once, with the first group. groupWidth does not enter the results.
 const groupWidth = 960
 
-// callRows is the number of rows of a strip that one call of a kernel takes, so that none
-// needs more than a few microseconds. It does not enter the results.
+// callRows is the number of rows of a strip that one call of a kernel takes, so that each call takes
+// at most a few microseconds. It does not enter the results.
 const callRows = 256
 
-// substitute solves T·X = B for right-hand sides that fill so many strips.
+// substitute solves T·X = B for right-hand sides that fill the given number of strips.
 func (t *triangular[T]) substitute(w *Workspace, strips int) {
 	nr := t.k.nr
 	t.t = &elements[T](&t.mem, t.strips*t.ts)[0]
@@ -128,9 +132,9 @@ func (t *triangular[T]) solve(x *tile, to int, scratch *T, h *ahead) {
 	}
 }
 
-// subtractColumn subtracts from the tiles that strip c of X has at strips is ≤ i < ie of T
-// the products of these with k terms of strip c from position q on. It is a function of its
-// own as subtractRow is.
+// subtractColumn subtracts from the tiles of strip c of X at strips is ≤ i < ie of T the products of
+// these strips with k terms of strip c, from position q on. It is a separate function for the same
+// reason as subtractRow.
 func (t *triangular[T]) subtractColumn(c, is, ie, q, k, mode int, h *ahead) {
 	nr := t.k.nr
 	b := t.xstrip(c, q)
@@ -142,8 +146,8 @@ func (t *triangular[T]) subtractColumn(c, is, ie, q, k, mode int, h *ahead) {
 	}
 }
 
-// loadRHS fills positions lo to hi of strip c of X with the columns (Left) or rows
-// (Right) of B that it stands for.
+// loadRHS fills positions lo to hi of strip c of X with the columns (Left) or rows (Right) of B that
+// belong to the strip.
 func (t *triangular[T]) loadRHS(c, lo, hi int) {
 	nr, j := t.k.nr, (t.c0+c)*t.k.nr
 	if lo < t.pad {
@@ -172,7 +176,7 @@ func (t *triangular[T]) loadRHS(c, lo, hi int) {
 	t.flip(y, n)
 }
 
-// storeRHS writes positions lo to hi of strip c of X to where loadRHS found them.
+// storeRHS writes positions lo to hi of strip c of X to the elements of B that loadRHS read.
 func (t *triangular[T]) storeRHS(c, lo, hi int) {
 	nr, j := t.k.nr, (t.c0+c)*t.k.nr
 	lo = max(lo, t.pad)
@@ -193,7 +197,7 @@ func (t *triangular[T]) storeRHS(c, lo, hi int) {
 	t.flip(y, n)
 }
 
-// order returns the unknown that is the p-th to be solved for.
+// order returns the index of the unknown that is solved for at step p.
 func (t *triangular[T]) order(p int) int {
 	if t.reverse {
 		return t.l.Rows - 1 - p
@@ -201,7 +205,7 @@ func (t *triangular[T]) order(p int) int {
 	return p
 }
 
-// least returns the first of the n unknowns that are solved for from the p-th on.
+// least returns the smallest index of the n unknowns that are solved for from step p on.
 func (t *triangular[T]) least(p, n int) int {
 	if t.reverse {
 		return t.l.Rows - p - n
@@ -209,8 +213,7 @@ func (t *triangular[T]) least(p, n int) int {
 	return p
 }
 
-// flip brings n rows from the order of the unknowns into that of the
-// substitution, or back.
+// flip reverses n rows of a strip if the substitution is in reverse order.
 func (t *triangular[T]) flip(y *T, n int) {
 	if !t.reverse {
 		return

@@ -1,13 +1,12 @@
 package la
 
-// Trsv overwrites x with the solution of op(L)·x = b, b being x on entry, where
-// L is lower triangular and its strict upper triangle is not read. x must not
-// overlap L.
+// Trsv solves op(L)·x = b for a vector of n elements. On entry x holds b, on return the solution. L is
+// n×n and lower triangular. Its strict upper triangle is not read. x must not overlap L.
 //
-// It reads L once, row by row: x_i is (b_i - l_i·x)/l_ii with the dot product of
-// [Dot], or for the transpose what the rows below have left of b_i, one chain of
-// fused multiply-adds with the row descending, over l_ii. The solution is that
-// of a system perturbed by less than γ_{n+8}·|L|.
+// Roundings: Trsv reads L once, row by row. For op(L) = L, x_i = (b_i − Σ_{j<i} l_ij·x_j)/l_ii, with
+// the sum as in [Dot]. For op(L) = Lᵀ, x_j = (b_j − Σ_{i>j} l_ij·x_i)/l_jj, one chain of fused
+// multiply-adds with i descending. x solves a system with L + ΔL exactly, where |ΔL| ≤ γ_{n+8}·|L|,
+// with γ_m as in [Cholesky].
 func Trsv[T Float](t Trans, l Matrix[T], x []T) {
 	l.checkSquare("L")
 	checkLen("x", x, l.Rows)

@@ -43,6 +43,7 @@ var armInstructions = []struct{ diagram, text string }{
 	// Advanced SIMD three same.
 	{"0Q00 1110 0z1m mmmm 1101 01nn nnnd dddd", "fadd vd.T, vn.T, vm.T"},
 	{"0Q00 1110 1z1m mmmm 1101 01nn nnnd dddd", "fsub vd.T, vn.T, vm.T"},
+	{"0Q10 1110 1z1m mmmm 1101 01nn nnnd dddd", "fabd vd.T, vn.T, vm.T"},
 	{"0Q10 1110 0z1m mmmm 1101 11nn nnnd dddd", "fmul vd.T, vn.T, vm.T"},
 	{"0Q00 1110 0z1m mmmm 1111 01nn nnnd dddd", "fmax vd.T, vn.T, vm.T"},
 	{"0Q00 1110 1z1m mmmm 1111 01nn nnnd dddd", "fmin vd.T, vn.T, vm.T"},
@@ -113,6 +114,7 @@ func TestDecoderAgreesWithAnAssembler(t *testing.T) {
 		{0x4e28d41f, "fadd v31.4s, v0.4s, v8.4s"},
 		{0x4ee4d441, "fsub v1.2d, v2.2d, v4.2d"},
 		{0x0eb4d649, "fsub v9.2s, v18.2s, v20.2s"},
+		{0x6ef1d6a0, "fabd v0.2d, v21.2d, v17.2d"},
 		{0x6e30ddfe, "fmul v30.4s, v15.4s, v16.4s"},
 		{0x4e75f7e0, "fmax v0.2d, v31.2d, v21.2d"},
 		{0x4ea5f555, "fmin v21.4s, v10.4s, v5.4s"},

@@ -7,13 +7,12 @@ import (
 	"unsafe"
 )
 
-// Workspace says how many goroutines a call may use and keeps the scratch
-// memory that calls need, so that nothing is allocated once it has grown. The
-// zero value is ready. A nil *Workspace stands for a fresh zero value. One
-// workspace serves one call at a time.
+// Workspace holds the number of goroutines that a call may use, and the scratch memory of calls. The
+// memory grows to the largest need and stays allocated, so that later calls allocate nothing. The
+// zero value is ready. A nil *Workspace stands for a new one. A workspace serves one call at a time.
 type Workspace struct {
-	// Workers is the most goroutines that work at the same time, the caller's
-	// included; 0 means runtime.GOMAXPROCS(0). Results do not depend on it.
+	// Workers is the largest number of goroutines that work at the same time, including the
+	// caller's; 0 means runtime.GOMAXPROCS(0). Results do not depend on it.
 	Workers int
 
 	locals []locals // one for each worker
@@ -32,10 +31,10 @@ type Workspace struct {
 	symvs32    symvs[float32, float32]
 	symvsMixed symvs[float32, float64]
 
-	coef, diag, parts, small buffer // of Gemv, Symv and small products
-	panel                    buffer // of CholeskyPivoted
+	coef, diag, parts, small buffer // for Gemv, Symv and small products
+	panel                    buffer // for CholeskyPivoted
 
-	blockWidth   int // of the triangular routines, for tests; 0 means that they choose
+	blockWidth   int // of triangular routines, set by tests; 0 means that the routines choose
 	triangular64 triangular[float64]
 	triangular32 triangular[float32]
 }
@@ -46,11 +45,11 @@ type locals struct {
 	tile buffer // one register tile of C, at the edges
 }
 
-// buffer is memory that grows and is used again, as elements of any type.
+// buffer is memory that grows and is used again, for elements of any type.
 type buffer []byte
 
-// elements returns n elements of b, not cleared and aligned to a cache line; it
-// grows b if it must.
+// elements returns n elements in b, aligned to a cache line and not cleared. It grows b if b is too
+// small.
 func elements[T Float](b *buffer, n int) []T {
 	const line = 64
 	var z T

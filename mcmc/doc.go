@@ -8,9 +8,9 @@
 // they are the same on every run and for every number of workers, and a run that
 // was interrupted and resumed from its [Checkpoint] ends in the same draws, bit
 // for bit. They are also the same on every machine, since the random numbers,
-// exponentials and logarithms are the module's own; docs/trust.md says how far that is
-// tested.
+// exponentials and logarithms are the module's own; docs/guide/trust.md names the
+// tests.
 //
 // The moves of each sampler and the cost of a sweep are described at the sampler
-// and in docs/mcmc.md.
+// and in docs/theory/mcmc.md.
 package mcmc

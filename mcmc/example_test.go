@@ -33,7 +33,7 @@ func ExampleProbit() {
 		panic(err)
 	}
 
-	machine := mcmc.Probit{Rule: probit.WSum, Rho: vi.Gamma{Shape: 20, Scale: 0.05}, Sampling: mcmc.Sampling{
+	machine := mcmc.Probit{Rule: probit.RuleWSum, Rho: vi.Gamma{Shape: 20, Scale: 0.05}, Sampling: mcmc.Sampling{
 		Chains: 4, Draws: 250, Thin: 2, BurnIn: 150, Seed: 1, Every: 200,
 	}}
 	ctx, interrupt := context.WithCancel(context.Background())

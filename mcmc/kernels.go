@@ -7,21 +7,6 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// ParametricKernels are P kernel matrices between D basis points and N samples, each
-// D×N, that depend on positive parameters θ; [vi.Kernels] without parameters are the
-// usual case. Methods must be safe for concurrent use with different workspaces.
-type ParametricKernels interface {
-	// Dims returns the number of kernels, of basis points and of samples.
-	Dims() (P, D, N int)
-
-	// Parameters returns the number of parameters of kernel p.
-	Parameters(p int) int
-
-	// Kernel stores kernel p in the D×N matrix k, given its parameters theta, of
-	// which there are Parameters(p).
-	Kernel(w *la.Workspace, p int, theta []float64, k la.Matrix[float64])
-}
-
 // ExponentialKernels are the kernels exp(−Σ_j θ_pj·d_pj), p = 1 … P, of distances
 // d_pj ≥ 0 with a parameter θ_pj > 0 for each distance. With the squared Euclidean
 // distance they are Gaussian kernels; with a squared distance for each feature they
@@ -61,13 +46,13 @@ func NewExponentialKernels(d [][]la.Matrix[float64]) (*ExponentialKernels, error
 	return k, nil
 }
 
-// Dims implements [ParametricKernels].
+// Dims implements [vi.ParametricKernels].
 func (k *ExponentialKernels) Dims() (P, D, N int) { return len(k.d), k.rows, k.cols }
 
-// Parameters implements [ParametricKernels].
+// Parameters implements [vi.ParametricKernels].
 func (k *ExponentialKernels) Parameters(p int) int { return len(k.d[p]) }
 
-// Kernel implements [ParametricKernels].
+// Kernel implements [vi.ParametricKernels].
 func (k *ExponentialKernels) Kernel(_ *la.Workspace, p int, theta []float64, out la.Matrix[float64]) {
 	for i := range out.Rows {
 		row := out.Row(i)
@@ -79,7 +64,7 @@ func (k *ExponentialKernels) Kernel(_ *la.Workspace, p int, theta []float64, out
 	}
 }
 
-// fixedKernels are kernels without parameters, as ParametricKernels.
+// fixedKernels are kernels without parameters, as vi.ParametricKernels.
 type fixedKernels struct{ vi.Kernels }
 
 func (fixedKernels) Parameters(int) int { return 0 }

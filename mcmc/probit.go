@@ -3,7 +3,7 @@ package mcmc
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -39,7 +39,7 @@ import (
 // learned as many composites; about 30·N integrals over a cone; C Cholesky factorisations of
 // order D, CD³/6 multiplications, as every class has precisions of its own; and D²N/2
 // for K·Kᵀ if weights or parameters are sampled. For Bin there are P+1 times as many
-// factorisations and P products K·Kᵀ. docs/mcmc.md describes the moves.
+// factorisations and P products K·Kᵀ. docs/theory/mcmc.md describes the moves.
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
 // multi-class multi-kernel pattern recognition machine", section 1.3.1.
@@ -75,7 +75,7 @@ func (p Probit) Sample(ctx context.Context, k vi.Kernels, labels []int) (*Probit
 }
 
 // SampleParametric is Sample for kernels whose parameters θ are sampled as well.
-func (p Probit) SampleParametric(ctx context.Context, k ParametricKernels, labels []int) (*ProbitDraws, error) {
+func (p Probit) SampleParametric(ctx context.Context, k vi.ParametricKernels, labels []int) (*ProbitDraws, error) {
 	m, err := p.problem(k, labels)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (p Probit) SampleParametric(ctx context.Context, k ParametricKernels, label
 // defaults. Q is the number of kernel parameters.
 type probitProblem struct {
 	C, P, D, N, Q int
-	k             ParametricKernels
+	k             vi.ParametricKernels
 	counts        []int // P, how many parameters each kernel has
 	labels        []int
 	rule          probit.Rule
@@ -124,35 +124,52 @@ func or1(g vi.Gamma) vi.Gamma {
 }
 
 func checkGamma(name string, g vi.Gamma) error {
-	ok := func(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
-	if !ok(g.Shape) || !ok(g.Scale) {
+	if !isPositive(g.Shape) || !isPositive(g.Scale) {
 		return fmt.Errorf("mcmc: %s is Gamma(%g, %g): shape and scale must be positive and finite", name, g.Shape, g.Scale)
 	}
 	return nil
 }
 
 // problem checks data and hyperparameters and prepares what the chains share.
-func (p Probit) problem(k ParametricKernels, labels []int) (*probitProblem, error) {
+func (p Probit) problem(k vi.ParametricKernels, labels []int) (*probitProblem, error) {
 	m := &probitProblem{
 		k: k, labels: labels, rule: p.Rule, rho: or1(p.Rho), theta: or1(p.Theta),
-		beta: p.Beta, on: p.On, notEmpty: p.NotEmpty, kappa: p.Kappa, xi: p.Xi,
+		notEmpty: p.NotEmpty,
 	}
 	m.P, m.D, m.N = k.Dims()
 	for i := range m.P {
 		m.counts = append(m.counts, k.Parameters(i))
 		m.Q += m.counts[i]
 	}
-	if len(labels) != m.N {
-		return nil, fmt.Errorf("mcmc: labels: %d values for %d samples", len(labels), m.N)
+	sizes, err := m.countClasses()
+	if err != nil {
+		return nil, err
 	}
-	for i, c := range labels {
+	if err := p.priors(m); err != nil {
+		return nil, err
+	}
+	if err := m.setRidge(p.Ridge, sizes); err != nil {
+		return nil, err
+	}
+	if m.Q == 0 {
+		err = m.composeFixed(p.Sampling.Workers)
+	}
+	return m, err
+}
+
+// countClasses sets C and returns the number of samples of each class.
+func (m *probitProblem) countClasses() (sizes []int, err error) {
+	if len(m.labels) != m.N {
+		return nil, fmt.Errorf("mcmc: labels: %d values for %d samples", len(m.labels), m.N)
+	}
+	for i, c := range m.labels {
 		if c < 0 {
 			return nil, fmt.Errorf("mcmc: labels: value %d is %d", i, c)
 		}
 		m.C = max(m.C, c+1)
 	}
-	sizes := make([]int, m.C)
-	for _, c := range labels {
+	sizes = make([]int, m.C)
+	for _, c := range m.labels {
 		sizes[c]++
 	}
 	for c, n := range sizes {
@@ -163,55 +180,50 @@ func (p Probit) problem(k ParametricKernels, labels []int) (*probitProblem, erro
 	if m.C < 2 {
 		return nil, fmt.Errorf("mcmc: labels: all samples are of one class")
 	}
-	if err := p.priors(m); err != nil {
-		return nil, err
+	return sizes, nil
+}
+
+// setRidge sets what the diagonal of the composite kernel gets, given the number of samples of each
+// class.
+func (m *probitProblem) setRidge(ridge float64, sizes []int) error {
+	switch {
+	case ridge == 0:
+		return nil
+	case !isPositive(ridge):
+		return fmt.Errorf("mcmc: Ridge is %g: it must not be negative", ridge)
+	case m.D != m.N:
+		return fmt.Errorf("mcmc: Ridge is given but the kernels are %d×%d", m.D, m.N)
 	}
-	if p.Ridge != 0 {
-		if !(p.Ridge > 0) || math.IsInf(p.Ridge, 1) {
-			return nil, fmt.Errorf("mcmc: Ridge is %g: it must not be negative", p.Ridge)
-		}
-		if m.D != m.N {
-			return nil, fmt.Errorf("mcmc: Ridge is given but the kernels are %d×%d", m.D, m.N)
-		}
-		for _, c := range labels {
-			m.ridge = append(m.ridge, p.Ridge*float64(sizes[c])/float64(m.N))
-		}
+	for _, c := range m.labels {
+		m.ridge = append(m.ridge, ridge*float64(sizes[c])/float64(m.N))
 	}
-	if m.Q > 0 {
-		return m, nil
-	}
-	fixed, _ := k.(fixedKernels)
-	var err error
+	return nil
+}
+
+// composeFixed prepares the composite of kernels without parameters, and forms it if the weights
+// are fixed too.
+func (m *probitProblem) composeFixed(workers int) (err error) {
+	fixed, _ := m.k.(fixedKernels)
 	if m.composite, err = probit.NewComposite(m.rule, fixed.Kernels); err != nil {
-		return nil, err
+		return err
 	}
 	if err := m.composite.Bounded(); err != nil {
-		return nil, err
+		return err
 	}
 	if !m.rule.Learned() {
 		m.kernel, m.gram = la.NewMatrix[float64](m.D, m.N), la.NewMatrix[float64](m.D, m.D)
-		m.combine(&la.Workspace{Workers: p.Sampling.Workers}, m.composite, m.beta, m.kernel, m.gram)
+		m.combine(&la.Workspace{Workers: workers}, m.composite, m.beta, m.kernel, m.gram)
 	}
-	return m, nil
+	return nil
 }
 
 // priors checks the hyperparameters and stores them with their defaults.
-func (p Probit) priors(m *probitProblem) error {
-	if p.Rule < probit.FixSum || p.Rule > probit.WProd {
+func (p Probit) priors(m *probitProblem) (err error) {
+	if p.Rule < probit.RuleFixSum || p.Rule > probit.RuleWProd {
 		return fmt.Errorf("mcmc: Rule is %v", p.Rule)
 	}
-	for c := range m.C {
-		prior := or1(p.Alpha)
-		if p.ClassAlpha != nil {
-			if len(p.ClassAlpha) != m.C {
-				return fmt.Errorf("mcmc: ClassAlpha: %d priors for %d classes", len(p.ClassAlpha), m.C)
-			}
-			prior = p.ClassAlpha[c]
-		}
-		if err := checkGamma("the prior of Alpha", prior); err != nil {
-			return err
-		}
-		m.alpha = append(m.alpha, prior)
+	if m.alpha, err = p.alphas(m.C); err != nil {
+		return err
 	}
 	if err := checkGamma("Rho", m.rho); err != nil {
 		return err
@@ -219,46 +231,70 @@ func (p Probit) priors(m *probitProblem) error {
 	if err := checkGamma("Theta", m.theta); err != nil {
 		return err
 	}
-	fill := func(x *[]float64, name string, value float64, ok func(float64) bool) error {
-		if *x == nil {
-			*x = make([]float64, m.P)
-			for i := range *x {
-				(*x)[i] = value
-			}
-		}
-		if len(*x) != m.P {
-			return fmt.Errorf("mcmc: %s: %d values for %d kernels", name, len(*x), m.P)
-		}
-		for i, v := range *x {
-			if !ok(v) {
-				return fmt.Errorf("mcmc: %s[%d] is %g", name, i, v)
-			}
-		}
-		return nil
-	}
-	finite := func(v float64) bool { return v-v == 0 }
 	if p.Rule.Learned() && p.Beta != nil {
 		return fmt.Errorf("mcmc: Beta is given but %v samples it", p.Rule)
 	}
-	if err := fill(&m.beta, "Beta", 1, func(v float64) bool { return finite(v) && (v >= 0 || p.Rule != probit.FixProd) }); err != nil {
+	allowed := func(v float64) bool { return isFinite(v) && (v >= 0 || p.Rule != probit.RuleFixProd) }
+	if m.beta, err = perKernel("Beta", p.Beta, m.P, 1, allowed); err != nil {
 		return err
 	}
-	if err := fill(&m.on, "On", 0.5, func(v float64) bool { return v > 0 && v < 1 }); err != nil {
+	if m.on, err = perKernel("On", p.On, m.P, 0.5, func(v float64) bool { return v > 0 && v < 1 }); err != nil {
 		return err
 	}
-	for _, rate := range []struct {
-		name  string
-		value *float64
-	}{{"Kappa", &m.kappa}, {"Xi", &m.xi}} {
-		if *rate.value == 0 {
-			*rate.value = 1
-		}
-		if !(*rate.value > 0) || !finite(*rate.value) {
-			return fmt.Errorf("mcmc: %s is %g: it must be positive and finite", rate.name, *rate.value)
-		}
+	if m.kappa, err = rateOr1("Kappa", p.Kappa); err != nil {
+		return err
 	}
-	return nil
+	m.xi, err = rateOr1("Xi", p.Xi)
+	return err
 }
+
+// alphas returns the prior of α of every class.
+func (p Probit) alphas(C int) ([]vi.Gamma, error) {
+	all := slices.Repeat([]vi.Gamma{or1(p.Alpha)}, C)
+	if p.ClassAlpha != nil {
+		if len(p.ClassAlpha) != C {
+			return nil, fmt.Errorf("mcmc: ClassAlpha: %d priors for %d classes", len(p.ClassAlpha), C)
+		}
+		all = p.ClassAlpha
+	}
+	for _, prior := range all {
+		if err := checkGamma("the prior of Alpha", prior); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// perKernel returns x, or P times the default if x is nil. The error names the first value that is
+// not allowed.
+func perKernel(name string, x []float64, P int, value float64, allowed func(float64) bool) ([]float64, error) {
+	if x == nil {
+		x = slices.Repeat([]float64{value}, P)
+	}
+	if len(x) != P {
+		return nil, fmt.Errorf("mcmc: %s: %d values for %d kernels", name, len(x), P)
+	}
+	for i, v := range x {
+		if !allowed(v) {
+			return nil, fmt.Errorf("mcmc: %s[%d] is %g", name, i, v)
+		}
+	}
+	return x, nil
+}
+
+// rateOr1 returns a rate, 1 in place of 0.
+func rateOr1(name string, v float64) (float64, error) {
+	if v == 0 {
+		return 1, nil
+	}
+	if !isPositive(v) {
+		return 0, fmt.Errorf("mcmc: %s is %g: it must be positive and finite", name, v)
+	}
+	return v, nil
+}
+
+func isFinite(v float64) bool   { return v-v == 0 }
+func isPositive(v float64) bool { return v > 0 && isFinite(v) }
 
 // compose stores the composite kernel of the weights beta, with its ridge, in k.
 func (m *probitProblem) compose(ws *la.Workspace, c *probit.Composite, beta []float64, k la.Matrix[float64]) {

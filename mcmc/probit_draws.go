@@ -1,6 +1,7 @@
 package mcmc
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -37,11 +38,11 @@ func probitVariables(rule probit.Rule, C, D, P, Q int) []Variable {
 		}
 	}
 	switch rule {
-	case probit.WSum:
+	case probit.RuleWSum:
 		add("beta", "rho")
-	case probit.Bin:
+	case probit.RuleBin:
 		add("beta")
-	case probit.WProd:
+	case probit.RuleWProd:
 		add("beta", "pi", "chi")
 	}
 	if Q > 0 {
@@ -72,47 +73,60 @@ func (d *ProbitDraws) State() ProbitState {
 // changed afterwards. The error names the part that does not fit the others or is not
 // finite.
 func NewProbitDraws(s ProbitState) (*ProbitDraws, error) {
-	fail := func(format string, args ...any) (*ProbitDraws, error) {
-		return nil, fmt.Errorf("mcmc: probit state: "+format, args...)
+	d, err := s.draws()
+	if err != nil {
+		return nil, fmt.Errorf("mcmc: probit state: %w", err)
 	}
+	return &ProbitDraws{Draws: d, rule: s.Rule, beta: s.Beta, counts: s.Parameters}, nil
+}
+
+// draws checks the state and returns its draws.
+func (s *ProbitState) draws() (*Draws, error) {
 	Q := 0
 	for p, n := range s.Parameters {
 		if n < 0 {
-			return fail("kernel %d has %d parameters", p, n)
+			return nil, fmt.Errorf("kernel %d has %d parameters", p, n)
 		}
 		Q += n
 	}
 	switch {
-	case s.Rule < probit.FixSum || s.Rule > probit.WProd:
-		return fail("%v is not a combination rule", s.Rule)
+	case s.Rule < probit.RuleFixSum || s.Rule > probit.RuleWProd:
+		return nil, fmt.Errorf("%v is not a combination rule", s.Rule)
 	case s.Classes < 2 || s.Basis < 1 || len(s.Parameters) == 0:
-		return fail("%d classes, %d basis points, %d kernels", s.Classes, s.Basis, len(s.Parameters))
+		return nil, fmt.Errorf("%d classes, %d basis points, %d kernels", s.Classes, s.Basis, len(s.Parameters))
 	case len(s.Beta) != len(s.Parameters):
-		return fail("%d weights for %d kernels", len(s.Beta), len(s.Parameters))
+		return nil, fmt.Errorf("%d weights for %d kernels", len(s.Beta), len(s.Parameters))
 	case len(s.Chains) == 0:
-		return fail("no chains")
+		return nil, errors.New("no chains")
 	}
-	d := &Draws{variables: probitVariables(s.Rule, s.Classes, s.Basis, len(s.Beta), Q), chains: s.Chains}
+	d := &Draws{variables: probitVariables(s.Rule, s.Classes, s.Basis, len(s.Beta), Q), chains: s.Chains, moves: [][]Move{s.Moves}}
 	for _, v := range d.variables {
 		d.width += v.size()
 	}
-	for c, chain := range s.Chains {
-		if len(chain) == 0 || len(chain) != len(s.Chains[0]) || len(chain)%d.width != 0 {
-			return fail("chain %d: %d numbers in draws of %d", c, len(chain), d.width)
-		}
-		for i, v := range chain {
-			if v-v != 0 {
-				return fail("chain %d: draw %d has %g", c, i/d.width, v)
-			}
-		}
+	if err := d.check(); err != nil {
+		return nil, err
 	}
 	for _, m := range s.Moves {
 		if m.Accepted > m.Tried {
-			return fail("step %q: %d of %d proposals accepted", m.Step, m.Accepted, m.Tried)
+			return nil, fmt.Errorf("step %q: %d of %d proposals accepted", m.Step, m.Accepted, m.Tried)
 		}
 	}
-	d.moves = [][]Move{s.Moves}
-	return &ProbitDraws{Draws: d, rule: s.Rule, beta: s.Beta, counts: s.Parameters}, nil
+	return d, nil
+}
+
+// check returns an error unless the chains have the same number of whole draws, of finite numbers.
+func (d *Draws) check() error {
+	for c, chain := range d.chains {
+		if len(chain) == 0 || len(chain) != len(d.chains[0]) || len(chain)%d.width != 0 {
+			return fmt.Errorf("chain %d: %d numbers in draws of %d", c, len(chain), d.width)
+		}
+		for i, v := range chain {
+			if !isFinite(v) {
+				return fmt.Errorf("chain %d: draw %d has %g", c, i/d.width, v)
+			}
+		}
+	}
+	return nil
 }
 
 // Rule returns the rule that combines the kernels.

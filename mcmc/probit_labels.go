@@ -98,7 +98,7 @@ func (s *probitSampler) sweepWeights(r random, burnIn bool) {
 	t := &s.trial
 	s.locate(t.at)
 	s.weigh(t.at)
-	if s.rule == probit.WSum {
+	if s.rule == probit.RuleWSum {
 		s.sumSteps.project(s)
 	}
 	now := s.labelled(s.f) + s.logWeightPrior(t.at)
@@ -112,7 +112,7 @@ func (s *probitSampler) sweepWeights(r random, burnIn bool) {
 				}
 			}
 			s.weigh(t.at)
-			if s.rule == probit.WSum {
+			if s.rule == probit.RuleWSum {
 				s.sumSteps.combine(s, t.weights, t.f)
 			} else {
 				s.try(s.composite, t.weights)

@@ -32,7 +32,7 @@ func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictO
 
 // PredictParametric is Predict for kernels with parameters, whose values are those of
 // each draw.
-func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels, opt vi.PredictOptions) (*probit.Prediction, error) {
+func (d *ProbitDraws) PredictParametric(ctx context.Context, k vi.ParametricKernels, opt vi.PredictOptions) (*probit.Prediction, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("mcmc: ctx is nil")
 	}
@@ -65,7 +65,7 @@ func (d *ProbitDraws) PredictParametric(ctx context.Context, k ParametricKernels
 // classProbabilities accumulates a prediction draw by draw.
 type classProbabilities struct {
 	*ProbitDraws
-	k       ParametricKernels
+	k       vi.ParametricKernels
 	mean    la.Matrix[float64] // C×T, of f = W·K over the draws so far
 	squares la.Matrix[float64] // C×T, the sum of squared deviations of f from its mean
 	sum     la.Matrix[float64] // T×C, the sum of the probabilities

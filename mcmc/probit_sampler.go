@@ -87,21 +87,21 @@ func newProbitSampler(m *probitProblem, ws *la.Workspace) *probitSampler {
 		return append(all, newWalk("beta"+given))
 	}
 	switch m.rule {
-	case probit.WSum:
+	case probit.RuleWSum:
 		s.weights, s.given = betas(""), betas(" given Y")
 		for p := range m.P {
 			s.hyper = append(s.hyper, newWalk(fmt.Sprintf("rho[%d]", p)))
 		}
 		s.sumSteps = newSumWeights(m)
-	case probit.WProd:
+	case probit.RuleWProd:
 		s.weights = betas("")
-	case probit.Bin:
+	case probit.RuleBin:
 		s.tried = m.newFit()
 	}
 	for p, n := range m.counts {
 		if n > 0 {
 			s.kernels = append(s.kernels, newWalk(fmt.Sprintf("theta of kernel %d", p)))
-			if m.rule == probit.WProd {
+			if m.rule == probit.RuleWProd {
 				s.exchanges = append(s.exchanges, newWalk(fmt.Sprintf("theta of kernel %d against beta", p)))
 			}
 		}
@@ -155,12 +155,12 @@ func (s *probitSampler) start(r random) error {
 // priors.
 func (s *probitSampler) drawWeights(r random) {
 	switch s.rule {
-	case probit.WSum:
+	case probit.RuleWSum:
 		for p := range s.rho {
 			s.rho[p] = s.probitProblem.rho.Scale * special.Exp(logGamma(r, s.probitProblem.rho.Shape))
 		}
 		dirichlet(r, s.rho, s.beta, s.logBeta)
-	case probit.Bin:
+	case probit.RuleBin:
 		for again := true; again; {
 			for p, on := range s.on {
 				s.beta[p] = 0
@@ -170,7 +170,7 @@ func (s *probitSampler) drawWeights(r random) {
 			}
 			again = again && s.notEmpty
 		}
-	case probit.WProd:
+	case probit.RuleWProd:
 		for p := range s.beta {
 			s.pi[p] = -special.Log(uniform(r)) / s.kappa
 			s.chi[p] = -special.Log(uniform(r)) / s.xi
@@ -226,7 +226,7 @@ func (s *probitSampler) sweep(r random, burnIn bool) error {
 	if err := s.sweepY(r); err != nil {
 		return err
 	}
-	if s.rule == probit.Bin {
+	if s.rule == probit.RuleBin {
 		if err := s.sweepSwitches(r); err != nil {
 			return err
 		}
@@ -235,12 +235,12 @@ func (s *probitSampler) sweep(r random, burnIn bool) error {
 	}
 	s.sweepAlpha(r)
 	switch s.rule {
-	case probit.WSum:
+	case probit.RuleWSum:
 		s.sweepSimplex(r, burnIn)
 		s.sweepConcentration(r, burnIn)
 		s.recombine()
 		s.project()
-	case probit.WProd:
+	case probit.RuleWProd:
 		s.drawShapes(r)
 		s.drawRates(r)
 	}
@@ -362,9 +362,9 @@ func (s *probitSampler) keep(dst []float64) []float64 {
 		dst = append(dst, s.beta...)
 	}
 	switch s.rule {
-	case probit.WSum:
+	case probit.RuleWSum:
 		dst = append(dst, s.rho...)
-	case probit.WProd:
+	case probit.RuleWProd:
 		dst = append(append(dst, s.pi...), s.chi...)
 	}
 	return append(dst, s.theta...)

@@ -77,17 +77,17 @@ var probitRules = []struct {
 	parametric bool
 	change     func(*Probit)
 }{
-	{"FixSum", probit.FixSum, false, func(*Probit) {}},
-	{"FixProd", probit.FixProd, false, func(p *Probit) { p.Beta = []float64{0.5, 2} }},
-	{"WSum", probit.WSum, false, func(*Probit) {}},
-	{"Bin", probit.Bin, false, func(*Probit) {}},
-	{"Bin, not empty", probit.Bin, false, func(p *Probit) { p.NotEmpty = true; p.On = []float64{0.3, 0.6} }},
-	{"WProd", probit.WProd, false, func(*Probit) {}},
-	{"WSum, ridge", probit.WSum, false, func(p *Probit) { p.Ridge = 0.7 }},
-	{"FixSum, parameters", probit.FixSum, true, func(*Probit) {}},
-	{"WSum, parameters, ridge", probit.WSum, true, func(p *Probit) { p.Ridge = 0.7 }},
-	{"Bin, parameters", probit.Bin, true, func(p *Probit) { p.NotEmpty = true }},
-	{"WProd, parameters", probit.WProd, true, func(*Probit) {}},
+	{"FixSum", probit.RuleFixSum, false, func(*Probit) {}},
+	{"FixProd", probit.RuleFixProd, false, func(p *Probit) { p.Beta = []float64{0.5, 2} }},
+	{"WSum", probit.RuleWSum, false, func(*Probit) {}},
+	{"Bin", probit.RuleBin, false, func(*Probit) {}},
+	{"Bin, not empty", probit.RuleBin, false, func(p *Probit) { p.NotEmpty = true; p.On = []float64{0.3, 0.6} }},
+	{"WProd", probit.RuleWProd, false, func(*Probit) {}},
+	{"WSum, ridge", probit.RuleWSum, false, func(p *Probit) { p.Ridge = 0.7 }},
+	{"FixSum, parameters", probit.RuleFixSum, true, func(*Probit) {}},
+	{"WSum, parameters, ridge", probit.RuleWSum, true, func(p *Probit) { p.Ridge = 0.7 }},
+	{"Bin, parameters", probit.RuleBin, true, func(p *Probit) { p.NotEmpty = true }},
+	{"WProd, parameters", probit.RuleWProd, true, func(*Probit) {}},
 }
 
 func TestProbitRuns(t *testing.T) {
@@ -119,7 +119,7 @@ func TestProbitRuns(t *testing.T) {
 // jointProbit returns the two simulations of a kernel machine. After every sweep labels
 // and Y are drawn anew given W and the kernel. The test functions are computed before
 // that, so that Y belongs to the labels that the sweep saw.
-func jointProbit(p, wrong Probit, k ParametricKernels, sweep func(s *probitSampler, r random, burnIn bool) error, seed uint64) (independent, successive simulation) {
+func jointProbit(p, wrong Probit, k vi.ParametricKernels, sweep func(s *probitSampler, r random, burnIn bool) error, seed uint64) (independent, successive simulation) {
 	labels := make([]int, 5)
 	for n := range labels {
 		labels[n] = n % 3
@@ -210,9 +210,9 @@ func (s *probitSampler) functions() []float64 {
 		f = append(f, s.beta[0]*s.beta[1]/(1+s.beta[0]*s.beta[1]))
 	}
 	switch s.rule {
-	case probit.WSum:
+	case probit.RuleWSum:
 		bounded(s.rho...)
-	case probit.WProd:
+	case probit.RuleWProd:
 		bounded(s.pi...)
 		bounded(s.chi...)
 	}
@@ -222,7 +222,7 @@ func (s *probitSampler) functions() []float64 {
 
 var jointPriors = Probit{Alpha: vi.Gamma{Shape: 3, Scale: 1}, Rho: vi.Gamma{Shape: 2, Scale: 1}, Theta: vi.Gamma{Shape: 2, Scale: 0.5}}
 
-func jointKernels(parametric bool) ParametricKernels {
+func jointKernels(parametric bool) vi.ParametricKernels {
 	train, _, _, _ := probitPoints(2, 3, 5, 1)
 	if parametric {
 		return train
@@ -243,129 +243,137 @@ func TestProbitJoint(t *testing.T) {
 	}
 }
 
-// Each of these faults is one that has been made: in this package, in the paper as
-// printed, or nearly.
+// faultySweep is a sweep of a sampler that does something wrong.
+type faultySweep = func(s *probitSampler, r random, burnIn bool) error
+
+// rightSweep is the sampler's own sweep, for faults in the priors.
+var rightSweep faultySweep = (*probitSampler).sweep
+
+// thenWrongly returns the sweep followed by a wrong step.
+func thenWrongly(step func(s *probitSampler, r random)) faultySweep {
+	return func(s *probitSampler, r random, burnIn bool) error {
+		if err := s.sweep(r, burnIn); err != nil {
+			return err
+		}
+		step(s, r)
+		return nil
+	}
+}
+
+// probitFaults are faults that have been made: in this package, in the paper as printed, or nearly.
+var probitFaults = []struct {
+	name  string
+	rule  probit.Rule
+	theta bool
+	wrong func(*Probit) // changes the prior that the sweeps take
+	sweep faultySweep
+}{
+	{"precisions without the half of their own weight", probit.RuleFixSum, false, nil, thenWrongly(func(s *probitSampler, r random) {
+		for c, prior := range s.probitProblem.alpha {
+			for d, w := range s.w.Row(c) {
+				s.alpha.Set(c, d, math.Exp(logGamma(r, prior.Shape))/(1/prior.Scale+0.5*w*w))
+			}
+		}
+	})},
+	{"regressors at their means", probit.RuleFixSum, false, nil, func(s *probitSampler, r random, _ bool) error {
+		if err := s.sweepY(r); err != nil {
+			return err
+		}
+		if err := s.sweepW(&replay{normals: make([]float64, s.C*s.D)}); err != nil {
+			return err
+		}
+		s.sweepAlpha(r)
+		return nil
+	}},
+	{"Y without its labels", probit.RuleFixSum, false, nil, thenWrongly(func(s *probitSampler, r random) {
+		for c := range s.C {
+			for n := range s.N {
+				s.y.Set(c, n, s.f.At(c, n)+r.NormFloat64())
+			}
+		}
+	})},
+	{"a sum's weights without the Jacobian", probit.RuleWSum, false, nil, func(s *probitSampler, r random, burnIn bool) error {
+		if err := s.sweepY(r); err != nil {
+			return err
+		}
+		if err := s.sweepW(r); err != nil {
+			return err
+		}
+		s.sweepAlpha(r)
+		for p := range s.rho {
+			s.rho[p]--
+		}
+		s.sweepSimplex(r, burnIn)
+		for p := range s.rho {
+			s.rho[p]++
+		}
+		s.sweepConcentration(r, burnIn)
+		s.recombine()
+		s.project()
+		return nil
+	}},
+	{"a trajectory by the prior of others", probit.RuleFixSum, false, nil, thenWrongly(func(s *probitSampler, r random) {
+		prior := s.probitProblem.alpha
+		s.probitProblem.alpha = nil
+		for _, g := range prior {
+			s.probitProblem.alpha = append(s.probitProblem.alpha, vi.Gamma{Shape: 3 * g.Shape, Scale: g.Scale})
+		}
+		s.sweepTrajectory(r, s.labelled(s.f), true)
+		s.probitProblem.alpha = prior
+	})},
+	{"a trajectory of ρ by another prior", probit.RuleWSum, false, nil, thenWrongly(func(s *probitSampler, r random) {
+		prior := s.probitProblem.rho
+		s.probitProblem.rho = vi.Gamma{Shape: 6, Scale: 1}
+		for range 3 {
+			s.sweepTrajectory(r, s.labelled(s.f), true)
+		}
+		s.recombine()
+		s.probitProblem.rho = prior
+	})},
+	{"sizes that cost no precision", probit.RuleFixSum, false, nil, thenWrongly(func(s *probitSampler, r random) {
+		prior := s.probitProblem.alpha
+		s.probitProblem.alpha = nil
+		for _, g := range prior {
+			s.probitProblem.alpha = append(s.probitProblem.alpha, vi.Gamma{Shape: 3 * g.Shape, Scale: g.Scale})
+		}
+		s.sweepSizes(r, s.labelled(s.f), true)
+		s.probitProblem.alpha = prior
+	})},
+	{"switches by the prior of others", probit.RuleBin, false, func(p *Probit) { p.On = []float64{0.7, 0.7} }, rightSweep},
+	{"switches that keep W", probit.RuleBin, false, nil, func(s *probitSampler, r random, _ bool) error {
+		if err := s.sweepY(r); err != nil {
+			return err
+		}
+		w := s.w.Clone()
+		if err := s.sweepSwitches(r); err != nil {
+			return err
+		}
+		s.w.CopyFrom(w)
+		s.project()
+		s.sweepAlpha(r)
+		return nil
+	}},
+	{"rates of the products' shapes", probit.RuleWProd, false, func(p *Probit) { p.Kappa = 2 }, rightSweep},
+	{"parameters against powers by another prior of these", probit.RuleWProd, true, nil, thenWrongly(func(s *probitSampler, r random) {
+		kappa := s.kappa
+		s.kappa *= 1e6
+		for range 10 {
+			if _, err := s.exchange(r, &s.exchanges[0], s.labelled(s.f), 0, 0, s.counts[0], true); err != nil {
+				panic(err)
+			}
+		}
+		s.kappa = kappa
+		s.recombine()
+		s.drawShapes(r)
+		s.drawRates(r)
+	})},
+	{"parameters by another prior", probit.RuleFixSum, true, func(p *Probit) { p.Theta = vi.Gamma{Shape: 3, Scale: 0.5} }, rightSweep},
+}
+
+// TestProbitJointSeesFaults demands that the test of joint distributions finds every fault.
 func TestProbitJointSeesFaults(t *testing.T) {
 	testkit.NotShort(t)
-	type sweep = func(s *probitSampler, r random, burnIn bool) error
-	after := func(fault func(s *probitSampler, r random)) sweep {
-		return func(s *probitSampler, r random, burnIn bool) error {
-			if err := s.sweep(r, burnIn); err != nil {
-				return err
-			}
-			fault(s, r)
-			return nil
-		}
-	}
-	right := (*probitSampler).sweep
-	for _, c := range []struct {
-		name  string
-		rule  probit.Rule
-		theta bool
-		wrong func(*Probit)
-		sweep sweep
-	}{
-		{"precisions without the half of their own weight", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
-			for c, prior := range s.probitProblem.alpha {
-				for d, w := range s.w.Row(c) {
-					s.alpha.Set(c, d, math.Exp(logGamma(r, prior.Shape))/(1/prior.Scale+0.5*w*w))
-				}
-			}
-		})},
-		{"regressors at their means", probit.FixSum, false, nil, func(s *probitSampler, r random, _ bool) error {
-			if err := s.sweepY(r); err != nil {
-				return err
-			}
-			if err := s.sweepW(&replay{normals: make([]float64, s.C*s.D)}); err != nil {
-				return err
-			}
-			s.sweepAlpha(r)
-			return nil
-		}},
-		{"Y without its labels", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
-			for c := range s.C {
-				for n := range s.N {
-					s.y.Set(c, n, s.f.At(c, n)+r.NormFloat64())
-				}
-			}
-		})},
-		{"a sum's weights without the Jacobian", probit.WSum, false, nil, func(s *probitSampler, r random, burnIn bool) error {
-			if err := s.sweepY(r); err != nil {
-				return err
-			}
-			if err := s.sweepW(r); err != nil {
-				return err
-			}
-			s.sweepAlpha(r)
-			for p := range s.rho {
-				s.rho[p]--
-			}
-			s.sweepSimplex(r, burnIn)
-			for p := range s.rho {
-				s.rho[p]++
-			}
-			s.sweepConcentration(r, burnIn)
-			s.recombine()
-			s.project()
-			return nil
-		}},
-		{"a trajectory by the prior of others", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
-			prior := s.probitProblem.alpha
-			s.probitProblem.alpha = nil
-			for _, g := range prior {
-				s.probitProblem.alpha = append(s.probitProblem.alpha, vi.Gamma{Shape: 3 * g.Shape, Scale: g.Scale})
-			}
-			s.sweepTrajectory(r, s.labelled(s.f), true)
-			s.probitProblem.alpha = prior
-		})},
-		{"a trajectory of ρ by another prior", probit.WSum, false, nil, after(func(s *probitSampler, r random) {
-			prior := s.probitProblem.rho
-			s.probitProblem.rho = vi.Gamma{Shape: 6, Scale: 1}
-			for range 3 {
-				s.sweepTrajectory(r, s.labelled(s.f), true)
-			}
-			s.recombine()
-			s.probitProblem.rho = prior
-		})},
-		{"sizes that cost no precision", probit.FixSum, false, nil, after(func(s *probitSampler, r random) {
-			prior := s.probitProblem.alpha
-			s.probitProblem.alpha = nil
-			for _, g := range prior {
-				s.probitProblem.alpha = append(s.probitProblem.alpha, vi.Gamma{Shape: 3 * g.Shape, Scale: g.Scale})
-			}
-			s.sweepSizes(r, s.labelled(s.f), true)
-			s.probitProblem.alpha = prior
-		})},
-		{"switches by the prior of others", probit.Bin, false, func(p *Probit) { p.On = []float64{0.7, 0.7} }, right},
-		{"switches that keep W", probit.Bin, false, nil, func(s *probitSampler, r random, _ bool) error {
-			if err := s.sweepY(r); err != nil {
-				return err
-			}
-			w := s.w.Clone()
-			if err := s.sweepSwitches(r); err != nil {
-				return err
-			}
-			s.w.CopyFrom(w)
-			s.project()
-			s.sweepAlpha(r)
-			return nil
-		}},
-		{"rates of the products' shapes", probit.WProd, false, func(p *Probit) { p.Kappa = 2 }, right},
-		{"parameters against powers by another prior of these", probit.WProd, true, nil, after(func(s *probitSampler, r random) {
-			kappa := s.kappa
-			s.kappa *= 1e6
-			for range 10 {
-				if _, err := s.exchange(r, &s.exchanges[0], s.labelled(s.f), 0, 0, s.counts[0], true); err != nil {
-					panic(err)
-				}
-			}
-			s.kappa = kappa
-			s.recombine()
-			s.drawShapes(r)
-			s.drawRates(r)
-		})},
-		{"parameters by another prior", probit.FixSum, true, func(p *Probit) { p.Theta = vi.Gamma{Shape: 3, Scale: 0.5} }, right},
-	} {
+	for _, c := range probitFaults {
 		t.Run(c.name, func(t *testing.T) {
 			p := jointPriors
 			p.Rule = c.rule
@@ -400,11 +408,11 @@ func TestProbitErrors(t *testing.T) {
 			return err
 		},
 		"mcmc: Beta is given but WSum samples it": func() error {
-			_, err := Probit{Rule: probit.WSum, Beta: []float64{0.5, 0.5}}.Sample(t.Context(), k, labels)
+			_, err := Probit{Rule: probit.RuleWSum, Beta: []float64{0.5, 0.5}}.Sample(t.Context(), k, labels)
 			return err
 		},
 		"mcmc: On[1] is 1": func() error {
-			_, err := Probit{Rule: probit.Bin, On: []float64{0.5, 1}}.Sample(t.Context(), k, labels)
+			_, err := Probit{Rule: probit.RuleBin, On: []float64{0.5, 1}}.Sample(t.Context(), k, labels)
 			return err
 		},
 		"mcmc: the prior of Alpha is Gamma(-1, 1): shape and scale must be positive and finite": func() error {
@@ -437,8 +445,8 @@ func TestProbitPredict(t *testing.T) {
 	train, test, labels, truth := probitPoints(3, 3, 60, 90)
 	s := Sampling{Chains: 2, Draws: 40, BurnIn: 40, Thin: 1, Seed: 3}
 	var first *probit.Prediction
-	for _, rule := range []probit.Rule{probit.FixSum, probit.WSum, probit.WProd} {
-		if testing.Short() && rule != probit.WSum {
+	for _, rule := range []probit.Rule{probit.RuleFixSum, probit.RuleWSum, probit.RuleWProd} {
+		if testing.Short() && rule != probit.RuleWSum {
 			continue
 		}
 		t.Run(fmt.Sprint(rule), func(t *testing.T) {
@@ -469,11 +477,11 @@ func TestProbitPredict(t *testing.T) {
 // A state gives back the same draws, and says what does not fit.
 func TestProbitState(t *testing.T) {
 	train, test, labels, _ := probitPoints(3, 3, 12, 4)
-	d, err := Probit{Rule: probit.WSum, Sampling: Sampling{Chains: 2, Draws: 30}}.SampleParametric(t.Context(), train, labels)
+	d, err := Probit{Rule: probit.RuleWSum, Sampling: Sampling{Chains: 2, Draws: 30}}.SampleParametric(t.Context(), train, labels)
 	require.NoError(t, err)
 	again, err := NewProbitDraws(d.State())
 	require.NoError(t, err)
-	assert.Equal(t, probit.WSum, again.Rule())
+	assert.Equal(t, probit.RuleWSum, again.Rule())
 	want, err := d.PredictParametric(t.Context(), test, vi.PredictOptions{})
 	require.NoError(t, err)
 	got, err := again.PredictParametric(t.Context(), test, vi.PredictOptions{})
@@ -513,10 +521,10 @@ func TestProbitState(t *testing.T) {
 func TestTrajectorySlope(t *testing.T) {
 	train, _, labels, _ := probitPoints(3, 3, 12, 4)
 	for _, c := range []Probit{
-		{Rule: probit.FixSum, ClassAlpha: []vi.Gamma{{Shape: 2, Scale: 3}, {Shape: 1, Scale: 1}, {Shape: 3, Scale: 0.2}}},
-		{Rule: probit.WSum, Ridge: 0.7, Rho: vi.Gamma{Shape: 2, Scale: 3}},
-		{Rule: probit.Bin},
-		{Rule: probit.WProd, Ridge: 0.7, Kappa: 2, Xi: 0.7},
+		{Rule: probit.RuleFixSum, ClassAlpha: []vi.Gamma{{Shape: 2, Scale: 3}, {Shape: 1, Scale: 1}, {Shape: 3, Scale: 0.2}}},
+		{Rule: probit.RuleWSum, Ridge: 0.7, Rho: vi.Gamma{Shape: 2, Scale: 3}},
+		{Rule: probit.RuleBin},
+		{Rule: probit.RuleWProd, Ridge: 0.7, Kappa: 2, Xi: 0.7},
 	} {
 		t.Run(c.Rule.String(), func(t *testing.T) {
 			m, err := c.problem(fixedKernels{train.at(0.5)}, labels)
@@ -565,7 +573,7 @@ func TestTrajectoryEnds(t *testing.T) {
 // A walk can propose parameters and weights beyond the numbers. It refuses them, as those of no probability.
 func TestProbitThetaBeyondNumbers(t *testing.T) {
 	train, _, labels, _ := probitPoints(3, 3, 12, 4)
-	m, err := Probit{Rule: probit.WProd}.problem(train, labels)
+	m, err := Probit{Rule: probit.RuleWProd}.problem(train, labels)
 	require.NoError(t, err)
 	s := newProbitSampler(m, &la.Workspace{Workers: 1})
 	r := rand.New(newStream(1, 0))
@@ -589,7 +597,7 @@ func BenchmarkProbitSweep(b *testing.B) {
 		rule    probit.Rule
 		N, C    int
 		sources int
-	}{{"FixSum", probit.FixSum, 200, 10, 2}, {"WSum", probit.WSum, 200, 10, 2}, {"Bin", probit.Bin, 200, 10, 2}, {"WProd", probit.WProd, 200, 10, 2}} {
+	}{{"FixSum", probit.RuleFixSum, 200, 10, 2}, {"WSum", probit.RuleWSum, 200, 10, 2}, {"Bin", probit.RuleBin, 200, 10, 2}, {"WProd", probit.RuleWProd, 200, 10, 2}} {
 		b.Run(c.name, func(b *testing.B) {
 			train, _, labels, _ := probitPoints(1, c.C, c.N, 1)
 			m, err := Probit{Rule: c.rule}.problem(fixedKernels{train.at(0.5)}, labels)
@@ -653,7 +661,7 @@ func TestProbitOfStackedFeatures(t *testing.T) {
 	require.NoError(t, err)
 	dense, err := vi.NewDense(padded...)
 	require.NoError(t, err)
-	p := Probit{Rule: probit.WSum, Sampling: Sampling{Chains: 2, Draws: 40, BurnIn: 40}}
+	p := Probit{Rule: probit.RuleWSum, Sampling: Sampling{Chains: 2, Draws: 40, BurnIn: 40}}
 	want, err := p.Sample(t.Context(), dense, labels)
 	require.NoError(t, err)
 	got, err := p.Sample(t.Context(), stacked, labels)
@@ -664,6 +672,6 @@ func TestProbitOfStackedFeatures(t *testing.T) {
 func TestProductsAreBounded(t *testing.T) {
 	k, err := vi.NewDense(la.MatrixOf(2, 2, []float64{1, 0.5, 3, 1}))
 	require.NoError(t, err)
-	_, err = Probit{Rule: probit.WProd}.Sample(t.Context(), k, []int{0, 1})
+	_, err = Probit{Rule: probit.RuleWProd}.Sample(t.Context(), k, []int{0, 1})
 	assert.EqualError(t, err, "vi: kernel 0: entry (1, 0) is 3: WProd needs entries of at most 1, as of kernels with unit diagonals")
 }

@@ -48,9 +48,9 @@ func newTrajectory(m *probitProblem) trajectory {
 	n := m.C * m.D
 	length := 2 * n
 	switch m.rule {
-	case probit.WSum:
+	case probit.RuleWSum:
 		length += 2 * m.P
-	case probit.WProd:
+	case probit.RuleWProd:
 		length += m.P
 	}
 	t := trajectory{
@@ -84,7 +84,7 @@ func (s *probitSampler) sweepTrajectory(r random, now float64, burnIn bool) floa
 	if s.walksWeights() {
 		s.locate(t.eta)
 	}
-	if s.rule == probit.WSum {
+	if s.rule == probit.RuleWSum {
 		mass := logGamma(r, sum(s.rho))
 		for p, v := range s.rho {
 			t.eta[p] = v * (t.eta[p] + mass)
@@ -117,7 +117,7 @@ func (s *probitSampler) sweepTrajectory(r random, now float64, burnIn bool) floa
 		copy(s.logBeta, s.trial.logs)
 		s.kernel, s.trial.kernel = s.trial.kernel, s.kernel
 	}
-	if s.rule == probit.WSum {
+	if s.rule == probit.RuleWSum {
 		copy(s.rho, t.rho)
 	}
 	return then
@@ -153,14 +153,14 @@ func (s *probitSampler) logTrajectoryPrior() float64 {
 		l += float64(prior.Shape*sum(t.lambda.Row(c))) - sum(t.alpha.Row(c))/prior.Scale
 	}
 	switch s.rule {
-	case probit.WSum:
+	case probit.RuleWSum:
 		prior := s.probitProblem.rho
 		for p, rho := range t.rho {
 			g := special.LogGamma(1 + rho)
 			l += t.eta[p] - special.Exp(s.trial.at[p]) - g
 			l += float64(prior.Shape*t.logRho[p]) - rho/prior.Scale
 		}
-	case probit.WProd:
+	case probit.RuleWProd:
 		l += s.logWeightPrior(t.eta)
 	}
 	return l
@@ -201,7 +201,7 @@ func (s *probitSampler) findWeightSlope() {
 	t, beta := &s.path, s.trial.weights
 	la.Gemm(s.ws, la.Transpose, la.NoTrans, 1, t.w, t.byF, 0, t.byKernel)
 	s.composite.Slope(s.ws, beta, t.byKernel, t.byEta)
-	if s.rule == probit.WProd {
+	if s.rule == probit.RuleWProd {
 		for p, v := range t.eta { // log β falls by e/(1 − e^(−e)) where log e rises by 1
 			e := special.Exp(v)
 			fall := -e / special.Expm1(-e)

@@ -171,7 +171,7 @@ func newTrialKernel(m *probitProblem) trialKernel {
 		weights: make([]float64, m.P), logs: make([]float64, m.P), theta: make([]float64, m.Q),
 		at: make([]float64, m.P), from: make([]float64, m.P),
 	}
-	if m.rule == probit.Bin {
+	if m.rule == probit.RuleBin {
 		t.gram = la.NewMatrix[float64](m.D, m.D)
 	}
 	if m.Q > 0 {
@@ -187,13 +187,15 @@ func (s *probitSampler) try(composite *probit.Composite, beta []float64) {
 }
 
 // walksWeights reports whether weights are positive numbers that are learned.
-func (m *probitProblem) walksWeights() bool { return m.rule == probit.WSum || m.rule == probit.WProd }
+func (m *probitProblem) walksWeights() bool {
+	return m.rule == probit.RuleWSum || m.rule == probit.RuleWProd
+}
 
 // weigh computes the trial's weights from coordinates: of a sum log β, up to a constant; of a
 // product log e with e = log(1 + ξ/β), of which β = ξ/(eᵉ − 1).
 func (s *probitSampler) weigh(at []float64) {
 	t := &s.trial
-	if s.rule == probit.WSum {
+	if s.rule == probit.RuleWSum {
 		copy(t.logs, at)
 		normalise(t.logs, t.weights)
 		return
@@ -208,7 +210,7 @@ func (s *probitSampler) weigh(at []float64) {
 // locate stores the coordinates of the present weights in at.
 func (s *probitSampler) locate(at []float64) {
 	copy(at, s.logBeta)
-	if s.rule == probit.WProd {
+	if s.rule == probit.RuleWProd {
 		for p, log := range s.logBeta {
 			at[p] = special.Log(s.logExcess(log))
 		}
@@ -220,7 +222,7 @@ func (s *probitSampler) locate(at []float64) {
 // That of a product has π and χ integrated out: with p(β) = κξ/(β(β+ξ)·(κ + e)²) the density of e is
 // κ/(κ + e)², so that log e is logistic, where log β has the tails of a Cauchy distribution.
 func (s *probitSampler) logWeightPrior(at []float64) float64 {
-	if s.rule == probit.WSum {
+	if s.rule == probit.RuleWSum {
 		return la.Dot(s.rho, s.trial.logs)
 	}
 	var l float64
@@ -273,7 +275,7 @@ func (s *probitSampler) sweepTheta(r random, burnIn bool) error {
 			if now, err = s.moveTheta(r, &s.kernels[k], now, p, first, first+n, burnIn); err != nil {
 				return err
 			}
-			if s.rule == probit.WProd {
+			if s.rule == probit.RuleWProd {
 				if now, err = s.exchange(r, &s.exchanges[k], now, p, first, first+n, burnIn); err != nil {
 					return err
 				}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -116,16 +118,16 @@ func TestMissingViewsAreExpectedKernels(t *testing.T) {
 	ka, ca, sa := expectedKernels(a, za, gaussianOf(1.5))
 	kb, cb, sb := expectedKernels(b, zb, gaussianOf(0.8))
 	kl, cl, sl := expectedKernels(b, zb, innerOf)
-	views := []View{{X: a, Kernel: RBF{Width: 1.5}}, {X: b, Kernel: RBF{Width: 0.8}}, {X: b, Kernel: Linear{}, Center: true}}
-	same := []View{{X: ka, Kernel: Precomputed{}}, {X: kb, Kernel: Precomputed{}}, {X: kl, Kernel: Precomputed{}, Center: true}}
+	views := []View{{X: a, Input: "x1", Kernel: kernel.RBF{Width: 1.5}}, {X: b, Input: "x2", Kernel: kernel.RBF{Width: 0.8}}, {X: b, Input: "x2", Kernel: kernel.Linear{}, Center: true}}
+	same := []View{{X: ka, Input: "x1", Kernel: kernel.Precomputed{}}, {X: kb, Input: "x2", Kernel: kernel.Precomputed{}}, {X: kl, Input: "x3", Kernel: kernel.Precomputed{}, Center: true}}
 	class := parts(y, 2)
-	f := Fitting{MaxSweeps: 20}
+	f := fitting{Ascent: Ascent{MaxSweeps: 20}}
 	gaps := f
-	gaps.MissingViews = true
+	gaps.missingViews = true
 
-	g, err := MultiGP{Fitting: gaps}.Fit(ctx, views, y)
+	g, err := MultiGP{Fitting: gaps.Fitting, Climb: gaps.climb(), MissingViews: gaps.missingViews}.Fit(ctx, views, y)
 	require.NoError(t, err)
-	h, err := MultiGP{Fitting: f}.Fit(ctx, same, y)
+	h, err := MultiGP{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews}.Fit(ctx, same, y)
 	require.NoError(t, err)
 	assert.InEpsilon(t, h.Bound(), g.Bound(), 1e-9)
 	got, err := predictRegression(g, 0, za, zb)
@@ -145,9 +147,9 @@ func TestMissingViewsAreExpectedKernels(t *testing.T) {
 			}
 		}
 	}
-	c, err := Classifier[int]{Fitting: gaps}.Fit(ctx, views, class)
+	c, err := Classifier[int]{Fitting: gaps.Fitting, Ascent: gaps.Ascent, MissingViews: gaps.missingViews}.Fit(ctx, views, class)
 	require.NoError(t, err)
-	d, err := Classifier[int]{Fitting: f}.Fit(ctx, same, class)
+	d, err := Classifier[int]{Fitting: f.Fitting, Ascent: f.Ascent, MissingViews: f.missingViews}.Fit(ctx, same, class)
 	require.NoError(t, err)
 	assert.InEpsilon(t, d.Bound(), c.Bound(), 1e-6, "rounding is amplified")
 	scores, err := c.PredictClasses(ctx, PredictOptions{}, za, zb)
@@ -164,7 +166,7 @@ func TestMissingViewsAreExpectedKernels(t *testing.T) {
 		}
 	}
 
-	r, err := Regression{Fitting: gaps, RawTargets: true, Plain: true}.Fit(ctx, views, y)
+	r, err := Regression{Fitting: gaps.Fitting, Ascent: gaps.Ascent, MissingViews: gaps.missingViews, RawTargets: true, Plain: true}.Fit(ctx, views, y)
 	require.NoError(t, err)
 	k, err := vi.NewDense(ka, kb, kl)
 	require.NoError(t, err)
@@ -189,7 +191,7 @@ func TestMissingViewsAreExpectedKernels(t *testing.T) {
 		assert.InDelta(t, plain.Mean.At(0, i), p.Mean[0][i], 1e-5)
 		assert.InEpsilon(t, plain.Variance.At(0, i)-1/noise[0].Mean()+1/noise[group].Mean(), p.Variance[0][i], 1e-5)
 	}
-	assert.Contains(t, r.Summary(), "without x1 rbf(width=1.5): noise SD ")
+	assert.Contains(t, r.Summary(), "without x1: noise SD ")
 }
 
 // Of a Gaussian process the prediction is the conditional mean and variance of a Gaussian with
@@ -198,7 +200,7 @@ func TestMissingViewsAgainstTheExactGaussian(t *testing.T) {
 	ctx := context.Background()
 	a, b, y := gapped(3, 24)
 	za, zb, _ := gapped(4, 10)
-	m, err := MultiGP{Fitting: Fitting{MissingViews: true}, RawTargets: true, PointScales: true}.Fit(ctx, []View{{X: a, Kernel: RBF{Width: 1}}, {X: b, Kernel: RBF{Width: 1}}}, y)
+	m, err := MultiGP{MissingViews: true, RawTargets: true, PointScales: true}.Fit(ctx, []View{{X: a, Input: "x1", Kernel: kernel.RBF{Width: 1}}, {X: b, Input: "x2", Kernel: kernel.RBF{Width: 1}}}, y)
 	require.NoError(t, err)
 	got, err := m.PredictTargets(ctx, PredictOptions{}, za, zb)
 	require.NoError(t, err)
@@ -251,7 +253,7 @@ func TestPredictionsWidenWithoutAView(t *testing.T) {
 		return a, b, y
 	}
 	views := func(a, b Features) []View {
-		return []View{{X: a, Kernel: RBF{Width: 1}}, {X: b, Kernel: RBF{Width: 1}}}
+		return []View{{X: a, Input: "x1", Kernel: kernel.RBF{Width: 1}}, {X: b, Input: "x2", Kernel: kernel.RBF{Width: 1}}}
 	}
 	positive := func(y []float64) (class []int) {
 		for _, v := range y {
@@ -259,7 +261,7 @@ func TestPredictionsWidenWithoutAView(t *testing.T) {
 		}
 		return class
 	}
-	f := Fitting{MissingViews: true}
+	f := fitting{missingViews: true}
 	type tally struct{ square, variance, right, sure, n float64 }
 	tallies := map[string]map[bool]*tally{}
 	for range 3 {
@@ -267,15 +269,19 @@ func TestPredictionsWidenWithoutAView(t *testing.T) {
 		za, zb, want := draw(500)
 		for name, fit := range map[string]func() (Model, error){
 			"regression": func() (Model, error) {
-				return orNil(Regression{Fitting: f}.Fit(ctx, views(a, b), y))
+				return orNil(Regression{Fitting: f.Fitting, Ascent: f.Ascent, MissingViews: f.missingViews}.Fit(ctx, views(a, b), y))
 			},
-			"process":    func() (Model, error) { return orNil(MultiGP{Fitting: f}.Fit(ctx, views(a, b), y)) },
-			"classifier": func() (Model, error) { return orNil(Classifier[int]{Fitting: f}.Fit(ctx, views(a, b), positive(y))) },
+			"process": func() (Model, error) {
+				return orNil(MultiGP{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews}.Fit(ctx, views(a, b), y))
+			},
+			"classifier": func() (Model, error) {
+				return orNil(Classifier[int]{Fitting: f.Fitting, Ascent: f.Ascent, MissingViews: f.missingViews}.Fit(ctx, views(a, b), positive(y)))
+			},
 			"process classifier": func() (Model, error) {
-				return orNil(MultiGPClassifier[int]{Fitting: f}.Fit(ctx, views(a, b), positive(y)))
+				return orNil(MultiGPClassifier[int]{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews}.Fit(ctx, views(a, b), positive(y)))
 			},
 			"probit": func() (Model, error) {
-				return orNil(ProbitClassifier[int]{Fitting: f}.Fit(ctx, views(a, b), positive(y)))
+				return orNil(ProbitClassifier[int]{Fitting: f.Fitting, Ascent: f.Ascent, MissingViews: f.missingViews}.Fit(ctx, views(a, b), positive(y)))
 			},
 		} {
 			m, err := fit()
@@ -332,9 +338,9 @@ func TestMissingViewsAreSavedAndPredictedOneByOne(t *testing.T) {
 	a, b, y := gapped(5, 40)
 	za, zb, _ := gapped(6, 20)
 	views := []View{
-		{X: a, Kernel: RBF{}, Standardize: true}, {X: b, Kernel: Linear{}, Center: true, Normalize: true}, {X: b, Kernel: Laplacian{}, Ranks: true},
+		{X: a, Input: "x1", Kernel: kernel.RBF{}, Standardize: true}, {X: b, Input: "x2", Kernel: kernel.Linear{}, Center: true, Normalize: true}, {X: b, Input: "x2", Kernel: kernel.Laplacian{}, Ranks: true},
 	}
-	m, err := Regression{Fitting: Fitting{MissingViews: true, MaxSweeps: 30}}.Fit(ctx, views, y)
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 30}, MissingViews: true}.Fit(ctx, views, y)
 	require.NoError(t, err)
 	want, err := m.PredictTargets(ctx, PredictOptions{}, za, zb)
 	require.NoError(t, err)
@@ -342,8 +348,8 @@ func TestMissingViewsAreSavedAndPredictedOneByOne(t *testing.T) {
 	again, err := loaded.PredictTargets(ctx, PredictOptions{}, za, zb)
 	require.NoError(t, err)
 	assert.Equal(t, want, again)
-	for _, tolerance := range []float64{-1, 0} {
-		p, err := loaded.Predictor(PredictorOptions{Tolerance: tolerance})
+	for _, exact := range []bool{true, false} {
+		p, err := loaded.Predictor(PredictorOptions{Exact: exact})
 		require.NoError(t, err)
 		for i := range za.Rows {
 			requireWithin(t, p, want.Mean[0][i], want.Variance[0][i], za.Row(i), zb.Row(i))
@@ -352,9 +358,9 @@ func TestMissingViewsAreSavedAndPredictedOneByOne(t *testing.T) {
 			assert.Zero(t, testing.AllocsPerRun(50, func() { _, _, _ = p.Predict(za.Row(2), zb.Row(2)) }))
 		}
 	}
-	g, err := MultiGP{Fitting: Fitting{MissingViews: true}}.Fit(ctx, views, y)
+	g, err := MultiGP{MissingViews: true}.Fit(ctx, views, y)
 	require.NoError(t, err)
-	p, err := g.Predictor(ProcessPredictorOptions{})
+	p, err := g.Predictor(PredictorOptions{Exact: true})
 	require.NoError(t, err)
 	want, err = g.PredictTargets(ctx, PredictOptions{}, za, zb)
 	require.NoError(t, err)
@@ -364,12 +370,12 @@ func TestMissingViewsAreSavedAndPredictedOneByOne(t *testing.T) {
 		assert.InDelta(t, want.Mean[0][i], mean, 1e-9)
 		assert.InEpsilon(t, want.Variance[0][i], variance, 1e-9)
 	}
-	c, err := Classifier[int]{Fitting: Fitting{MissingViews: true, MaxSweeps: 20}}.Fit(ctx, views, parts(y, 2))
+	c, err := Classifier[int]{Ascent: Ascent{MaxSweeps: 20}, MissingViews: true}.Fit(ctx, views, parts(y, 2))
 	require.NoError(t, err)
 	for _, published := range []bool{false, true} {
 		all, err := c.PredictClasses(ctx, PredictOptions{Published: published}, za, zb)
 		require.NoError(t, err)
-		p, err := c.Predictor(PredictorOptions{Published: published, Tolerance: -1})
+		p, err := c.Predictor(PredictorOptions{Published: published, Exact: true})
 		require.NoError(t, err)
 		probability := make([]float64, 2)
 		for i := range za.Rows {
@@ -391,13 +397,13 @@ func TestMissingViewsOfTheProbitMachine(t *testing.T) {
 	a, b, y := gapped(5, 30)
 	za, zb, _ := gapped(6, 10)
 	views := []View{
-		{X: a, Kernel: RBF{Width: 1}, Standardize: true}, {X: b, Kernel: Linear{}, Center: true, Normalize: true}, {X: b, Kernel: RBF{Width: 2}},
+		{X: a, Input: "x1", Kernel: kernel.RBF{Width: 1}, Standardize: true}, {X: b, Input: "x2", Kernel: kernel.Linear{}, Center: true, Normalize: true}, {X: b, Input: "x2", Kernel: kernel.RBF{Width: 2}},
 	}
-	for _, inference := range []Inference{Variational, Gibbs} {
-		m, err := ProbitClassifier[int]{
-			Fitting: Fitting{MissingViews: true, MaxSweeps: 20}, Rule: WSum, Inference: inference,
-			Draws: GibbsDraws{Chains: 2, Draws: 10, Thin: 1},
-		}.Fit(ctx, views, parts(y, 3))
+	for _, c := range []probitEstimator[int]{
+		ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 20}, MissingViews: true, Rule: WeightedSum{}},
+		ProbitSampler[int]{MissingViews: true, Rule: WeightedSum{}, GibbsDraws: GibbsDraws{Chains: 2, Draws: 10, Thin: 1}},
+	} {
+		m, err := c.Fit(ctx, views, parts(y, 3))
 		require.NoError(t, err)
 		got, err := m.PredictClasses(ctx, PredictOptions{}, za, zb)
 		require.NoError(t, err)
@@ -405,13 +411,13 @@ func TestMissingViewsOfTheProbitMachine(t *testing.T) {
 			var one, other Features
 			for k := range a.Rows {
 				u, v := za.Row(i), zb.Row(i)
-				if lacks(u) {
+				if gram.Lacks(u) {
 					u = a.Row(k)
 				}
-				if lacks(v) {
+				if gram.Lacks(v) {
 					v = b.Row(k)
 				}
-				if !lacks(u) && !lacks(v) {
+				if !gram.Lacks(u) && !gram.Lacks(v) {
 					one.Data, other.Data = append(one.Data, u...), append(other.Data, v...)
 				}
 			}
@@ -428,7 +434,7 @@ func TestMissingViewsOfTheProbitMachine(t *testing.T) {
 		again, err := loaded.PredictClasses(ctx, PredictOptions{}, za, zb)
 		require.NoError(t, err)
 		assert.Equal(t, got, again)
-		p, err := loaded.Predictor(ProbitPredictorOptions{})
+		p, err := loaded.Predictor(PredictorOptions{})
 		require.NoError(t, err)
 		probability := make([]float64, 3)
 		for i := range za.Rows {
@@ -444,9 +450,9 @@ func TestMissingViewsOfTheProbitMachine(t *testing.T) {
 
 // Where no sample has all that one lacks, each view is another sample's.
 func TestStandInsOfSeveralSamples(t *testing.T) {
-	inputs := []input{
-		{gaps: true, basis: la.MatrixOf(4, 1, []float64{1, 2, 0, 0}), lacking: []bool{false, false, true, true}},
-		{gaps: true, basis: la.MatrixOf(4, 1, []float64{0, 0, 3, 4}), lacking: []bool{true, true, false, false}},
+	inputs := []gram.Input{
+		{Gaps: true, Basis: la.MatrixOf(4, 1, []float64{1, 2, 0, 0}), Lacking: []bool{false, false, true, true}},
+		{Gaps: true, Basis: la.MatrixOf(4, 1, []float64{0, 0, 3, 4}), Lacking: []bool{true, true, false, false}},
 	}
 	s := newStandIns(inputs, 4, []bool{true, true})
 	assert.Equal(t, mostStandIns, s.n)
@@ -465,9 +471,9 @@ func TestMissingViewsOfCompleteSamples(t *testing.T) {
 	ctx := context.Background()
 	views, y, _, _ := twoInputs(5, 30)
 	views = views[2:]
-	one, err := Regression{Fitting: Fitting{MissingViews: true, MaxSweeps: 20}}.Fit(ctx, views, y)
+	one, err := Regression{Ascent: Ascent{MaxSweeps: 20}, MissingViews: true}.Fit(ctx, views, y)
 	require.NoError(t, err)
-	two, err := Regression{Fitting: Fitting{MaxSweeps: 20}}.Fit(ctx, views, y)
+	two, err := Regression{Ascent: Ascent{MaxSweeps: 20}}.Fit(ctx, views, y)
 	require.NoError(t, err)
 	assert.Equal(t, two.Bound(), one.Bound())
 	x := []Features{}
@@ -481,10 +487,10 @@ func TestMissingViewsOfCompleteSamples(t *testing.T) {
 	assert.EqualError(t, err, "mkl: x[0][0][0] is NaN")
 
 	// Also of kernels that are given, with fewer basis points than samples.
-	given := []View{{X: matrix(30, 6, func(i, j int) float64 { return math.Cos(float64(i * (j + 1))) }), Kernel: Precomputed{}}}
-	one, err = Regression{Fitting: Fitting{MissingViews: true, MaxSweeps: 5}}.Fit(ctx, given, y)
+	given := []View{{X: matrix(30, 6, func(i, j int) float64 { return math.Cos(float64(i * (j + 1))) }), Kernel: kernel.Precomputed{}}}
+	one, err = Regression{Ascent: Ascent{MaxSweeps: 5}, MissingViews: true}.Fit(ctx, given, y)
 	require.NoError(t, err)
-	two, err = Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(ctx, given, y)
+	two, err = Regression{Ascent: Ascent{MaxSweeps: 5}}.Fit(ctx, given, y)
 	require.NoError(t, err)
 	assert.Equal(t, two.Bound(), one.Bound())
 }
@@ -492,36 +498,22 @@ func TestMissingViewsOfCompleteSamples(t *testing.T) {
 func TestMissingViewsRefusals(t *testing.T) {
 	ctx := context.Background()
 	a, b, y := gapped(1, 12)
-	f := Fitting{MissingViews: true}
-	_, err := Regression{}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
+	f := fitting{missingViews: true}
+	_, err := Regression{}.Fit(ctx, []View{{X: a, Kernel: kernel.Linear{}}}, y)
 	assert.EqualError(t, err, "mkl: views[0].X[2][0] is NaN")
 	half := a.Clone()
 	half.Set(2, 1, 1)
-	_, err = Regression{Fitting: f}.Fit(ctx, []View{{X: half, Kernel: Linear{}}}, y)
+	_, err = Regression{Fitting: f.Fitting, Ascent: f.Ascent, MissingViews: f.missingViews}.Fit(ctx, []View{{X: half, Kernel: kernel.Linear{}}}, y)
 	assert.EqualError(t, err, "mkl: views[0].X[2][0] is NaN")
 	none := b.Clone()
 	none.Fill(math.NaN())
 	none.Set(3, 0, 1)
-	_, err = Regression{Fitting: f}.Fit(ctx, []View{{X: none, Kernel: Linear{}}}, y)
+	_, err = Regression{Fitting: f.Fitting, Ascent: f.Ascent, MissingViews: f.missingViews}.Fit(ctx, []View{{X: none, Kernel: kernel.Linear{}}}, y)
 	assert.EqualError(t, err, "mkl: views[0] (linear): 1 of 12 samples have the view where at least 2 are needed")
-	_, err = MultiGP{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: RBF{ARD: true}}}, y)
+	_, err = MultiGP{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews}.Fit(ctx, []View{{X: a, Kernel: kernel.RBF{ARD: true}}}, y)
 	assert.ErrorContains(t, err, "ARD excludes MissingViews")
-	_, err = Auto{Fitting: f}.Fit(ctx, []View{{X: a}}, y)
-	assert.EqualError(t, err, "mkl: MissingViews is not for Auto")
-	_, err = LandmarkGP{Fitting: f}.Fit(ctx, []View{{X: a}}, y)
-	assert.EqualError(t, err, "mkl: MissingViews is not for LandmarkGP")
-	_, err = LandmarkClassifier[int]{Fitting: f}.Fit(ctx, []View{{X: a}}, parts(y, 2))
-	assert.EqualError(t, err, "mkl: MissingViews is not for LandmarkClassifier")
-	_, err = SharedRegression{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
-	assert.EqualError(t, err, "mkl: MissingViews is not for SharedRegression")
-	_, err = MultiTask{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
-	assert.EqualError(t, err, "mkl: MissingViews is not for MultiTask")
-	_, err = SpikeSlab{Fitting: f}.Fit(ctx, a, y)
-	assert.EqualError(t, err, "mkl: MissingViews is not for SpikeSlab")
-	_, err = FactorAnalysis{Fitting: f}.Fit(ctx, Dense{{1, 2}})
-	assert.EqualError(t, err, "mkl: MissingViews is not for FactorAnalysis")
-	f.Slopes = func(Slopes) {}
+	f.slopes = func(Slopes) {}
 	f.MaxSweeps = 2
-	_, err = Regression{Fitting: f}.Fit(ctx, []View{{X: a, Kernel: Linear{}}}, y)
-	assert.EqualError(t, err, "mkl: Slopes: MissingViews leaves no derivatives by the widths")
+	_, err = Regression{Fitting: f.Fitting, Ascent: f.Ascent, MissingViews: f.missingViews, Slopes: f.slopes}.Fit(ctx, []View{{X: a, Kernel: kernel.Linear{}}}, y)
+	assert.EqualError(t, err, "mkl: Slopes: MissingViews leaves no derivatives with respect to the widths")
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -20,20 +23,22 @@ import (
 func learningViews(rng *rand.Rand, n int) []View {
 	x := normal(rng, n, 4)
 	return []View{
-		{X: x, Kernel: Constant{}},
-		{X: x, Kernel: RBF{ARD: true}, Standardize: true},
-		{X: x, Kernel: Laplacian{ARD: true, Medians: 0.5}, Ranks: true, Columns: []int{3, 0, 1}},
-		{X: x, Kernel: RBF{Medians: 2}, Standardize: true},
-		{X: x, Kernel: RBF{ARD: true, Width: 0.8}, Columns: []int{2}},
+		{X: x, Kernel: kernel.Constant{}},
+		{X: x, Kernel: kernel.RBF{ARD: true}, Standardize: true},
+		{X: x, Kernel: kernel.Laplacian{ARD: true, Medians: 0.5}, Ranks: true, Columns: []int{3, 0, 1}},
+		{X: x, Kernel: kernel.RBF{Medians: 2}, Standardize: true},
+		{X: x, Kernel: kernel.RBF{ARD: true, Width: 0.8}, Columns: []int{2}},
 	}
 }
 
-func processKernelsOf(t *testing.T, views []View, workers int) (*design, vi.Kernels) {
+func processKernelsOf(t *testing.T, views []View, workers int) (*gram.Design, vi.Kernels) {
 	t.Helper()
-	f := Fitting{Workers: workers}
-	ds, k, err := f.processKernels(context.Background(), views, views[0].X.Rows, 1, func(Size) int64 { return 0 })
+	f := fitting{Fitting: Fitting{Workers: workers}}
+	bound, err := bindViews(views, views[0].X.Rows, false)
 	require.NoError(t, err)
-	return ds, k
+	k, err := f.processKernels(context.Background(), bound, 1, func(FitSize) int64 { return 0 })
+	require.NoError(t, err)
+	return bound.Design, k
 }
 
 // The adaptive kernels at any widths are those of the design with these widths.
@@ -42,7 +47,7 @@ func TestAdaptiveKernelsAreThoseOfTheirWidths(t *testing.T) {
 	const n = 90
 	views := learningViews(rng, n)
 	ds, k := processKernelsOf(t, views, 2)
-	a := k.(*adaptive)
+	a := k.(*gram.Adaptive)
 	mean, sd := a.Parameters()
 	require.Len(t, mean, 8)
 	require.Len(t, sd, 8)
@@ -52,24 +57,24 @@ func TestAdaptiveKernelsAreThoseOfTheirWidths(t *testing.T) {
 			theta[j] = mean[j] + spread*rng.NormFloat64()
 		}
 		a.SetParameters(&la.Workspace{Workers: 2}, theta)
-		learned := ds.learned(theta)
-		require.Equal(t, math.Exp(theta[5]), learned.views[2].kernel.(Laplacian).Widths[1])
+		learned := ds.Learned(theta)
+		require.Equal(t, math.Exp(theta[5]), learned.Views[2].Kernel.(kernel.Laplacian).Widths[1])
 		cross := make([]la.Matrix[float64], len(views))
 		for i := range cross {
 			cross[i] = la.NewMatrix[float64](n, n)
 		}
-		require.NoError(t, learned.cross(context.Background(), 1, []Features{views[0].X}, 0, cross))
+		require.NoError(t, learned.Cross(context.Background(), 1, []Features{views[0].X}, 0, cross))
 		for i := range cross {
 			requireClose(t, cross[i], a.At(i), 1e-13)
 		}
 	}
-	assert.True(t, learns(ds.views[1].kernel), "the design that was learned from has changed")
-	assert.Equal(t, "rbf(ard)", ds.views[1].name)
-	assert.Equal(t, "laplacian(ard,distance=manhattan) of ranks of #4,#1,#2", ds.views[2].name)
+	assert.True(t, kernel.Learns(ds.Views[1].Kernel), "the design that was learned from has changed")
+	assert.Equal(t, "rbf(ard)", ds.Views[1].Name)
+	assert.Equal(t, "laplacian(ard,distance=manhattan) of ranks of #4,#1,#2", ds.Views[2].Name)
 
 	ds, k = processKernelsOf(t, views[:1], 1)
 	assert.IsType(t, &vi.Dense{}, k)
-	assert.Same(t, ds, ds.learned(nil))
+	assert.Same(t, ds, ds.Learned(nil))
 }
 
 // Slopes agree with differences of fourth order of the kernels, and with
@@ -78,7 +83,7 @@ func TestAdaptiveSlopesByDifferences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(62, 1))
 	const n = 150 // three blocks
 	_, k := processKernelsOf(t, learningViews(rng, n), 2)
-	a := k.(*adaptive)
+	a := k.(*gram.Adaptive)
 	P, _, _ := a.Dims()
 	theta, _ := a.Parameters()
 	for j := range theta {
@@ -124,7 +129,7 @@ func TestAdaptiveSlopesByDifferences(t *testing.T) {
 		got := make([]float64, len(theta))
 		a.Slope(ws, weights, lower, got)
 		for j := range got {
-			assert.InDelta(t, want[j], got[j], 1e-8*largestAbs(want), "parameter %d", j)
+			assert.InDelta(t, want[j], got[j], 1e-8*vec.LargestAbs(want), "parameter %d", j)
 		}
 		if first == nil {
 			first = got
@@ -144,8 +149,8 @@ func TestAdaptiveSlopesOfDistantSamples(t *testing.T) {
 	g := normal(rng, n, n)
 	var slopes [2][2]float64
 	for s, x := range []Features{near, far} {
-		_, k := processKernelsOf(t, []View{{X: x, Kernel: RBF{ARD: true}}}, 1)
-		a := k.(*adaptive)
+		_, k := processKernelsOf(t, []View{{X: x, Kernel: kernel.RBF{ARD: true}}}, 1)
+		a := k.(*gram.Adaptive)
 		a.SetParameters(&la.Workspace{}, []float64{-4, -3})
 		a.Slope(&la.Workspace{}, []float64{1}, g, slopes[s][:])
 	}
@@ -162,19 +167,19 @@ func TestAdaptiveKernelsLearnWidths(t *testing.T) {
 	for i := range y {
 		y[i] = math.Sin(2*x.At(i, 1)) + 0.1*rng.NormFloat64()
 	}
-	for _, kernel := range []Kernel{RBF{ARD: true}, Laplacian{ARD: true}} {
-		ds, k := processKernelsOf(t, []View{{X: x, Kernel: kernel}}, 2)
+	for _, learning := range []kernel.Kernel{kernel.RBF{ARD: true}, kernel.Laplacian{ARD: true}} {
+		ds, k := processKernelsOf(t, []View{{X: x, Kernel: learning}}, 2)
 		fit, err := mgp.Evidence{}.Fit(context.Background(), k, y)
 		require.NoError(t, err)
 		var widths []float64
-		switch k := ds.learned(fit.Parameters).views[0].kernel.(type) {
-		case RBF:
+		switch k := ds.Learned(fit.Parameters).Views[0].Kernel.(type) {
+		case kernel.RBF:
 			widths = k.Widths
-		case Laplacian:
+		case kernel.Laplacian:
 			widths = k.Widths
 		}
-		assert.Greater(t, widths[0], 3*widths[1], "%v", kernel)
-		assert.Greater(t, widths[2], 3*widths[1], "%v", kernel)
+		assert.Greater(t, widths[0], 3*widths[1], "%v", learning)
+		assert.Greater(t, widths[2], 3*widths[1], "%v", learning)
 	}
 }
 
@@ -182,7 +187,7 @@ func TestOnlyProcessesLearnWidths(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(65, 1)), 20, 2)
 	y := make([]float64, 20)
 	y[0] = 1
-	views := []View{{X: x, Kernel: Linear{}}, {Name: "shape", X: x, Kernel: RBF{ARD: true}}}
+	views := []View{{X: x, Kernel: kernel.Linear{}}, {Name: "shape", X: x, Kernel: kernel.RBF{ARD: true}}}
 	const want = `mkl: views[1] ("shape", rbf(ard)): ARD: this estimator cannot learn widths, only MultiGP, LandmarkGP, their classifiers and ProbitClassifier can: give Widths, or learn them with package tune`
 	_, err := Regression{}.Fit(context.Background(), views, y)
 	assert.EqualError(t, err, want)
@@ -193,7 +198,7 @@ func TestOnlyProcessesLearnWidths(t *testing.T) {
 // Equal kernels are no error for processes.
 func TestProcessKernelsMayBeEqual(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(66, 1)), 20, 2)
-	_, k := processKernelsOf(t, []View{{X: x, Kernel: Linear{}}, {X: x, Kernel: Linear{}}}, 1)
+	_, k := processKernelsOf(t, []View{{X: x, Kernel: kernel.Linear{}}, {X: x, Kernel: kernel.Linear{}}}, 1)
 	P, _, _ := k.Dims()
 	assert.Equal(t, 2, P)
 }

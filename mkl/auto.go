@@ -1,47 +1,55 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math"
-	"math/rand/v2"
+	"maps"
 	"slices"
 	"time"
-	"unsafe"
 
-	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi/vecchia"
 )
 
 // Auto fits several multiple Gaussian processes to the same data, which differ in
 // their kernels, and pools their predictions. It is what to use where nothing is
 // known of the kernels: its defaults come from the data. The zero value is ready.
 //
-// Each member has one [KernelSet] for the views without a kernel: [Broad], [ARDRBF],
-// [ARDRanks] or [Additive]. Views with a kernel are part of every member as they are.
+// Each member has one [KernelSet] for the views without a kernel: [KernelsBroad], [KernelsARD],
+// [KernelsARDRanks] or [KernelsAdditive]. Views with a kernel are part of every member as they are.
 // Where the size of the residuals of the best member depends on the inputs, there is one
 // more, that member with noise that varies ([VaryingNoise]); where they have heavy tails,
 // one with noise that has ([HeavyNoise]).
+// Of several views two members more have amplitudes that borrow strength: in one they are alike in all views, in the other a
+// half-Cauchy factor of each view can switch the view off. A view that by itself more probably has no information about the target than some is left out of
+// both; see docs/theory/views.md.
 // The prediction is a mixture of the members', weighted by how well they would have
-// predicted every training target from all others (see docs/choosing.md). Neither the
+// predicted every training target from all others (see docs/lab/choosing.md). Neither the
 // evidence nor leave-one-out alone chooses well: both prefer length scales that overfit,
 // which a mixture evens out.
 type Auto struct {
 	Fitting
+	Climb // of every member
 
-	// Time is about how long the fit may take: no further member is begun once the
-	// time that the last one took is no longer left. 0 means as long as it takes. Only
-	// with Time does the result depend on the speed of the machine.
+	// Time limits the processor time of the fit, as a forecast of its operations counts it on one core of the
+	// machine of docs/lab/rows.md. It decides which members are fitted, and to how many samples and steps. The
+	// forecast is the same on every machine, and so is the result. 0 means no limit up to DefaultExactSamples
+	// samples, and [DefaultTime] above.
 	Time time.Duration
 
 	// MaxSamples is the most samples that members are fitted to; of more as many are
-	// chosen at random. 0 means that above DefaultExactSamples the pool is a [LandmarkGP] of
-	// all samples in place of the members. Views with given kernels need all samples, and
-	// then all are used.
+	// chosen at random. 0 means that above DefaultExactSamples members of 2900 samples are pooled with two
+	// members of all samples, one on landmarks and one on the nearest samples; samples that are held out
+	// weigh them, and the order of the samples does not count. Views with given kernels need all
+	// samples, and then all are used.
 	MaxSamples int
 }
 
 // DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
-// unless they are told to: the time grows with the third power of their number, and of 2000
+// unless MaxSamples is set: the time grows with the third power of their number, and of 2000
 // samples of 8 features it is 11 s of a processor for numbers.
 const DefaultExactSamples = 3000
 
@@ -52,20 +60,14 @@ const DefaultMaxSamples = 5000
 // Fit fits the members to the views of N samples and their targets and pools them.
 // A view without a Kernel stands for the default kernels of its X. Errors are those
 // of [MultiGP.Fit].
-func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, error) {
-	if err := a.refuseMissingViews("Auto"); err != nil {
-		return nil, err
-	}
-	if err := a.refuseKernelStorage("Auto"); err != nil {
-		return nil, err
-	}
+func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, error) {
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
 	}
 	if atScale(len(y), a.MaxSamples, slices.ContainsFunc(views, isGiven)) {
-		return a.fitLandmarks(ctx, views, y)
+		return a.fitMany(ctx, views, y)
 	}
-	plan, err := newPoolPlan(views, len(y), nil, a.MaxSamples, a.Seed)
+	plan, err := newPoolPlan(views, len(y), rareClasses(y, cmp.Or(max(a.MaxSamples, 0), DefaultMaxSamples), a.Seed), a.MaxSamples, a.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -73,12 +75,12 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	for i, r := range plan.rows {
 		some[i] = y[r]
 	}
-	m := &PoolModel{}
+	m := &AutoModel{}
 	var density [][]float64
 	var of [][]View // those of the members
-	begin := time.Now()
-	m.pool, err = plan.fit(a.Fitting, a.Time, func(views []View, f Fitting) (Model, error) {
-		member, err := MultiGP{Fitting: f, hurried: true}.Fit(ctx, views, some)
+	each := exactSeconds(len(plan.rows), 1)
+	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
+		member, err := MultiGP{Fitting: f, Climb: a.Climb, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
 			return nil, err
 		}
@@ -89,11 +91,13 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*PoolModel, e
 	if err != nil {
 		return nil, err
 	}
-	spent := time.Since(begin)
 	for _, other := range otherNoises {
-		if density, err = a.addNoise(ctx, m, of, some, density, spent, other); err != nil {
+		if density, err = a.addNoise(ctx, m, of, some, density, each, other); err != nil {
 			return nil, err
 		}
+	}
+	if density, err = a.addAmplitudes(ctx, m, plan.views, some, density); err != nil {
+		return nil, err
 	}
 	m.weights, m.rule = stack(density, a.Seed), stacked
 	m.keepLarge()
@@ -106,41 +110,15 @@ func atScale(n, most int, given bool) bool {
 	return most <= 0 && n > DefaultExactSamples && !given
 }
 
-// fitLandmarks fits one model of all samples.
-func (a Auto) fitLandmarks(ctx context.Context, views []View, y []float64) (*PoolModel, error) {
-	g := LandmarkGP{Fitting: a.Fitting}
-	member, err := g.Fit(ctx, views, y)
-	if err != nil {
-		return nil, err
-	}
-	exact := MultiGP{Fitting: a.Fitting}.EstimateMemory(Size{Samples: len(y), Kernels: member.plan.kernels(), Outputs: 1})
-	return &PoolModel{landmarks: member, pool: landmarkPool(member, &a.Fitting, stacked, len(y), exact)}, nil
-}
-
-// landmarkPool is the pool of one model on landmarks of n samples, for which the exact models
-// would take so many bytes.
-func landmarkPool(m Model, f *Fitting, rule poolRule, n int, exact int64) pool {
-	p := pool{onLandmarks: true, of: n, rule: rule, weights: []float64{1}, names: []string{
-		fmt.Sprintf("%d landmarks, for all %d samples", m.Samples(), n),
-	}}
-	times := float64(n) / DefaultExactSamples
-	p.remarks = []string{fmt.Sprintf("above %d samples kernels are taken with landmarks; with all samples they would take %s, "+
-		"and %.3g times the work of %d samples", DefaultExactSamples, formatBytes(exact),
-		times*times*times, DefaultExactSamples)}
-	p.add(m)
-	p.notes = f.record(Trace{}).notes
-	return p
-}
-
 // keepLarge drops the members whose weight is below half of an equal share. They
 // move the mean little, but their wide predictions widen the mixture, whose
 // variance would then cover more than it says.
-func (m *PoolModel) keepLarge() {
+func (m *AutoModel) keepLarge() {
 	least := smallShare(len(m.members))
 	small := func(weight float64) bool { return weight < least }
 	m.members = keepMembers(&m.pool, m.members, func(i int) bool { return !small(m.weights[i]) })
 	m.weights = slices.DeleteFunc(m.weights, small)
-	sum := total(m.weights)
+	sum := vec.Total(m.weights)
 	for i := range m.weights {
 		m.weights[i] /= sum
 	}
@@ -165,22 +143,33 @@ func keepMembers[M Model](p *pool, members []M, keep func(i int) bool) (kept []M
 // smallShare is the weight below which one of n members is dropped.
 func smallShare(n int) float64 { return 0.5 / float64(n) }
 
+func (a *Auto) fitting() *fitting {
+	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps"}
+}
+
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
-// Kernels being views without a kernel.
-func (a Auto) EstimateMemory(s Size) int64 {
+// Kernels being views without a kernel. A fit to more than DefaultExactSamples samples that may not
+// take as many leaves members out, or fits them to fewer samples.
+func (a Auto) EstimateMemory(s FitSize) int64 {
 	if atScale(s.Samples, a.MaxSamples, s.Basis > 0) {
-		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s)
+		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s) + max(a.exactMemory(s, mostExactRows), vecchia.Memory(min(s.Samples, mostLocalRows), s.Kernels, 1))
 	}
 	n := s.Samples
 	if a.MaxSamples > 0 {
 		n = min(n, a.MaxSamples)
 	}
-	return autoMemory(&a.Fitting, s, a.MaxSamples, 1+drawsOf(n), varyingFactors+1, false)
+	return autoMemory(a.fitting(), s, a.MaxSamples, 1+drawsOf(n), varyingFactors+1, false)
+}
+
+// exactMemory estimates what the exact members of a pool of many samples take, of which they see so many.
+func (a Auto) exactMemory(s FitSize, rows int) int64 {
+	s.Samples = rows
+	return autoMemory(a.fitting(), s, rows, 1+drawsOf(rows), varyingFactors+1, false)
 }
 
 // autoMemory estimates what a pool takes whose members have l functions each: the
 // kernels of the largest member, the factors that all of them keep, and so many more.
-func autoMemory(f *Fitting, s Size, most, l, more int, labels bool) int64 {
+func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 	if most <= 0 {
 		most = DefaultMaxSamples
 	}
@@ -192,17 +181,21 @@ func autoMemory(f *Fitting, s Size, most, l, more int, labels bool) int64 {
 // AutoClassifier is [Auto] for two or more classes. The probabilities are the means
 // of the members': weights fitted on leave-one-out probabilities would prefer
 // members with learned length scales, which leave-one-out does not see. Their
-// sharpness is that of the first member, which has none. A member that predicts the training labels,
+// sharpness is the sharpness of the first member, which has none. A member that predicts the training labels,
 // each from all others, clearly worse than the first is dropped.
+//
+// A further member is a least-squares process of the classes' indicators, in which all classes share the amplitudes of the
+// kernels. Its weight comes from leave-one-out probabilities. Several views have the two members of [Auto] in its place, with equal
+// weights. Several views without kernels and more than two classes have these two members alone.
 type AutoClassifier[T comparable] struct {
 	Fitting
+	Climb // of every member
 
 	Time time.Duration // as in [Auto]
 
 	// MaxSamples is the most samples that members are fitted to; of more as many are
-	// chosen at random. 0 means that above DefaultExactSamples the pool is a
-	// [LandmarkClassifier] of all samples in place of the members, and with more classes
-	// than that takes, that members are fitted to DefaultMaxSamples. Views with given
+	// chosen at random. 0 means that above DefaultExactSamples members of a part of the samples are
+	// pooled with two members of all samples, as in [Auto]. Views with given
 	// kernels need all samples, and then all are used.
 	MaxSamples int
 
@@ -214,19 +207,13 @@ type AutoClassifier[T comparable] struct {
 // Fit fits the members to the views of N samples and their labels and pools them.
 // A view without a Kernel stands for the default kernels of its X. Errors are those
 // of [MultiGPClassifier.Fit].
-func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*PoolClassifierModel[T], error) {
-	if err := a.refuseMissingViews("AutoClassifier"); err != nil {
-		return nil, err
-	}
-	if err := a.refuseKernelStorage("AutoClassifier"); err != nil {
-		return nil, err
-	}
+func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*AutoClassifierModel[T], error) {
 	classes, index, err := checkLabels(a.Classes, labels)
 	if err != nil {
 		return nil, err
 	}
-	if a.atScale(len(labels), len(classes), slices.ContainsFunc(views, isGiven)) {
-		return a.fitLandmarks(ctx, views, labels, classes)
+	if atScale(len(labels), a.MaxSamples, slices.ContainsFunc(views, isGiven)) {
+		return a.fitMany(ctx, views, labels, classes, index)
 	}
 	plan, err := newPoolPlan(views, len(labels), index, a.MaxSamples, a.Seed)
 	if err != nil {
@@ -236,9 +223,20 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	for i, r := range plan.rows {
 		some[i], class[i] = labels[r], index[r]
 	}
-	m := &PoolClassifierModel[T]{}
-	m.pool, err = plan.fit(a.Fitting, a.Time, func(views []View, f Fitting) (Model, error) {
-		member, err := MultiGPClassifier[T]{Fitting: f, Classes: classes, hurried: true}.Fit(ctx, views, some)
+	m := &AutoClassifierModel[T]{}
+	l := leastSquares[T]{settings: a.fitting(), views: plan.views, classes: classes, class: class}
+	if len(classes) > 2 && countViews(plan.views) > 1 && allOpen(plan.views) {
+		if err := l.fit(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if l.members != nil {
+		plan.notes = l.notes
+		plan.members = nil // processes with kernel weights for each class take far longer and predict worse
+	}
+	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)))
+	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
+		member, err := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
 			return nil, err
 		}
@@ -253,17 +251,56 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	}
 	m.rule = averaged
 	m.keepUseful(class)
-	for range m.members {
-		m.weights = append(m.weights, 1/float64(len(m.members)))
+	if l.members == nil {
+		if a.Time > 0 && float64(each*float64(len(m.models)+1)) > a.Time.Seconds() {
+			m.left = append(m.left, oneViewMember[0].name)
+		} else if err := l.fit(ctx); err != nil {
+			return nil, err
+		}
 	}
+	m.addIndicators(l, a.Seed)
 	return m, nil
+}
+
+// allOpen reports whether no view has a kernel.
+func allOpen(views []View) bool {
+	return !slices.ContainsFunc(views, func(v View) bool { return v.Kernel != nil })
+}
+
+// addIndicators adds the least-squares members and weights all. The members of one kind have equal weights. Of both kinds the
+// left-out probabilities of the first processes, which have no learned widths, and those of the least-squares members weight the kinds.
+func (m *AutoClassifierModel[T]) addIndicators(l leastSquares[T], seed uint64) {
+	m.views = l.table
+	processes, others := 1.0, 0.0
+	switch {
+	case len(m.members) == 0:
+		processes, others = 0, 1
+	case len(l.members) > 0:
+		processes, others = 0.5, 0.5
+		if log := m.members[0].leftOutLogProbabilities(l.class); log != nil {
+			w := stack([][]float64{log, l.leftOut()}, seed)
+			processes, others = w[0], w[1]
+		}
+		m.rule = byKind
+	}
+	for range m.members {
+		m.weights = append(m.weights, processes/float64(len(m.members)))
+	}
+	for i, member := range l.members {
+		m.indicators, m.names = append(m.indicators, member), append(m.names, l.names[i])
+		m.add(member)
+		m.weights = append(m.weights, others/float64(len(l.members)))
+	}
 }
 
 // keepUseful drops the members that predict the training samples, of the given classes, each from all
 // others, worse than the first member does, by a mean difference of log probabilities of more than two
-// standard errors. Leave-one-out is too good where widths were learned, and so tells nothing of how much
+// standard errors. Leave-one-out is too good where widths were learned, and so does not show how much
 // better such a member is; one that is worse all the same only makes the mean less certain.
-func (m *PoolClassifierModel[T]) keepUseful(class []int) {
+func (m *AutoClassifierModel[T]) keepUseful(class []int) {
+	if len(m.members) == 0 {
+		return
+	}
 	first := m.members[0].leftOutLogProbabilities(class)
 	m.members = keepMembers(&m.pool, m.members, func(i int) bool {
 		log := m.members[i].leftOutLogProbabilities(class)
@@ -286,26 +323,11 @@ func (m *MultiGPClassifierModel[T]) leftOutLogProbabilities(class []int) []float
 	return out
 }
 
-// atScale reports whether n samples are too many for the members; given says that some of the
-// views hold kernels or distances.
-func (a AutoClassifier[T]) atScale(n, classes int, given bool) bool {
-	return atScale(n, a.MaxSamples, given) && classes <= mostLandmarkClasses
-}
-
-// fitLandmarks fits one model of all samples.
-func (a AutoClassifier[T]) fitLandmarks(ctx context.Context, views []View, labels, classes []T) (*PoolClassifierModel[T], error) {
-	member, err := LandmarkClassifier[T]{Fitting: a.Fitting, Classes: classes}.Fit(ctx, views, labels)
-	if member == nil {
-		return nil, err
-	}
-	exact := MultiGPClassifier[T]{Fitting: a.Fitting}.EstimateMemory(Size{Samples: len(labels), Kernels: member.plan.kernels(), Outputs: len(classes)})
-	return &PoolClassifierModel[T]{landmarks: member, pool: landmarkPool(member, &a.Fitting, averaged, len(labels), exact)}, err
-}
-
 // poolPlan is what Auto fits: the samples, and the views of each member.
 type poolPlan struct {
 	rows    []int    // the samples that are used, ascending
 	of      int      // samples there are
+	views   []View   // of these samples
 	notes   []string // what the default kernels left out
 	members []plannedMember
 }
@@ -322,26 +344,9 @@ func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poo
 		most = DefaultMaxSamples
 	}
 	p.of = n
-	open, whole := false, false
-	views = slices.Clone(views)
-	for i := range views {
-		v := &views[i]
-		v.from = i + 1
-		arg := v.argument(i)
-		if err := checkLayout(arg+".X", v.X); err != nil {
-			return p, err
-		}
-		switch {
-		case v.X.Rows != n:
-			return p, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", v.label(i), v.X.Rows, v.X.Cols, n)
-		case v.X.Cols == 0:
-			return p, fmt.Errorf("mkl: %s: X has no columns", v.label(i))
-		}
-		if err := checkFinite(arg+".X", v.X); err != nil {
-			return p, err
-		}
-		open = open || v.Kernel == nil
-		whole = whole || isGiven(*v)
+	views, open, whole, err := checkPoolViews(views, n)
+	if err != nil {
+		return p, err
 	}
 	if whole {
 		most = n
@@ -351,6 +356,7 @@ func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poo
 	if len(p.rows) < n {
 		some = takeRows(views, p.rows)
 	}
+	p.views = some
 	if !open {
 		p.members = []plannedMember{{"the kernels given", some}}
 		return p, nil
@@ -365,6 +371,10 @@ func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poo
 				p.notes = append(p.notes, note)
 			}
 		}
+		if need := 2 * columnsOf(some); m.set == KernelsAdditive && countViews(some) > 1 && len(p.rows) < need {
+			p.notes = append(p.notes, fmt.Sprintf("%s: left out, for of several views they take two samples a feature, %d", m.name, need))
+			continue
+		}
 		if need := samplesFor(made); len(p.rows) < need {
 			p.notes = append(p.notes, fmt.Sprintf("%s: left out, for its widths are to be learned from %d samples or more", m.name, need))
 			continue
@@ -374,14 +384,53 @@ func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poo
 	return p, nil
 }
 
+// columnsOf returns how many features the views without a kernel have.
+func columnsOf(views []View) (n int) {
+	for _, v := range views {
+		if v.Kernel == nil {
+			n += gram.Sight{Columns: v.Columns}.Cols(v.X.Cols)
+		}
+	}
+	return n
+}
+
+// checkPoolViews checks the views of n samples and notes where they come from. It also reports whether some have
+// no kernel, and whether some hold kernels or distances of all samples.
+func checkPoolViews(views []View, n int) (checked []View, open, whole bool, err error) {
+	views = slices.Clone(views)
+	for i := range views {
+		v := &views[i]
+		v.from = i + 1
+		arg := v.argument(i)
+		if err := gram.CheckLayout(arg+".X", v.X); err != nil {
+			return nil, false, false, err
+		}
+		switch {
+		case v.X.Rows != n:
+			return nil, false, false, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", v.label(i), v.X.Rows, v.X.Cols, n)
+		case v.X.Cols == 0:
+			return nil, false, false, fmt.Errorf("mkl: %s: X has no columns", v.label(i))
+		}
+		if err := checkFinite(arg+".X", v.X); err != nil {
+			return nil, false, false, err
+		}
+		open = open || v.Kernel == nil
+		whole = whole || isGiven(*v)
+	}
+	if err := checkShared(views); err != nil {
+		return nil, false, false, err
+	}
+	return views, open, whole, nil
+}
+
 // samplesFor returns how many samples views with learned widths take at least, 0 for
 // others: two for each amplitude and width. With fewer the widths follow the noise, and
 // leave-one-out, which sees the widths of all samples, prefers them for it.
 func samplesFor(views []View) int {
 	parameters := 0
 	for _, v := range views {
-		if learns(v.Kernel) {
-			parameters += sight{columns: v.Columns}.cols(v.X.Cols)
+		if kernel.Learns(v.Kernel) {
+			parameters += gram.Sight{Columns: v.Columns}.Cols(v.X.Cols)
 		}
 	}
 	if parameters == 0 {
@@ -396,74 +445,20 @@ var autoMembers = []struct {
 	name string
 	set  KernelSet
 }{
-	{"broad kernels", Broad},
-	{"one width a feature", ARDRBF},
-	{"one width a feature's rank", ARDRanks},
-	{"single features", Additive},
+	{"broad kernels", KernelsBroad},
+	{"one width a feature", KernelsARD},
+	{"one width a feature's rank", KernelsARDRanks},
+	{"single features", KernelsAdditive},
 }
 
-// isGiven reports whether the view's X holds kernels or distances, not features.
-func isGiven(v View) bool { return v.Kernel != nil && v.Kernel.statistic().kind == given }
-
-// sameMatrix reports whether two features are one matrix, not copies.
-func sameMatrix(a, b Features) bool {
-	return a.Rows == b.Rows && a.Cols == b.Cols && a.Stride == b.Stride && unsafe.SliceData(a.Data) == unsafe.SliceData(b.Data)
-}
-
-// sample returns at most so many of n samples, ascending, by chance. With classes
-// each keeps its share, and at least ten of its samples.
-func sample(n, most int, class []int, seed uint64) []int {
-	all := upTo(n)
-	if n <= most {
-		return all
+// fit fits the members that there is time for, each by the given function; each is the forecast of one, in seconds.
+func (p *poolPlan) fit(settings Fitting, limit time.Duration, each float64, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
+	if err := checkNotes(settings.Notes); err != nil {
+		return pool{}, err
 	}
-	src := special.NewRand(rand.NewPCG(seed, 0x6d6b6c))
-	src.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
-	if class == nil {
-		all = all[:most]
-		slices.Sort(all)
-		return all
-	}
-	size := make([]int, slices.Max(class)+1)
-	for _, c := range class {
-		size[c]++
-	}
-	left := make([]int, len(size))
-	for c, s := range size {
-		left[c] = min(s, max(leastOfClass, int(math.Round(float64(most)*float64(s)/float64(n)))))
-	}
-	var some []int
-	for _, i := range all {
-		if left[class[i]] > 0 {
-			left[class[i]]--
-			some = append(some, i)
-		}
-	}
-	slices.Sort(some)
-	return some
-}
-
-// takeRows returns the views of some of the samples. Views of one X keep sharing
-// theirs.
-func takeRows(views []View, rows []int) []View {
-	out := slices.Clone(views)
-	for i := range out {
-		if first := slices.IndexFunc(views[:i], func(w View) bool { return sameMatrix(w.X, views[i].X) }); first >= 0 {
-			out[i].X = out[first].X
-			continue
-		}
-		out[i].X = out[i].X.TakeRows(rows)
-	}
-	return out
-}
-
-// fit fits the members that there is time for, each by the given function.
-func (p *poolPlan) fit(settings Fitting, limit time.Duration, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
 	out := pool{of: p.of, remarks: p.notes}
-	begin := time.Now()
-	var last time.Duration
 	for i, member := range p.members {
-		if limit > 0 && i > 0 && time.Since(begin)+last > limit {
+		if limit > 0 && i > 0 && float64(each*float64(i+1)) > limit.Seconds() {
 			out.left = append(out.left, member.name)
 			continue
 		}
@@ -475,24 +470,33 @@ func (p *poolPlan) fit(settings Fitting, limit time.Duration, fit func(views []V
 				settings.Progress(q)
 			}
 		}
-		from := time.Since(begin)
 		m, err := fit(member.views, f)
 		if err != nil {
 			return out, err
 		}
-		last = time.Since(begin) - from
 		out.names = append(out.names, member.name)
 		out.add(m)
 	}
-	out.notes = settings.record(Trace{}).notes
+	out.notes = maps.Clone(settings.Notes)
 	return out, nil
+}
+
+func (a *AutoClassifier[T]) fitting() *fitting {
+	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps"}
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Kernels being views without a kernel and its Outputs classes.
-func (a AutoClassifier[T]) EstimateMemory(s Size) int64 {
-	if a.atScale(s.Samples, s.Outputs, s.Basis > 0) {
-		return LandmarkClassifier[T]{Fitting: a.Fitting}.EstimateMemory(s)
+func (a AutoClassifier[T]) EstimateMemory(s FitSize) int64 {
+	if atScale(s.Samples, a.MaxSamples, s.Basis > 0) {
+		landmarks := LandmarkClassifier[T]{Fitting: a.Fitting}.EstimateMemory(s)
+		return max(landmarks, a.exactMemory(s, leastExactRows), vecchia.Memory(min(s.Samples, mostLocalRows), s.Kernels, functions(s.Outputs)))
 	}
-	return autoMemory(&a.Fitting, s, a.MaxSamples, functions(s.Outputs), 0, true)
+	return autoMemory(a.fitting(), s, a.MaxSamples, functions(s.Outputs), 0, true)
+}
+
+// exactMemory estimates what the exact members of a pool of many samples take, of which they see so many.
+func (a AutoClassifier[T]) exactMemory(s FitSize, rows int) int64 {
+	s.Samples = rows
+	return autoMemory(a.fitting(), s, rows, functions(s.Outputs), 0, true)
 }

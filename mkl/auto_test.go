@@ -15,6 +15,9 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // bumpy returns n samples of three features and a function of the first two with
@@ -28,14 +31,14 @@ func bumpy(n int) (x Features, y []float64) {
 	return x, y
 }
 
-func fitPool(t *testing.T, a Auto, views []View, y []float64) *PoolModel {
+func fitPool(t *testing.T, a Auto, views []View, y []float64) *AutoModel {
 	t.Helper()
 	m, err := a.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	return m
 }
 
-func fitClasses(t *testing.T, a AutoClassifier[int], views []View, labels []int) *PoolClassifierModel[int] {
+func fitClasses(t *testing.T, a AutoClassifier[int], views []View, labels []int) *AutoClassifierModel[int] {
 	t.Helper()
 	m, err := a.Fit(context.Background(), views, labels)
 	require.NoError(t, err)
@@ -62,7 +65,7 @@ func TestPoolMoments(t *testing.T) {
 	assert.ElementsMatch(t, []string{"broad kernels", "one width a feature", "one width a feature's rank", "single features"}, slices.Concat(names, m.dropped))
 	require.Greater(t, len(names), 1, "a pool of several")
 	assert.NotEmpty(t, m.dropped)
-	assert.InDelta(t, 1, total(weights), 1e-12)
+	assert.InDelta(t, 1, vec.Total(weights), 1e-12)
 	for _, w := range weights {
 		assert.GreaterOrEqual(t, w, 0.125)
 	}
@@ -95,9 +98,11 @@ func TestPoolProbabilities(t *testing.T) {
 	for _, K := range []int{2, 3} {
 		m := fitClasses(t, AutoClassifier[int]{}, []View{{X: x}}, parts(y, K))
 		_, weights := m.Members()
-		for _, w := range weights {
-			assert.Equal(t, 1/float64(len(m.members)), w)
+		for i := range m.members {
+			assert.Equal(t, weights[0], weights[i], "processes have equal weights")
 		}
+		require.Len(t, m.indicators, 1)
+		assert.InDelta(t, 1, vec.Total(weights), 1e-12)
 		at := normal(rand.New(rand.NewPCG(3, 3)), 7, 3)
 		p, err := m.PredictClasses(context.Background(), PredictOptions{}, at)
 		require.NoError(t, err)
@@ -106,13 +111,15 @@ func TestPoolProbabilities(t *testing.T) {
 				var mean float64
 				for _, member := range m.members {
 					assert.Equal(t, m.members[0].Sharpness(), member.Sharpness())
-					q, err := member.PredictClasses(context.Background(), PredictOptions{}, at)
+				}
+				for k, w := range weights {
+					q, err := m.member(k).PredictClasses(context.Background(), PredictOptions{}, at)
 					require.NoError(t, err)
-					mean += q.Probability[i][c] / float64(len(m.members))
+					mean += w * q.Probability[i][c]
 				}
 				assert.InDelta(t, mean, p.Probability[i][c], 1e-12)
 			}
-			assert.InDelta(t, 1, total(p.Probability[i]), 1e-12)
+			assert.InDelta(t, 1, vec.Total(p.Probability[i]), 1e-12)
 		}
 	}
 }
@@ -136,7 +143,7 @@ func TestPoolStacksWhatIsLeftOut(t *testing.T) {
 			}
 			self := la.NewMatrix[float64](len(ks), n)
 			ds := member.draws.designs[d]
-			require.NoError(t, ds.crossSelf(context.Background(), 1, []Features{x}, 0, ks, self))
+			require.NoError(t, ds.CrossSelf(context.Background(), 1, []Features{x}, 0, ks, self))
 			for out := range n {
 				b, alpha, c := la.NewMatrix[float64](n-1, n-1), make([]float64, n-1), make([]float64, n-1)
 				at := func(i int) int {
@@ -179,7 +186,7 @@ func TestPoolStacksWhatIsLeftOut(t *testing.T) {
 func TestPoolMaxSamples(t *testing.T) {
 	x, y := bumpy(50)
 	narrow := x.Slice(0, 50, 0, 1) // begins where x does, and is another matrix
-	views := []View{{X: x}, {X: narrow, Kernel: RBF{Width: 1}}, {X: x, Kernel: Linear{}}}
+	views := []View{{X: x, Input: "x1"}, {X: narrow, Input: "x2", Kernel: kernel.RBF{Width: 1}}, {X: x, Input: "x1", Kernel: kernel.Linear{}}}
 	m := fitPool(t, Auto{MaxSamples: 20}, views, y)
 	assert.Equal(t, 20, m.Samples())
 	assert.Contains(t, m.Summary(), "20 of the 50 samples")
@@ -188,7 +195,7 @@ func TestPoolMaxSamples(t *testing.T) {
 	require.Len(t, rows, 20)
 	assert.True(t, slices.IsSorted(rows))
 	some := takeRows(views, rows)
-	assert.True(t, sameMatrix(some[0].X, some[2].X))
+	assert.True(t, gram.SameMatrix(some[0].X, some[2].X))
 	var ys []float64
 	for _, r := range rows {
 		ys = append(ys, y[r])
@@ -208,7 +215,7 @@ func TestPoolMaxSamples(t *testing.T) {
 	// A given kernel is of all samples, or predictions could not be told which to give.
 	k := la.NewMatrix[float64](50, 50)
 	la.Gemm(nil, la.NoTrans, la.Transpose, 1, x, x, 0, k)
-	given := fitPool(t, Auto{MaxSamples: 20}, []View{{X: k, Kernel: Precomputed{}}}, y)
+	given := fitPool(t, Auto{MaxSamples: 20}, []View{{X: k, Kernel: kernel.Precomputed{}}}, y)
 	assert.Equal(t, 50, given.Samples())
 
 	_, err := Auto{MaxSamples: 20}.Fit(context.Background(), []View{{X: x.Slice(0, 50, 0, 0)}}, y)
@@ -229,7 +236,7 @@ func TestManySamples(t *testing.T) {
 			labels[i] = 1
 		}
 	}
-	views := []View{{X: x, Kernel: RBF{}}}
+	views := []View{{X: x, Kernel: kernel.RBF{}}}
 	at := matrix(50, 1, func(i, _ int) float64 { return -2 + 0.08*float64(i) })
 	var want, wantClasses []float64
 	for _, workers := range []int{1, 3} {
@@ -241,7 +248,7 @@ func TestManySamples(t *testing.T) {
 		for i, v := range mean {
 			assert.InDelta(t, math.Sin(3*at.At(i, 0)), v, 0.15)
 		}
-		c := fitClasses(t, AutoClassifier[int]{Fitting: Fitting{Workers: workers, MaxSweeps: 1}}, views, labels)
+		c := fitClasses(t, AutoClassifier[int]{Fitting: Fitting{Workers: workers}, Climb: Climb{MaxSteps: 1}}, views, labels)
 		if workers == 1 {
 			want, wantClasses = predicted(t, m, at), predicted(t, c, at)
 			continue
@@ -258,18 +265,18 @@ func TestManySamples(t *testing.T) {
 			y[i] = math.Sin(3 * x.At(i, 0))
 		}
 	}
-	_, err := MultiGP{RawTargets: true, Fitting: Fitting{MaxSweeps: 2}}.Fit(context.Background(), views[:1], y)
+	_, err := MultiGP{RawTargets: true, Climb: Climb{MaxSteps: 2}}.Fit(context.Background(), views[:1], y)
 	assert.NoError(t, err)
 }
 
 func TestPoolTime(t *testing.T) {
 	x, y := bumpy(25)
 	var members []int
-	f := Fitting{Progress: func(p Progress) {
+	f := fitting{Fitting: Fitting{Progress: func(p Progress) {
 		assert.Equal(t, 4, p.Members)
 		members = append(members, p.Member)
-	}}
-	m := fitPool(t, Auto{Time: 1, Fitting: f}, []View{{X: x}}, y)
+	}}}
+	m := fitPool(t, Auto{Time: 1, Fitting: f.Fitting, Climb: f.climb()}, []View{{X: x}}, y)
 	names, weights := m.Members()
 	assert.Equal(t, []string{"broad kernels"}, names)
 	assert.Equal(t, []float64{1}, weights)
@@ -277,7 +284,7 @@ func TestPoolTime(t *testing.T) {
 	assert.Equal(t, []int{1}, slices.Compact(members))
 
 	members = nil
-	m = fitPool(t, Auto{Fitting: f}, []View{{X: x}}, y)
+	m = fitPool(t, Auto{Fitting: f.Fitting, Climb: f.climb()}, []View{{X: x}}, y)
 	assert.Equal(t, []int{1, 2, 3, 4}, slices.Compact(members))
 	assert.NotContains(t, m.Summary(), "no time")
 	c := fitClasses(t, AutoClassifier[int]{Time: 1}, []View{{X: x}}, parts(y, 3))
@@ -288,7 +295,7 @@ func TestPoolTime(t *testing.T) {
 func TestPoolMixesViews(t *testing.T) {
 	x, y := bumpy(25)
 	other := normal(rand.New(rand.NewPCG(8, 8)), 25, 2)
-	views := []View{{Name: "mine", X: other, Kernel: RBF{Width: 2}}, {X: x}, {X: other.Clone(), Kernel: Linear{}}}
+	views := []View{{Name: "mine", X: other, Input: "x1", Kernel: kernel.RBF{Width: 2}}, {X: x, Input: "x2"}, {X: other.Clone(), Input: "x3", Kernel: kernel.Linear{}}}
 	m := fitPool(t, Auto{}, views, y)
 	var cols []int
 	for _, in := range m.Inputs() {
@@ -302,21 +309,21 @@ func TestPoolMixesViews(t *testing.T) {
 
 	// One matrix may be features and distances.
 	d := matrix(25, 25, func(i, j int) float64 { return math.Abs(float64(i - j)) })
-	m = fitPool(t, Auto{}, []View{{X: d}, {X: x}, {X: d, Kernel: FromDistance{}}}, y)
+	m = fitPool(t, Auto{}, []View{{X: d, Input: "x1"}, {X: x, Input: "x2"}, {X: d, Input: "x3", Kernel: kernel.FromDistance{}}}, y)
 	require.Len(t, m.Inputs(), 3)
 	assert.Len(t, predicted(t, m, d, x, d), 50)
 
 	// A matrix of constant columns keeps its place.
 	still := la.NewMatrix[float64](25, 2)
 	still.Fill(3)
-	m = fitPool(t, Auto{}, []View{{X: still}, {X: x}}, y)
+	m = fitPool(t, Auto{}, []View{{X: still, Input: "x1"}, {X: x, Input: "x2"}}, y)
 	require.Len(t, m.Inputs(), 2)
 	assert.Len(t, predicted(t, m, still, x), 50)
 	assert.Contains(t, m.Summary(), "features of one value are left out")
 	m = fitPool(t, Auto{}, []View{{X: still}}, y)
 	mean, _, err := m.Predict(still)
 	require.NoError(t, err)
-	assert.InDelta(t, total(y)/25, mean[0], 1e-3)
+	assert.InDelta(t, vec.Total(y)/25, mean[0], 1e-3)
 }
 
 // What is odd of data must not keep a fit from ending.
@@ -364,7 +371,7 @@ func TestPoolOddData(t *testing.T) {
 			_, p, err := k.Predict(c.x)
 			require.NoError(t, err)
 			for _, row := range p {
-				assert.InDelta(t, 1, total(row), 1e-12)
+				assert.InDelta(t, 1, vec.Total(row), 1e-12)
 				assert.Greater(t, slices.Min(row), 0.0)
 			}
 		})
@@ -415,11 +422,11 @@ func TestPoolUnits(t *testing.T) {
 func TestPoolFilesAreChecked(t *testing.T) {
 	x, y := bumpy(30)
 	m := fitPool(t, Auto{}, []View{{X: x}}, y)
-	back := requireFile(t, m, LoadAs[*PoolModel], 40001)
+	back := requireFile(t, m, LoadAs[*AutoModel], 40001)
 	assert.Equal(t, predicted(t, m, x), predicted(t, back, x))
 	require.Len(t, m.members, 2)
 	c := fitClasses(t, AutoClassifier[int]{}, []View{{X: x}}, parts(y, 3))
-	classes := requireFile(t, c, LoadAs[*PoolClassifierModel[int]], 40001)
+	classes := requireFile(t, c, LoadAs[*AutoClassifierModel[int]], 40001)
 	assert.Equal(t, predicted(t, c, x), predicted(t, classes, x))
 	assert.Equal(t, c.Classes(), classes.Classes())
 
@@ -427,7 +434,7 @@ func TestPoolFilesAreChecked(t *testing.T) {
 	require.NoError(t, m.Save(&file))
 	require.NoError(t, c.Save(&classFile))
 	_, err := LoadAs[*MultiGPModel](bytes.NewReader(file.Bytes()))
-	assert.ErrorContains(t, err, "another kind")
+	assert.ErrorContains(t, err, "the file holds")
 	replace := func(old, new string) func(map[string]string, map[string]tensor) {
 		return func(md map[string]string, _ map[string]tensor) {
 			require.Contains(t, md["model"], old)
@@ -460,7 +467,7 @@ func TestPoolFilesAreChecked(t *testing.T) {
 		}},
 		{"sharpness is 9", classFile.Bytes(), replace(fmt.Sprintf(`"sharpness":%v`, c.members[0].sharpness), `"sharpness":9`)},
 		{"4 classes with 3 functions", classFile.Bytes(), replace(`"classes":[`, `"classes":[7,`)},
-		{"members[3] is of other classes", classFile.Bytes(), func(md map[string]string, _ map[string]tensor) {
+		{"members[4] is of other classes", classFile.Bytes(), func(md map[string]string, _ map[string]tensor) {
 			at := strings.LastIndex(md["model"], `"classes":[`) + len(`"classes":[`)
 			md["model"] = md["model"][:at] + "7" + md["model"][at+1:]
 		}},
@@ -489,7 +496,7 @@ func TestPoolOfClassesDropsWhatFails(t *testing.T) {
 	names, weights := m.Members()
 	assert.NotContains(t, names, "single features")
 	assert.Contains(t, names, "broad kernels")
-	assert.InDelta(t, 1, total(weights), 1e-12)
+	assert.InDelta(t, 1, vec.Total(weights), 1e-12)
 	assert.Contains(t, m.Summary(), "single features")
 	assert.Contains(t, m.Summary(), "clearly worse than the first")
 	probability, err := m.members[0].LeaveOneOut(labels)

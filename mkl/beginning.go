@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -30,9 +32,6 @@ const (
 	mostDeciding   = 1500
 )
 
-// leastOfClass is the least number of samples of a class among some of all, if it has so many.
-const leastOfClass = 10
-
 // part returns how many of n samples of a target, or of labels, are fitted first.
 func part(n int, labels bool) int {
 	n = n * 2 / 5
@@ -55,7 +54,7 @@ func mostAtFirst(n int, labels bool) int {
 
 // beginAtSome fits some of the samples by fit, which has the settings e, and lets e start where that ended. It
 // returns why it ended there, MaxSweeps if no part could be fitted.
-func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k heldKernels, y []float64, labels bool,
+func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k gram.Held, y []float64, labels bool,
 	fit func(vi.Kernels, []float64) (*mgp.Fit, error)) (vi.Reason, error) {
 	N := len(y)
 	var class []int
@@ -67,7 +66,7 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k hel
 	ended := vi.MaxSweeps
 	keep := s.start != nil && s.start.Keep
 	begin := func(rows []int) (started bool, err error) {
-		f, err := fit(someKernels(k, rows), picked(y, rows))
+		f, err := fit(someKernels(k, rows), vec.Picked(y, rows))
 		switch {
 		case ctx.Err() != nil:
 			return false, err
@@ -105,9 +104,9 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k hel
 // than mostDeciding it draws as many of all.
 func deciding(influence []float64, class []int, least int, seed uint64) (rows []int) {
 	N := len(influence)
-	order := upTo(N)
+	order := vec.UpTo(N)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(influence[b], influence[a]) })
-	left, of := float64(decided*total(influence)), [2]int{}
+	left, of := float64(decided*vec.Total(influence)), [2]int{}
 	for _, n := range order {
 		if left > 0 || len(rows) < least || of[class[n]] < leastOfClass {
 			rows = append(rows, n)
@@ -123,10 +122,10 @@ func deciding(influence []float64, class []int, least int, seed uint64) (rows []
 }
 
 // someKernels returns the kernels of some of the samples.
-func someKernels(k heldKernels, rows []int) vi.Kernels {
+func someKernels(k gram.Held, rows []int) vi.Kernels {
 	some := k.Select(rows, rows)
-	if a, ok := k.(*adaptive); ok {
-		return a.some(some, rows)
+	if a, ok := k.(*gram.Adaptive); ok {
+		return a.Some(some, rows)
 	}
 	return some
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // Deciding samples are those of the most influence that have nine tenths of it, of each class some, and
@@ -22,7 +24,7 @@ func TestDeciding(t *testing.T) {
 	}
 	assert.Equal(t, []int{0, 3, 8, 17, 20, 21, 25, 31, 33, 36}, deciding(influence, class, 0, 1))
 	assert.Equal(t, []int{0, 1, 2, 3, 4, 8, 17, 20, 21, 25, 31, 33, 36}, deciding(influence, class, 13, 1))
-	assert.Equal(t, upTo(40), deciding(influence, class, 40, 1))
+	assert.Equal(t, vec.UpTo(40), deciding(influence, class, 40, 1))
 	class[38], class[39] = 1, 1
 	assert.Equal(t, []int{0, 3, 8, 17, 20, 21, 25, 31, 33, 36, 38, 39}, deciding(influence, class, 0, 1))
 
@@ -58,7 +60,7 @@ func TestDecidingSamplesTellTheScales(t *testing.T) {
 			labels[i] = 1
 		}
 	}
-	views := []View{{X: x, Kernel: RBF{ARD: true}}}
+	views := []View{{X: x, Kernel: kernel.RBF{ARD: true}}}
 	fit := func(hurried bool, workers int) *MultiGPClassifierModel[int] {
 		c := MultiGPClassifier[int]{Fitting: Fitting{Workers: workers}, Classes: []int{0, 1}, hurried: hurried}
 		m, err := c.Fit(context.Background(), views, labels)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // categories returns samples of three features with two, three and five categories, whose
@@ -52,14 +53,14 @@ func TestCategoricalAgainstFormula(t *testing.T) {
 	slices.Sort(shares)
 	median := shares[(len(shares)-1)/2]
 	for _, c := range []struct {
-		kernel Kernel
+		kernel kernel.Kernel
 		name   string
 		f      func(h float64) float64
 	}{
-		{Categorical{Width: 0.4}, "categorical(width=0.4)", func(h float64) float64 { return math.Exp(-h / 0.4) }},
-		{Categorical{}, "categorical(width=mean)", func(h float64) float64 { return math.Exp(-h / mean) }},
-		{Categorical{Medians: 2}, "categorical(medians=2)", func(h float64) float64 { return math.Exp(-h / (2 * median)) }},
-		{Categorical{Overlap: true}, "categorical(overlap)", func(h float64) float64 { return 1 - h }},
+		{kernel.Categorical{Width: 0.4}, "categorical(width=0.4)", func(h float64) float64 { return math.Exp(-h / 0.4) }},
+		{kernel.Categorical{}, "categorical(width=mean)", func(h float64) float64 { return math.Exp(-h / mean) }},
+		{kernel.Categorical{Medians: 2}, "categorical(medians=2)", func(h float64) float64 { return math.Exp(-h / (2 * median)) }},
+		{kernel.Categorical{Overlap: true}, "categorical(overlap)", func(h float64) float64 { return 1 - h }},
 	} {
 		assert.Equal(t, c.name, c.kernel.String())
 		k := matrix(n, n, func(i, j int) float64 { return c.f(differing(x.Row(i), x.Row(j))) })
@@ -84,7 +85,7 @@ func TestCategoricalAgainstFormula(t *testing.T) {
 func TestCategoricalIsAProduct(t *testing.T) {
 	x := categories(3, 12)
 	rho := math.Exp(-1 / (3 * 0.7))
-	_, train, _ := trained(t, 1, []View{{X: x, Kernel: Categorical{Width: 0.7}}}, nil)
+	_, train, _ := trained(t, 1, []View{{X: x, Kernel: kernel.Categorical{Width: 0.7}}}, nil)
 	want := matrix(12, 12, func(i, j int) float64 {
 		product := 1.0
 		for f := range 3 {
@@ -109,24 +110,34 @@ func TestCategoricalInModels(t *testing.T) {
 		class = append(class, []string{"low", "high"}[min(1, int(x.At(i, 2)/2e5))])
 	}
 	views := []View{
-		{Name: "kinds", X: x, Kernel: Categorical{}},
-		{Name: "shares", X: x, Columns: []int{2, 1}, Kernel: Categorical{Overlap: true}},
+		{Name: "kinds", X: x, Kernel: kernel.Categorical{}},
+		{Name: "shares", X: x, Columns: []int{2, 1}, Kernel: kernel.Categorical{Overlap: true}},
 	}
 	new := categories(5, 6)
 	new.Set(2, 1, 77)
-	few := Fitting{MaxSweeps: 20}
+	few := fitting{Ascent: Ascent{MaxSweeps: 20}}
 	for _, c := range []struct {
 		name string
 		fit  func() (Model, error)
 	}{
-		{"Regression", func() (Model, error) { return Regression{Fitting: few}.Fit(t.Context(), views, y) }},
-		{"MultiGP", func() (Model, error) { return MultiGP{Fitting: few}.Fit(t.Context(), views, y) }},
-		{"MultiTask", func() (Model, error) { return MultiTask{Fitting: few}.Fit(t.Context(), views[:1], y, class01(class)) }},
-		{"LandmarkGP", func() (Model, error) {
-			return LandmarkGP{Fitting: few, Landmarks: Landmarks{Count: 20}}.Fit(t.Context(), views, y)
+		{"Regression", func() (Model, error) {
+			return Regression{Fitting: few.Fitting, Ascent: few.Ascent}.Fit(t.Context(), views, y)
 		}},
-		{"Classifier", func() (Model, error) { return Classifier[string]{Fitting: few}.Fit(t.Context(), views, class) }},
-		{"ProbitClassifier", func() (Model, error) { return ProbitClassifier[string]{Fitting: few}.Fit(t.Context(), views, class) }},
+		{"MultiGP", func() (Model, error) {
+			return MultiGP{Fitting: few.Fitting, Climb: few.climb()}.Fit(t.Context(), views, y)
+		}},
+		{"MultiTask", func() (Model, error) {
+			return MultiTask{Fitting: few.Fitting, Ascent: few.Ascent}.Fit(t.Context(), views[:1], y, class01(class))
+		}},
+		{"LandmarkGP", func() (Model, error) {
+			return LandmarkGP{Fitting: few.Fitting, Climb: few.climb(), Landmarks: &Landmarks{Count: 20}}.Fit(t.Context(), views, y)
+		}},
+		{"Classifier", func() (Model, error) {
+			return Classifier[string]{Fitting: few.Fitting, Ascent: few.Ascent}.Fit(t.Context(), views, class)
+		}},
+		{"ProbitClassifier", func() (Model, error) {
+			return ProbitClassifier[string]{Fitting: few.Fitting, Ascent: few.Ascent}.Fit(t.Context(), views, class)
+		}},
 	} {
 		m, err := c.fit()
 		require.NoError(t, err, c.name)
@@ -146,9 +157,9 @@ func TestCategoricalInModels(t *testing.T) {
 			}
 			switch m := m.(type) {
 			case *RegressionModel:
-				one, err = m.Predictor(PredictorOptions{Tolerance: -1})
+				one, err = m.Predictor(PredictorOptions{Exact: true})
 			case *MultiGPModel:
-				one, err = m.Predictor(ProcessPredictorOptions{Exact: true})
+				one, err = m.Predictor(PredictorOptions{Exact: true})
 			default:
 				continue
 			}
@@ -187,18 +198,18 @@ func TestCategoricalErrors(t *testing.T) {
 		view View
 		want string
 	}{
-		{View{X: x, Kernel: Categorical{Width: -1}}, "Width is -1"},
-		{View{X: x, Kernel: Categorical{Width: 1, Overlap: true}}, "more than one of Width, Medians and Overlap is set"},
-		{View{X: x, Kernel: Categorical{}, Standardize: true}, "Standardize and Ranks are for quantities, not for categories"},
-		{View{X: x, Kernel: Categorical{}, Ranks: true}, "Standardize and Ranks are for quantities, not for categories"},
-		{View{X: constant, Kernel: Categorical{}}, "the mean distance between the training samples is 0: give a width or scale"},
+		{View{X: x, Kernel: kernel.Categorical{Width: -1}}, "Width is -1"},
+		{View{X: x, Kernel: kernel.Categorical{Width: 1, Overlap: true}}, "more than one of Width, Medians and Overlap is set"},
+		{View{X: x, Kernel: kernel.Categorical{}, Standardize: true}, "Standardize and Ranks are for quantities, not for categories"},
+		{View{X: x, Kernel: kernel.Categorical{}, Ranks: true}, "Standardize and Ranks are for quantities, not for categories"},
+		{View{X: constant, Kernel: kernel.Categorical{}}, "the mean distance between the training samples is 0: give a width or scale"},
 	} {
 		_, err := Regression{}.Fit(t.Context(), []View{c.view}, y)
 		assert.ErrorContains(t, err, c.want)
 	}
 
 	// Files that say what no fit says.
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 3}}.Fit(t.Context(), []View{{X: x, Kernel: Categorical{Width: 0.5}}}, y)
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 3}}.Fit(t.Context(), []View{{X: x, Kernel: kernel.Categorical{Width: 0.5}}}, y)
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
@@ -228,8 +239,8 @@ func TestCategoricalSlope(t *testing.T) {
 	}
 	fit := func(width float64) (float64, Slopes) {
 		var s Slopes
-		m, err := Regression{Fitting: Fitting{Tolerance: 1e-13, MaxSweeps: 20000, Slopes: func(got Slopes) { s = got }}}.Fit(
-			t.Context(), []View{{X: x, Kernel: Categorical{Width: width}}}, y)
+		m, err := Regression{Ascent: Ascent{Tolerance: 1e-13, MaxSweeps: 20000}, Slopes: func(got Slopes) { s = got }}.Fit(
+			t.Context(), []View{{X: x, Kernel: kernel.Categorical{Width: width}}}, y)
 		require.NoError(t, err)
 		bounds := m.Trace().Bounds
 		return bounds[len(bounds)-1], s

@@ -21,12 +21,13 @@ import (
 // and its supplement.
 type Classifier[T comparable] struct {
 	Fitting
+	Ascent
 
 	Lambda, Gamma, Omega Gamma
 
 	// Margin is half the width of the gap between the classes, on the scale of
 	// the scores. The paper has one; without it (0) probabilities come true more
-	// nearly and labels are as often right: docs/reproductions.md.
+	// nearly and labels are as often right: docs/lab/reproductions.md.
 	Margin float64
 
 	// SigmaG is the standard deviation of the intermediate outputs; 0 means 0.1.
@@ -35,7 +36,11 @@ type Classifier[T comparable] struct {
 	// Plain does exactly the published updates, which need many more sweeps.
 	Plain bool
 
-	Landmarks *Landmarks // as in [Regression]
+	MissingViews    bool          // as in [Regression]
+	AllowDuplicates bool          // as in [Regression]
+	Storage         KernelStorage // as in [Regression]
+	Slopes          func(Slopes)  // as in [Regression]
+	Landmarks       *Landmarks    // as in [Regression]
 
 	// Classes, if not nil, are the classes in the order that models keep, which
 	// must be those of the training labels. Otherwise it is the order in which
@@ -46,6 +51,11 @@ type Classifier[T comparable] struct {
 	// kernels, perhaps with other labels or priors, to continue from; it takes the place of Seed,
 	// and Restarts is an error.
 	From *ClassifierModel[T]
+}
+
+// fitting returns the settings of a fit.
+func (c Classifier[T]) fitting() *fitting {
+	return &fitting{Fitting: c.Fitting, Ascent: c.Ascent, allowDuplicates: c.AllowDuplicates, missingViews: c.MissingViews, storage: c.Storage, slopes: c.Slopes}
 }
 
 // Fit fits the model to the views of N samples and their labels. Errors are
@@ -63,7 +73,7 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 			return nil, fmt.Errorf("mkl: From: its classes are %v, not %v", c.From.classes.names, classes)
 		}
 	}
-	s, err := fitScores(ctx, &c.Fitting, c.Landmarks, settings, views, y, len(classes), c.EstimateMemory, from)
+	s, err := fitScores(ctx, c.fitting(), c.Landmarks, settings, views, y, len(classes), c.EstimateMemory, from)
 	if s == nil {
 		return nil, err
 	}
@@ -76,6 +86,6 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Outputs being classes.
-func (c Classifier[T]) EstimateMemory(s Size) int64 {
-	return c.kernelMemory(c.Landmarks.size(s), functions(s.Outputs))
+func (c Classifier[T]) EstimateMemory(s FitSize) int64 {
+	return c.fitting().kernelMemory(c.Landmarks.size(s), functions(s.Outputs))
 }

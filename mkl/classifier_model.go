@@ -31,7 +31,7 @@ func (m *ClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][
 
 // PredictClasses is Predict with options, and with decision values.
 func (m *ClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
-	t, err := m.design.checkInputs(x)
+	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -30,7 +32,7 @@ func blobs(seed uint64, n, k int) (x Features, class []int) {
 }
 
 func rbfs(x Features) []View {
-	return []View{{X: x, Kernel: RBF{Width: 0.5}}, {X: x, Kernel: RBF{Width: 2}}}
+	return []View{{X: x, Kernel: kernel.RBF{Width: 0.5}}, {X: x, Kernel: kernel.RBF{Width: 2}}}
 }
 
 func TestClassifier(t *testing.T) {
@@ -45,7 +47,7 @@ func TestClassifier(t *testing.T) {
 		for i, c := range class {
 			labels[i] = names[c]
 		}
-		m, err := Classifier[string]{Fitting: Fitting{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), labels)
+		m, err := Classifier[string]{Ascent: Ascent{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), labels)
 		require.NoError(t, err)
 		assert.Equal(t, names, m.Classes())
 
@@ -60,7 +62,7 @@ func TestClassifier(t *testing.T) {
 				sum += v
 			}
 			require.InDelta(t, 1, sum, 1e-12)
-			require.Equal(t, names[argMax(row)], p.Label[i])
+			require.Equal(t, names[vec.ArgMax(row)], p.Label[i])
 			if p.Label[i] == names[truth[i]] {
 				right++
 			}
@@ -101,8 +103,8 @@ func TestClassifierAgainstInference(t *testing.T) {
 	require.NoError(t, err)
 	fit, err := bemkl.Classification{Seed: 5, Margin: 0.5, SigmaG: 0.3, Ascent: vi.Ascent{MaxSweeps: 20}}.Fit(context.Background(), k, y)
 	require.NoError(t, err)
-	settings := Fitting{Seed: 5, MaxSweeps: 20}
-	m, err := Classifier[int]{Fitting: settings, Margin: 0.5, SigmaG: 0.3}.Fit(context.Background(), rbfs(x), class)
+	settings := fitting{Fitting: Fitting{Seed: 5}, Ascent: Ascent{MaxSweeps: 20}}
+	m, err := Classifier[int]{Fitting: settings.Fitting, Ascent: settings.Ascent, Margin: 0.5, SigmaG: 0.3}.Fit(context.Background(), rbfs(x), class)
 	require.NoError(t, err)
 	labels := make([][]bool, 3)
 	for o := range labels {
@@ -110,7 +112,7 @@ func TestClassifierAgainstInference(t *testing.T) {
 			labels[o] = append(labels[o], v > 0)
 		}
 	}
-	multi, err := MultiLabel{Fitting: settings, Margin: 0.5, SigmaG: 0.3}.Fit(context.Background(), rbfs(x), labels...)
+	multi, err := MultiLabel{Fitting: settings.Fitting, Ascent: settings.Ascent, Margin: 0.5, SigmaG: 0.3}.Fit(context.Background(), rbfs(x), allLabels(labels)...)
 	require.NoError(t, err)
 	assert.Equal(t, fit.Record.Trace, m.Trace().Bounds)
 	assert.Equal(t, fit.Record.Trace, multi.Trace().Bounds)
@@ -137,7 +139,7 @@ func TestClassifierAgainstInference(t *testing.T) {
 func TestClassOrder(t *testing.T) {
 	x, class := blobs(1, 30, 3)
 	fit := func(classes []int, labels []int) (*ClassifierModel[int], error) {
-		return Classifier[int]{Fitting: Fitting{MaxSweeps: 5}, Classes: classes}.Fit(context.Background(), rbfs(x), labels)
+		return Classifier[int]{Ascent: Ascent{MaxSweeps: 5}, Classes: classes}.Fit(context.Background(), rbfs(x), labels)
 	}
 	slices.Reverse(class)
 	m, err := fit(nil, class)
@@ -177,7 +179,7 @@ func TestMultiLabelRefusals(t *testing.T) {
 		{[][]bool{some, {true, true, true, true}}, "mkl: labels[1]: no sample is known not to have it: there is nothing to learn"},
 		{[][]bool{{true}}, "mkl: labels[0]: 1 samples where at least 2 are needed"},
 	} {
-		_, err := MultiLabel{}.Fit(context.Background(), rbfs(x), c.labels...)
+		_, err := MultiLabel{}.Fit(context.Background(), rbfs(x), allLabels(c.labels)...)
 		assert.EqualError(t, err, c.want)
 	}
 }
@@ -194,7 +196,7 @@ func TestClassesInFiles(t *testing.T) {
 	for _, c := range class {
 		labels = append(labels, places[c])
 	}
-	m, err := Classifier[place]{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), rbfs(x), labels)
+	m, err := Classifier[place]{Ascent: Ascent{MaxSweeps: 5}}.Fit(context.Background(), rbfs(x), labels)
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
@@ -211,21 +213,21 @@ func TestClassesInFiles(t *testing.T) {
 	_, err = LoadAs[*ClassifierModel[struct{ Country string }]](bytes.NewReader(file.Bytes()))
 	assert.ErrorContains(t, err, "unknown field")
 	_, err = LoadAs[*RegressionModel](bytes.NewReader(file.Bytes()))
-	assert.ErrorContains(t, err, "mkl: load: the file holds a model of another kind: \"classifier\", not \"regression\"")
+	assert.ErrorContains(t, err, "mkl: load: the file holds \"classifier\", not \"regression\"")
 	_, err = LoadAs[*MultiLabelModel](bytes.NewReader(file.Bytes()))
-	assert.ErrorContains(t, err, "another kind")
+	assert.ErrorContains(t, err, "the file holds")
 }
 
 func TestClassPredictor(t *testing.T) {
 	for _, k := range []int{2, 4} {
 		x, class := blobs(1, 20*k, k)
-		m, err := Classifier[int]{Fitting: Fitting{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), class)
+		m, err := Classifier[int]{Ascent: Ascent{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), class)
 		require.NoError(t, err)
 		z, _ := blobs(2, 10*k, k)
 		for _, published := range []bool{false, true} {
 			want, err := m.PredictClasses(context.Background(), PredictOptions{Published: published}, z)
 			require.NoError(t, err)
-			p, err := m.Predictor(PredictorOptions{Tolerance: -1, Published: published})
+			p, err := m.Predictor(PredictorOptions{Exact: true, Published: published})
 			require.NoError(t, err)
 			probability := make([]float64, k)
 			for i := range z.Rows {
@@ -248,7 +250,7 @@ func TestClassPredictor(t *testing.T) {
 		}
 		p, err := m.Predictor(PredictorOptions{})
 		require.NoError(t, err)
-		assert.LessOrEqual(t, p.Info(0).MeanError, DefaultPruning)
+		assert.LessOrEqual(t, p.Info()[0].MeanError, DefaultPruning)
 		_, err = p.Predict(make([]float64, k+1), z.Row(0))
 		assert.EqualError(t, err, "mkl: probability has length "+string(rune('0'+k+1))+" and there are "+string(rune('0'+k))+" classes")
 		_, err = m.Predictor(PredictorOptions{MeanOnly: true})
@@ -263,20 +265,20 @@ func TestUnknownLabels(t *testing.T) {
 	y := la.NewMatrix[float64](2, 60)
 	for o := range labels {
 		for i, c := range class {
-			labels[o][i] = Absent
+			labels[o][i] = LabelAbsent
 			if c == o {
-				labels[o][i] = Present
+				labels[o][i] = LabelPresent
 			}
 			if i%5 == 2 && o == 1 {
-				labels[o][i] = Unknown
+				labels[o][i] = LabelUnknown
 			}
-			y.Set(o, i, map[Label]float64{Unknown: math.NaN(), Absent: -1, Present: 1}[labels[o][i]])
+			y.Set(o, i, map[Label]float64{LabelUnknown: math.NaN(), LabelAbsent: -1, LabelPresent: 1}[labels[o][i]])
 		}
 	}
-	settings := MultiLabel{Fitting: Fitting{Seed: 2, MaxSweeps: 40}}
-	m, err := settings.FitKnown(context.Background(), rbfs(x), labels...)
+	settings := MultiLabel{Fitting: Fitting{Seed: 2}, Ascent: Ascent{MaxSweeps: 40}}
+	m, err := settings.Fit(context.Background(), rbfs(x), labels...)
 	require.NoError(t, err)
-	_, k, err := settings.kernels(context.Background(), rbfs(x), 60, 2, settings.EstimateMemory)
+	_, k, err := settings.fitting().fixedKernels(context.Background(), nil, rbfs(x), 60, 2, settings.EstimateMemory)
 	require.NoError(t, err)
 	fit, err := bemkl.Classification{Seed: 2, Ascent: vi.Ascent{MaxSweeps: 40}}.Fit(context.Background(), k, y)
 	require.NoError(t, err)
@@ -284,7 +286,7 @@ func TestUnknownLabels(t *testing.T) {
 	p, err := m.PredictLabels(context.Background(), PredictOptions{}, x)
 	require.NoError(t, err)
 	for i, c := range class {
-		if labels[1][i] == Unknown {
+		if labels[1][i] == LabelUnknown {
 			assert.Equal(t, c == 1, p.Label[1][i], "sample %d", i)
 		}
 	}
@@ -292,10 +294,10 @@ func TestUnknownLabels(t *testing.T) {
 		"mkl: labels[1]: no sample is known to have it: there is nothing to learn": make([]Label, 60),
 		"mkl: labels[1][0] is Label(7)":                                            append([]Label{7}, labels[1][1:]...),
 	} {
-		if bad[0] == Unknown {
-			bad[0] = Absent
+		if bad[0] == LabelUnknown {
+			bad[0] = LabelAbsent
 		}
-		_, err := MultiLabel{}.FitKnown(context.Background(), rbfs(x), labels[0], bad)
+		_, err := MultiLabel{}.Fit(context.Background(), rbfs(x), labels[0], bad)
 		assert.EqualError(t, err, want)
 	}
 }
@@ -308,12 +310,12 @@ func TestLabelPredictor(t *testing.T) {
 			labels[o] = append(labels[o], c <= o)
 		}
 	}
-	m, err := MultiLabel{Fitting: Fitting{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), labels...)
+	m, err := MultiLabel{Ascent: Ascent{MaxSweeps: 60}}.Fit(context.Background(), rbfs(x), allLabels(labels)...)
 	require.NoError(t, err)
 	z, _ := blobs(2, 30, 3)
 	want, err := m.PredictLabels(context.Background(), PredictOptions{}, z)
 	require.NoError(t, err)
-	p, err := m.Predictor(PredictorOptions{Tolerance: -1})
+	p, err := m.Predictor(PredictorOptions{Exact: true})
 	require.NoError(t, err)
 	probability := make([]float64, 2)
 	for i := range z.Rows {
@@ -330,7 +332,7 @@ func TestLabelPredictor(t *testing.T) {
 			}
 		}))
 	}
-	assert.Positive(t, len(p.Info(1).Samples))
+	assert.Positive(t, len(p.Info()[1].Samples))
 	assert.EqualError(t, p.Predict(probability[:1], z.Row(0)), "mkl: probability has length 1 and there are 2 labels")
 	assert.Error(t, p.Predict(probability, z.Row(0)[:1]))
 	_, err = m.Predictor(PredictorOptions{MeanOnly: true})

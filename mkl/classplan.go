@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/stat"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -22,7 +23,7 @@ import (
 //	b, err := plan.Builder(0)
 //	err = b.Add(labels, x...)      // some samples, again and again
 //	part, err := b.Finish()        // *stat.Statistic: merge, subtract, save, send
-//	model, err := plan.Fit(ctx, mkl.Fitting{}, rows, part, other)
+//	model, err := plan.Fit(ctx, mkl.ClassPlanFitting{}, rows, part, other)
 //
 // A ClassPlan is immutable and safe for concurrent use.
 type ClassPlan[T comparable] struct {
@@ -101,79 +102,80 @@ func (b *ClassPlanBuilder[T]) Add(labels []T, x ...Features) error {
 	return addLabelled(&b.pieces, index, x)
 }
 
-// LabelledRows are some samples, for [ClassPlan.Fit].
-type LabelledRows[T comparable] struct {
+// ClassRows are some samples, for [ClassPlan.Fit].
+type ClassRows[T comparable] struct {
 	Labels []T        // classes of the plan
 	X      []Features // a matrix for each of Inputs, a row for each sample
 }
 
 // Sum sums all samples of an iterator, as [Plan.Sum] does.
-func (p *ClassPlan[T]) Sum(ctx context.Context, workers int, rows iter.Seq2[LabelledRows[T], error]) (*stat.Statistic, error) {
+func (p *ClassPlan[T]) Sum(ctx context.Context, workers int, rows iter.Seq2[ClassRows[T], error]) (*stat.Statistic, error) {
 	if ctx == nil {
-		return nil, errNoContext
+		return nil, gram.ErrNoContext
 	}
 	b, err := p.Builder(workers)
 	if err != nil {
 		return nil, err
 	}
-	err = eachPart(ctx, rows, func(r LabelledRows[T]) error { return b.Add(r.Labels, r.X...) })
+	err = eachPart(ctx, rows, func(r ClassRows[T]) error { return b.Add(r.Labels, r.X...) })
 	if err != nil {
 		return nil, err
 	}
 	return b.Finish()
 }
 
+// ClassPlanFitting holds the settings of a fit that passes over samples. Seed chooses the samples by which the odds are
+// sharpened; MemoryLimit plays no role. If there are no Notes the model gets the notes of the plan.
+type ClassPlanFitting struct {
+	Fitting
+	MinRise   float64 // as in [LandmarkClassifier]
+	MaxPasses int     // as in [LandmarkClassifier]
+}
+
 // Fit fits the model to the samples of an iterator, which it goes over once in every pass and
 // of which it holds only some. Each pass must have the same samples, in the same order for the
 // same bits. sums are those of all of them, merged and not changed; if there are none, one pass
-// more makes them. Of the settings Tolerance, MaxSweeps (the most passes), Seed (of the samples
-// by which odds are sharpened), Workers, Progress and Notes count; the plan's notes stand in
-// where there are none.
+// more makes them.
 func (p *ClassPlan[T]) Fit(
-	ctx context.Context, f Fitting, rows iter.Seq2[LabelledRows[T], error], sums ...*stat.Statistic,
+	ctx context.Context, settings ClassPlanFitting, rows iter.Seq2[ClassRows[T], error], sums ...*stat.Statistic,
 ) (*LandmarkClassifierModel[T], error) {
 	switch {
 	case ctx == nil:
-		return nil, errNoContext
+		return nil, gram.ErrNoContext
 	case rows == nil:
 		return nil, errNoRows
 	}
+	f := settings.fitting()
 	if err := f.check(0); err != nil {
 		return nil, err
 	}
-	if len(sums) == 0 {
-		s, err := p.Sum(ctx, f.Workers, rows)
-		if err != nil {
-			return nil, err
-		}
-		sums = []*stat.Statistic{s}
-	}
-	samples, moments, err := p.moments(sums)
+	samples, moments, err := p.labelMoments(ctx, f.Workers, rows, sums)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.checkClasses(moments); err != nil {
+	return p.fit(ctx, f, rows, samples, moments)
+}
+
+func (s ClassPlanFitting) fitting() *fitting {
+	return &fitting{Fitting: s.Fitting, Ascent: Ascent{Tolerance: s.MinRise, MaxSweeps: s.MaxPasses}, limit: "MaxPasses"}
+}
+
+// fit is Fit to so many samples with these moments.
+func (p *ClassPlan[T]) fit(
+	ctx context.Context, f *fitting, rows iter.Seq2[ClassRows[T], error], samples int64, moments *stat.Moments,
+) (*LandmarkClassifierModel[T], error) {
+	m := &LandmarkClassifierModel[T]{plan: p, observations: samples, beyond: p.beyond(moments), sharpness: 1}
+	labels, err := m.centre(moments, f.Workers)
+	if err != nil {
 		return nil, err
 	}
-	m := &LandmarkClassifierModel[T]{plan: p, observations: samples, beyond: p.beyond(moments), sharpness: 1}
-	centred := moments.All()
-	for i := range centred.Views {
-		centred.Views[i].Shift = moments.ViewMean(i)
-		la.Scal(-1, centred.Views[i].Shift)
-		m.shift = append(m.shift, centred.Views[i].Shift)
-	}
-	if moments, err = moments.Apply(&la.Workspace{Workers: f.Workers}, centred); err != nil {
-		return nil, fmt.Errorf("mkl: %w", err)
-	}
-	D, all := p.width()+1, moments.Groups[0].Sums // the features and 1, and after them the labels
-	m.gram = all.Slice(0, D, 0, D).Clone()
 	look := &looking[T]{
 		plan: p, rows: rows, shift: m.shift, workers: f.Workers,
 		share: sharpnessSamples / float64(samples), src: special.NewRand(rand.NewPCG(f.Seed, 0x6f646473)),
 	}
 	e := mgp.Evidence{Workers: f.Workers, Ascent: f.ascent(1, 1)}
 	fits, err := e.FitFeatureLabels(ctx, mgp.FeatureLabels{
-		Blocks: append(p.Features(), 1), Gram: m.gram, Sums: all.Slice(D, D+p.functions(), 0, D), Samples: float64(samples), Pass: look.pass,
+		Blocks: append(p.Features(), 1), Gram: m.gram, Sums: labels, Samples: float64(samples), Pass: look.pass,
 	})
 	if err != nil && !strings.HasPrefix(err.Error(), "mkl: ") { // as an error of the pass has
 		err = fmt.Errorf("mkl: %w", err)
@@ -186,18 +188,8 @@ func (p *ClassPlan[T]) Fit(
 			return nil, errors.Join(err, kerr)
 		}
 	}
-	trace, terr := passesTrace(fits)
-	if terr != nil {
+	if terr := m.adopt(fits, f); terr != nil {
 		return nil, errors.Join(err, terr)
-	}
-	r := f.record(trace)
-	if r.notes == nil {
-		r.notes = p.Notes()
-	}
-	m.onViews = onViews{r, p.design}
-	for _, fit := range fits {
-		m.posteriors, m.bounds = append(m.posteriors, fit.Posterior), append(m.bounds, fit.LogEvidence)
-		m.curvatures = append(m.curvatures, fit.Curvature)
 	}
 	if scores, serr := m.leftOutScores(look.kept, look.class, f.Workers); serr != nil {
 		err = errors.Join(err, serr)
@@ -205,6 +197,59 @@ func (p *ClassPlan[T]) Fit(
 		m.sharpness = fitSharpness(scores, look.class)
 	}
 	return m, err
+}
+
+// labelMoments returns the number of all samples and their moments, from sums of all samples or, without sums, by a pass.
+func (p *ClassPlan[T]) labelMoments(
+	ctx context.Context, workers int, rows iter.Seq2[ClassRows[T], error], sums []*stat.Statistic,
+) (int64, *stat.Moments, error) {
+	if len(sums) == 0 {
+		s, err := p.Sum(ctx, workers, rows)
+		if err != nil {
+			return 0, nil, err
+		}
+		sums = []*stat.Statistic{s}
+	}
+	samples, moments, err := p.moments(sums)
+	if err != nil {
+		return 0, nil, err
+	}
+	return samples, moments, p.checkClasses(moments)
+}
+
+// centre sets the shift that gives each feature the mean 0, and gram, the sums of products of the features so shifted
+// and of 1. It returns the sums of their products with the labels, functions × features.
+func (m *LandmarkClassifierModel[T]) centre(moments *stat.Moments, workers int) (labels la.Matrix[float64], err error) {
+	centred := moments.All()
+	for i := range centred.Views {
+		centred.Views[i].Shift = moments.ViewMean(i)
+		la.Scal(-1, centred.Views[i].Shift)
+		m.shift = append(m.shift, centred.Views[i].Shift)
+	}
+	if moments, err = moments.Apply(&la.Workspace{Workers: workers}, centred); err != nil {
+		return labels, fmt.Errorf("mkl: %w", err)
+	}
+	D, all := m.plan.width()+1, moments.Groups[0].Sums // the features and 1, and after them the labels
+	m.gram = all.Slice(0, D, 0, D).Clone()
+	return all.Slice(D, D+m.plan.functions(), 0, D), nil
+}
+
+// adopt makes the fits of the functions the model's.
+func (m *LandmarkClassifierModel[T]) adopt(fits []*mgp.FeatureFit, f *fitting) error {
+	trace, err := passesTrace(fits)
+	if err != nil {
+		return err
+	}
+	r := f.record(trace)
+	if r.notes == nil {
+		r.notes = m.plan.Notes()
+	}
+	m.onViews = onViews{r, m.plan.design}
+	for _, fit := range fits {
+		m.posteriors, m.bounds = append(m.posteriors, fit.Posterior), append(m.bounds, fit.LogEvidence)
+		m.curvatures = append(m.curvatures, fit.Curvature)
+	}
+	return nil
 }
 
 // checkClasses returns an error unless every class has a sample.
@@ -245,167 +290,3 @@ func passesTrace(fits []*mgp.FeatureFit) (Trace, error) {
 	}
 	return t, nil
 }
-
-// sharpnessSamples is about how many samples the sharpness of odds is fitted to, one parameter.
-const sharpnessSamples = 5000
-
-// looking makes the passes of a fit. With φ = by·k + shift the values wᵀφ are (byᵀw)ᵀk + wᵀ·shift,
-// and gradients Σ slope·φ come from Σ slope·k: no features are made.
-type looking[T comparable] struct {
-	plan    *ClassPlan[T]
-	rows    iter.Seq2[LabelledRows[T], error]
-	shift   [][]float64
-	workers int
-
-	share float64 // of the samples that the first pass keeps, drawn at random
-	src   special.Rand
-	kept  [][]float64 // of each input, rows one after another
-	class []int       // theirs
-}
-
-// pass is one pass over all samples.
-func (l *looking[T]) pass(ctx context.Context, q *mgp.Pass) error {
-	p, ws := l.plan, &la.Workspace{Workers: l.workers}
-	weights := q.Weights()
-	F := weights.Rows
-	level, slopes := make([]float64, F), make([]float64, F) // wᵀ·(shift; 1); Σ slope
-	var at, sum []la.Matrix[float64]                        // of each view wᵀ·by, and Σ slope·kᵀ: F×D
-	first := 0
-	for i, by := range p.by {
-		w := weights.Slice(0, F, first, first+by.Rows)
-		v := la.NewMatrix[float64](F, by.Cols)
-		la.Gemm(ws, la.NoTrans, la.NoTrans, 1, w, by, 0, v)
-		for k := range level {
-			level[k] += la.Dot(w.Row(k), l.shift[i])
-		}
-		at, sum = append(at, v), append(sum, la.NewMatrix[float64](F, by.Cols))
-		first += by.Rows
-	}
-	for k := range level {
-		level[k] += weights.At(k, first)
-	}
-	values := la.NewMatrix[float64](F, pieceSamples)
-	b := newPieces(&p.featurePlan, p.functions(), l.workers)
-	b.visit = func(kernels []la.Matrix[float64], _, y la.Matrix[float64]) error {
-		f := values.Slice(0, F, 0, y.Cols)
-		for k, c := range level {
-			row := f.Row(k)
-			for i := range row {
-				row[i] = c
-			}
-		}
-		for i, v := range at {
-			la.Gemm(ws, la.NoTrans, la.NoTrans, 1, v, kernels[i], 1, f)
-		}
-		if err := q.Look(f, y); err != nil {
-			return err
-		}
-		for i, s := range sum {
-			la.Gemm(ws, la.NoTrans, la.Transpose, 1, f, kernels[i], 1, s)
-		}
-		for k := range slopes {
-			slopes[k] += total(f.Row(k))
-		}
-		return nil
-	}
-	keep, labels := l.class == nil, p.labeller()
-	err := eachPart(ctx, l.rows, func(r LabelledRows[T]) error {
-		index, err := labels.indices(r.Labels)
-		if err != nil {
-			return err
-		}
-		if err := addLabelled(&b, index, r.X); err != nil {
-			return err
-		}
-		if keep {
-			l.keep(index, r.X)
-		}
-		return nil
-	})
-	if err == nil {
-		err = b.flush()
-	}
-	if err != nil {
-		return err
-	}
-	gradient := la.NewMatrix[float64](F, weights.Cols)
-	first = 0
-	for i, by := range p.by {
-		g := gradient.Slice(0, F, first, first+by.Rows)
-		la.Gemm(ws, la.NoTrans, la.Transpose, 1, sum[i], by, 0, g)
-		for k, s := range slopes {
-			la.Axpy(s, l.shift[i], g.Row(k))
-		}
-		first += by.Rows
-	}
-	for k, s := range slopes {
-		gradient.Set(k, first, s)
-	}
-	return q.AddGradient(gradient)
-}
-
-// keepAll keeps some of the samples without a pass for the fit.
-func (l *looking[T]) keepAll(ctx context.Context) error {
-	labels := l.plan.labeller()
-	return eachPart(ctx, l.rows, func(r LabelledRows[T]) error {
-		index, err := labels.indices(r.Labels)
-		if err != nil {
-			return err
-		}
-		n, err := l.plan.design.checkInputs(r.X)
-		switch {
-		case err != nil:
-			return err
-		case n != len(index):
-			return fmt.Errorf("mkl: labels: %d values where x[0] has %d samples", len(index), n)
-		}
-		l.keep(index, r.X)
-		return nil
-	})
-}
-
-// keep keeps some of the samples.
-func (l *looking[T]) keep(index []int, x []Features) {
-	if l.class == nil {
-		l.class, l.kept = []int{}, make([][]float64, len(x))
-	}
-	for i, c := range index {
-		if l.src.Float64() >= l.share {
-			continue
-		}
-		l.class = append(l.class, c)
-		for j := range x {
-			l.kept[j] = append(l.kept[j], x[j].Row(i)...)
-		}
-	}
-}
-
-// leftOutScores returns the scores of the classes of samples of the fit, given as the rows of each
-// input, by what the other samples tell. At φ_i the function has the mean mᵀφ_i and the variance v. Sample i
-// adds the curvature c to the log posterior of w along φ_i, and at the mode the slope y·h. Without it the variance
-// is v' = v/(1 − c·v), and the mean mᵀφ_i − v'·y·h, by the step of Newton's method that takes the slope away.
-func (m *LandmarkClassifierModel[T]) leftOutScores(kept [][]float64, class []int, workers int) (scoreTable, error) {
-	x := make([]Features, len(kept))
-	for j, rows := range kept {
-		x[j] = la.MatrixOf(len(class), m.design.inputs[j].cols, rows)
-	}
-	K := len(m.plan.classes.names)
-	score := scoreRows(len(class), K)
-	err := m.predict(context.Background(), PredictOptions{Workers: workers}, x, len(class), func(o, first int, mean, variance []float64) {
-		for i, f := range mean {
-			y := -1.0
-			if c := class[first+i]; K > 2 && c == o || K == 2 && c == 1 {
-				y = 1
-			}
-			v := max(variance[i]-1, 0)
-			v /= 1 - min(float64(m.curvatures[o]*v), mostLeverage)
-			h, _ := special.Mills(float64(y * f))
-			z := (f - float64(v*y*h)) / math.Sqrt(1+v)
-			score.set(first+i, o, special.LogNormalCDF(z), special.LogNormalCDF(-z))
-		}
-	})
-	return score, err
-}
-
-// mostLeverage is the most that a sample may tell of its own function, for one that is left out.
-const mostLeverage = 1 - 1e-9

@@ -9,10 +9,13 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // KernelSet is a choice of kernels for features of which nothing is known. Sets can
-// be joined: Additive|ARDRanks. The zero value is [Broad].
+// be joined: KernelsAdditive|KernelsARDRanks. The zero value is [KernelsBroad].
 //
 // Every set has a constant, which takes the place of a bias, and the linear kernel
 // XXᵀ/D of standardised features, whose entries are of order 1 whatever the number
@@ -20,26 +23,26 @@ import (
 type KernelSet int
 
 const (
-	// Broad has kernels of many widths. Seven Gaussian kernels of standardised features
+	// KernelsBroad has kernels of many widths. Seven Gaussian kernels of standardised features
 	// have widths of 2⁻³ … 2³ times the median distance of the samples: about the
 	// median lie the widths that fit smooth functions, below it those for local
 	// detail, and the wide ones are quadratic functions and interactions. Five Laplacian
 	// kernels of the features' ranks, of 2⁻² … 2² medians, stand for functions with
 	// edges and corners, as trees fit them; ranks bear outliers and skewed features.
-	Broad KernelSet = 1 << iota
+	KernelsBroad KernelSet = 1 << iota
 
-	// ARDRBF has one Gaussian kernel of standardised features whose widths are learned,
+	// KernelsARD has one Gaussian kernel of standardised features whose widths are learned,
 	// one for each feature: the best of all where few features matter and the function
 	// is smooth, and the first to overfit where features are many and samples few.
-	ARDRBF
+	KernelsARD
 
-	// ARDRanks has one Laplacian kernel of the features' ranks whose widths are learned.
-	ARDRanks
+	// KernelsARDRanks has one Laplacian kernel of the features' ranks whose widths are learned.
+	KernelsARDRanks
 
-	// Additive has one Gaussian kernel for each feature, or above 20 features one for
+	// KernelsAdditive has one Gaussian kernel for each feature, or above 20 features one for
 	// each of 10 groups of correlated ones, all of widths of order of the features'
 	// spread: a sum of functions of single features, which needs few samples.
-	Additive
+	KernelsAdditive
 )
 
 // Figures of the default kernels.
@@ -52,53 +55,32 @@ const (
 	// mostLinked is the most features whose correlations are compared, which takes a
 	// matrix of their number. Above that, groups are of neighbours.
 	mostLinked = 2000
-
-	// identity is the largest entry off the diagonal at which a kernel matrix counts
-	// as the identity. The function of such a kernel has values at the training
-	// samples that know nothing of each other. A model cannot tell it from noise,
-	// and predicts nothing with it.
-	identity = 1e-3
-
-	// duplicate is the cosine of the angle between two centred kernel matrices above
-	// which the second is left out. It is close to 1, since the widest Gaussian kernel,
-	// whose cosine with the linear one is often 1 − 1e-5, makes quadratic functions
-	// that the linear one lacks. The matrices are centred since the constant makes up
-	// for their means.
-	duplicate = 1 - 1e-8
-
-	// comparedSamples is the most samples on which kernels are compared.
-	comparedSamples = 500
 )
 
-// DefaultViews returns the kernels of a set for the inputs, whose Name, X and Columns
-// count; other fields are not used. Each input has kernels of its own, but there is
-// one constant in all. They are for Gaussian processes: ARD kernels for [MultiGP] and
-// [MultiGPClassifier] only, all others for every estimator.
-//
-// What is of no use on these samples is left out, and the notes say so in plain
-// words: features of one value, kernels so narrow that no two samples are similar,
-// and kernels that are those before them up to a factor and a constant. Errors are
-// those of data that are no features.
-func DefaultViews(set KernelSet, inputs ...View) (views []View, notes []string, err error) {
+// defaultViews returns the kernels of a set for the inputs, as [FillViews] describes them.
+func defaultViews(set KernelSet, inputs ...View) (views []View, notes []string, err error) {
 	if len(inputs) == 0 {
 		return nil, nil, fmt.Errorf("mkl: inputs: none given")
 	}
+	if err := checkShared(inputs); err != nil {
+		return nil, nil, err
+	}
 	if set == 0 {
-		set = Broad
+		set = KernelsBroad
 	}
 	if x := inputs[0].X; x.Rows == 0 {
 		return nil, nil, fmt.Errorf("mkl: inputs[0].X is %d×%d: there are no samples", x.Rows, x.Cols)
 	}
-	views = []View{{Name: "constant", X: inputs[0].X, Kernel: Constant{}, from: inputs[0].from}}
+	views = []View{{Name: "constant", X: inputs[0].X, Input: inputs[0].Input, Kernel: kernel.Constant{}, from: inputs[0].from}}
 	for i, in := range inputs {
 		arg := "inputs[" + strconv.Itoa(i) + "]"
-		if err := checkLayout(arg+".X", in.X); err != nil {
+		if err := gram.CheckLayout(arg+".X", in.X); err != nil {
 			return nil, nil, err
 		}
 		if n := inputs[0].X.Rows; in.X.Rows != n {
 			return nil, nil, fmt.Errorf("mkl: %s.X is %d×%d where inputs[0].X has %d samples (samples are rows)", arg, in.X.Rows, in.X.Cols, n)
 		}
-		if err := (sight{columns: in.Columns}).check(in.X.Cols); err != nil {
+		if err := (gram.Sight{Columns: in.Columns}).Check(in.X.Cols); err != nil {
 			return nil, nil, fmt.Errorf("mkl: %s: %w", arg, err)
 		}
 		if err := checkFinite(arg+".X", in.X); err != nil {
@@ -106,7 +88,7 @@ func DefaultViews(set KernelSet, inputs ...View) (views []View, notes []string, 
 		}
 		varying, constant := splitBySpread(in)
 		if len(constant) > 0 {
-			notes = append(notes, inputNote(in, i, len(inputs))+"features of one value are left out:"+strings.TrimPrefix(sight{columns: constant}.String(), " of"))
+			notes = append(notes, inputNote(in, i, len(inputs))+"features of one value are left out:"+strings.TrimPrefix(gram.Sight{Columns: constant}.String(), " of"))
 		}
 		if len(varying) == 0 {
 			continue
@@ -134,7 +116,7 @@ func inputNote(in View, i, n int) string {
 func splitBySpread(in View) (varying, constant []int) {
 	columns := in.Columns
 	if columns == nil {
-		columns = upTo(in.X.Cols)
+		columns = vec.UpTo(in.X.Cols)
 	}
 	for _, c := range columns {
 		varies := false
@@ -153,61 +135,71 @@ func splitBySpread(in View) (varying, constant []int) {
 // views returns the kernels of the set on the given columns of an input, nil for
 // all, but for the constant.
 func (set KernelSet) views(in View, columns []int) []View {
-	d := sight{columns: columns}.cols(in.X.Cols)
-	scaled := View{Name: in.Name, X: in.X, Columns: columns, Standardize: true, from: in.from}
-	ranked := View{Name: in.Name, X: in.X, Columns: columns, Ranks: true, from: in.from}
+	d := gram.Sight{Columns: columns}.Cols(in.X.Cols)
+	scaled := View{Name: in.Name, X: in.X, Input: in.Input, Columns: columns, Standardize: true, from: in.from}
+	ranked := View{Name: in.Name, X: in.X, Input: in.Input, Columns: columns, Ranks: true, from: in.from}
 	var views []View
-	add := func(v View, k Kernel) {
+	add := func(v View, k kernel.Kernel) {
 		v.Kernel = k
 		views = append(views, v)
 	}
-	add(scaled, Linear{Scale: 1 / float64(d)})
-	if set&Broad != 0 {
+	add(scaled, kernel.Linear{Scale: 1 / float64(d)})
+	if set&KernelsBroad != 0 {
 		for p := -3; p <= 3; p++ {
-			add(scaled, RBF{Medians: math.Ldexp(1, p)})
+			add(scaled, kernel.RBF{Medians: math.Ldexp(1, p)})
 		}
 		for p := -2; p <= 2; p++ {
-			add(ranked, Laplacian{Medians: math.Ldexp(1, p), Manhattan: true})
+			add(ranked, kernel.Laplacian{Medians: math.Ldexp(1, p), Manhattan: true})
 		}
 	}
-	if set&ARDRBF != 0 {
-		add(scaled, RBF{ARD: true})
+	if set&kernelsOfView != 0 {
+		for _, m := range viewMedians {
+			add(scaled, kernel.RBF{Medians: m})
+		}
 	}
-	if set&ARDRanks != 0 {
-		add(ranked, Laplacian{ARD: true})
+	if set&kernelsOfRanks != 0 {
+		for p := -1; p <= 1; p++ {
+			add(ranked, kernel.Laplacian{Medians: math.Ldexp(1, p), Manhattan: true})
+		}
 	}
-	if set&Additive != 0 {
+	if set&KernelsARD != 0 {
+		add(scaled, kernel.RBF{ARD: true})
+	}
+	if set&KernelsARDRanks != 0 {
+		add(ranked, kernel.Laplacian{ARD: true})
+	}
+	if set&KernelsAdditive != 0 {
 		for _, g := range additive(in.X, columns) {
 			v := scaled
 			v.Columns = g
 			if v.Name != "" {
-				v.Name += sight{columns: g}.String()
+				v.Name += gram.Sight{Columns: g}.String()
 			}
 			// The distance of two standardised samples grows with the root of the
 			// number of features.
-			add(v, RBF{Width: math.Sqrt(float64(len(g)))})
+			add(v, kernel.RBF{Width: math.Sqrt(float64(len(g)))})
 		}
 	}
 	return views
 }
 
-// MaxKernels returns the largest number of kernels that [DefaultViews] gives an input of so many columns.
+// MaxKernels returns the largest number of kernels that [FillViews] gives an input of so many columns.
 func (set KernelSet) MaxKernels(columns int) int {
 	if set == 0 {
-		set = Broad
+		set = KernelsBroad
 	}
 	n := 2 // constant and linear
-	if set&Broad != 0 {
+	if set&KernelsBroad != 0 {
 		n += 12
 	}
-	if set&ARDRBF != 0 {
+	if set&KernelsARD != 0 {
 		n++
 	}
-	if set&ARDRanks != 0 {
+	if set&KernelsARDRanks != 0 {
 		n++
 	}
 	switch {
-	case set&Additive == 0:
+	case set&KernelsAdditive == 0:
 	case columns <= mostAlone:
 		n += columns
 	default:
@@ -219,7 +211,7 @@ func (set KernelSet) MaxKernels(columns int) int {
 // additive returns the features of each additive kernel.
 func additive(x Features, columns []int) (groups [][]int) {
 	if columns == nil {
-		columns = upTo(x.Cols)
+		columns = vec.UpTo(x.Cols)
 	}
 	d := len(columns)
 	switch {
@@ -233,7 +225,7 @@ func additive(x Features, columns []int) (groups [][]int) {
 		}
 	default:
 		for _, g := range linked(correlations(x, columns), additiveGroups) {
-			groups = append(groups, picked(columns, g))
+			groups = append(groups, vec.Picked(columns, g))
 		}
 	}
 	return groups
@@ -247,7 +239,7 @@ func correlations(x Features, columns []int) la.Matrix[float64] {
 		for i := range row {
 			row[i] = x.At(i, c)
 		}
-		mean, _ := meanSD(row)
+		mean, _ := vec.MeanSD(row)
 		for i := range row {
 			row[i] -= mean
 		}
@@ -313,23 +305,22 @@ func linked(d la.Matrix[float64], count int) (groups [][]int) {
 // and adds notes on them.
 func pruneDefaults(views []View, notes []string) (kept []View, _ []string, err error) {
 	ctx := context.Background()
-	ds, err := newDesign(views, views[0].X.Rows, false)
+	t, err := bindViews(views, views[0].X.Rows, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	ds.group()
-	if err := ds.resolve(ctx, views, 0); err != nil {
+	t.Regroup()
+	if err := t.Resolve(ctx, 0); err != nil {
 		return nil, nil, err
 	}
 	drop := make([]bool, len(views))
-	for g := range ds.groups {
-		if err := ds.dropIdentities(ctx, &ds.groups[g], drop, func(i int, largest float64) {
-			notes = append(notes, fmt.Sprintf("%s is left out: it is too narrow, no two samples have more than %.1g in common", noted(views[i]), largest))
-		}); err != nil {
-			return nil, nil, err
-		}
+	err = t.DropIdentities(ctx, drop, func(i int, largest float64) {
+		notes = append(notes, fmt.Sprintf("%s is left out: it is too narrow, no two samples have more than %.1g in common", noted(views[i]), largest))
+	})
+	if err != nil {
+		return nil, nil, err
 	}
-	ds.dropDuplicates(drop, func(first, i int) {
+	t.DropDuplicates(drop, func(first, i int) {
 		notes = append(notes, fmt.Sprintf("%s is left out: on these samples it does what %s does", noted(views[i]), noted(views[first])))
 	})
 	for i, v := range views {
@@ -342,83 +333,9 @@ func pruneDefaults(views []View, notes []string) (kept []View, _ []string, err e
 
 // noted names a view in a note.
 func noted(v View) string {
-	s := v.Kernel.String() + sight{columns: v.Columns, ranks: v.Ranks}.String()
+	s := v.Kernel.String() + gram.Sight{Columns: v.Columns, Ranks: v.Ranks}.String()
 	if v.Name != "" {
 		s = v.Name + ": " + s
 	}
 	return s
-}
-
-// dropIdentities drops the kernels of a group that are the identity on the samples.
-func (ds *design) dropIdentities(ctx context.Context, g *group, drop []bool, note func(i int, largest float64)) error {
-	if !g.stat.isDistance() {
-		return nil
-	}
-	closest, err := g.closest(ctx)
-	if err != nil {
-		return err
-	}
-	for _, i := range g.views {
-		k := []float64{closest}
-		ds.views[i].kernel.apply(k)
-		if k[0] < identity && !learns(ds.views[i].kernel) {
-			drop[i] = true
-			note(i, k[0])
-		}
-	}
-	return nil
-}
-
-// closest returns the least statistic of two different training samples.
-func (g *group) closest(ctx context.Context) (float64, error) {
-	b := g.basis
-	least := make([]float64, b.Rows)
-	err := inBlocks(ctx, 0, b.Rows, func() func(int, int) {
-		ws, scratch := &la.Workspace{Workers: 1}, la.NewMatrix[float64](min(blockRows, b.Rows), b.Rows)
-		return func(first, last int) {
-			s := scratch.Slice(0, last-first, 0, last)
-			g.stat.compute(ws, b.Slice(first, last, 0, b.Cols), b.Slice(0, last, 0, b.Cols), s)
-			for r := range s.Rows {
-				least[first+r] = math.Inf(1)
-				for _, v := range s.Row(r)[:first+r] {
-					least[first+r] = min(least[first+r], v)
-				}
-			}
-		}
-	})
-	return slices.Min(least), err
-}
-
-// dropDuplicates drops kernels that are one before them up to a factor and a
-// constant.
-func (ds *design) dropDuplicates(drop []bool, note func(first, i int)) {
-	n := min(comparedSamples, ds.d)
-	rows := la.NewMatrix[float64](len(ds.views), n*n)
-	ws := &la.Workspace{}
-	for _, g := range ds.groups {
-		b := evenly(g.basis, n)
-		for _, i := range g.views {
-			v := &ds.views[i]
-			if drop[i] || learns(v.kernel) {
-				continue
-			}
-			k := la.MatrixOf(n, n, rows.Row(i))
-			g.stat.compute(ws, b, b, k)
-			v.kernel.apply(k.Data)
-			(&boundView{}).centerTraining(k, nil)
-			if size := math.Sqrt(la.SumSq(k.Data)); size > 0 {
-				la.Scal(1/size, k.Data)
-			}
-		}
-	}
-	cosines := la.NewMatrix[float64](len(ds.views), len(ds.views))
-	la.Gemm(ws, la.NoTrans, la.Transpose, 1, rows, rows, 0, cosines)
-	for i := range ds.views {
-		for j := range i {
-			if !drop[i] && !drop[j] && cosines.At(i, j) > duplicate {
-				drop[i] = true
-				note(j, i)
-			}
-		}
-	}
 }

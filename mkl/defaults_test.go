@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // notations returns the kernels of views with what they see.
@@ -27,17 +29,17 @@ func TestDefaultViews(t *testing.T) {
 		set  KernelSet
 		want []string
 	}{
-		{ARDRBF, []string{"constant: constant", "linear(scale=0.25)", "rbf(ard)"}},
-		{ARDRanks, []string{"constant: constant", "linear(scale=0.25)", "laplacian(ard,distance=manhattan) of ranks"}},
-		{Additive, []string{"constant: constant", "linear(scale=0.25)", "rbf(width=1) of #1", "rbf(width=1) of #2", "rbf(width=1) of #3", "rbf(width=1) of #4"}},
-		{Broad, []string{
+		{KernelsARD, []string{"constant: constant", "linear(scale=0.25)", "rbf(ard)"}},
+		{KernelsARDRanks, []string{"constant: constant", "linear(scale=0.25)", "laplacian(ard,distance=manhattan) of ranks"}},
+		{KernelsAdditive, []string{"constant: constant", "linear(scale=0.25)", "rbf(width=1) of #1", "rbf(width=1) of #2", "rbf(width=1) of #3", "rbf(width=1) of #4"}},
+		{KernelsBroad, []string{
 			"constant: constant", "linear(scale=0.25)",
 			"rbf(medians=0.125)", "rbf(medians=0.25)", "rbf(medians=0.5)", "rbf(medians=1)", "rbf(medians=2)", "rbf(medians=4)", "rbf(medians=8)",
 			"laplacian(medians=0.25,distance=manhattan) of ranks", "laplacian(medians=0.5,distance=manhattan) of ranks",
 			"laplacian(medians=1,distance=manhattan) of ranks", "laplacian(medians=2,distance=manhattan) of ranks", "laplacian(medians=4,distance=manhattan) of ranks",
 		}},
 	} {
-		views, notes, err := DefaultViews(c.set, View{X: x})
+		views, notes, err := defaultViews(c.set, View{X: x})
 		require.NoError(t, err)
 		assert.Empty(t, notes)
 		assert.Equal(t, c.want, notations(views))
@@ -45,9 +47,9 @@ func TestDefaultViews(t *testing.T) {
 			assert.NotEqual(t, v.Standardize, v.Ranks)
 		}
 	}
-	broad, _, err := DefaultViews(0, View{X: x})
+	broad, _, err := defaultViews(0, View{X: x})
 	require.NoError(t, err)
-	both, _, err := DefaultViews(Broad|Additive, View{X: x})
+	both, _, err := defaultViews(KernelsBroad|KernelsAdditive, View{X: x})
 	require.NoError(t, err)
 	assert.Len(t, both, len(broad)+4)
 }
@@ -55,9 +57,9 @@ func TestDefaultViews(t *testing.T) {
 // Every estimator fits to the broad and the additive kernels, and has one input.
 func TestDefaultViewsFit(t *testing.T) {
 	_, y, a, b := twoInputs(5, 40)
-	views, _, err := DefaultViews(Broad|Additive, View{Name: "a", X: a}, View{Name: "b", X: b})
+	views, _, err := defaultViews(KernelsBroad|KernelsAdditive, View{Name: "a", X: a, Input: "a"}, View{Name: "b", X: b, Input: "b"})
 	require.NoError(t, err)
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 20}}.Fit(context.Background(), views, y)
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 20}}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	require.Len(t, m.Inputs(), 2)
 	var names []string
@@ -77,17 +79,17 @@ func TestDefaultViewsLeaveOut(t *testing.T) {
 	for i := range 50 {
 		x.Row(i)[1], x.Row(i)[3] = 7, 0
 	}
-	views, notes, err := DefaultViews(ARDRBF, View{Name: "shape", X: x})
+	views, notes, err := defaultViews(KernelsARD, View{Name: "shape", X: x})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"shape: features of one value are left out: #2,#4"}, notes)
 	assert.Equal(t, []string{"constant: constant", "shape: linear(scale=0.5) of #1,#3", "shape: rbf(ard) of #1,#3"}, notations(views))
-	views, notes, err = DefaultViews(Broad, View{X: x, Columns: []int{1}}, View{X: x, Columns: []int{3, 1}})
+	views, notes, err = defaultViews(KernelsBroad, View{X: x, Columns: []int{1}}, View{X: x, Columns: []int{3, 1}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"x1: features of one value are left out: #2", "x2: features of one value are left out: #4,#2"}, notes)
 	assert.Equal(t, []string{"constant: constant"}, notations(views))
 
 	// In many dimensions all samples are far from each other.
-	views, notes, err = DefaultViews(Broad, View{X: normal(rng, 40, 400)})
+	views, notes, err = defaultViews(KernelsBroad, View{X: normal(rng, 40, 400)})
 	require.NoError(t, err)
 	require.Len(t, notes, 1)
 	assert.Regexp(t, `^rbf\(medians=0.125\) is left out: it is too narrow, no two samples have more than \S+ in common$`, notes[0])
@@ -96,7 +98,7 @@ func TestDefaultViewsLeaveOut(t *testing.T) {
 
 	// Of a feature of two values, all kernels but the linear one are the same again.
 	binary := matrix(30, 1, func(i, _ int) float64 { return float64(i % 3 / 2) })
-	views, notes, err = DefaultViews(Broad|Additive, View{X: binary})
+	views, notes, err = defaultViews(KernelsBroad|KernelsAdditive, View{X: binary})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"constant: constant", "linear"}, notations(views))
 	assert.Len(t, notes, 13)
@@ -107,7 +109,7 @@ func TestDefaultViewsLeaveOut(t *testing.T) {
 	for i := range 30 {
 		twice.Row(i)[2] = 5 - 3*twice.At(i, 0)
 	}
-	views, notes, err = DefaultViews(Additive, View{X: twice})
+	views, notes, err = defaultViews(KernelsAdditive, View{X: twice})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"rbf(width=1) of #3 is left out: on these samples it does what rbf(width=1) of #1 does"}, notes)
 	assert.Len(t, views, 4)
@@ -122,12 +124,12 @@ func TestDefaultViewsRefuse(t *testing.T) {
 		want   string
 	}{
 		{nil, "mkl: inputs: none given"},
-		{[]View{{X: x}, {X: bad}}, "mkl: inputs[1].X[3][1] is NaN"},
+		{[]View{{X: x, Input: "x1"}, {X: bad, Input: "x2"}}, "mkl: inputs[1].X[3][1] is NaN"},
 		{[]View{{X: x, Columns: []int{2}}}, "mkl: inputs[0]: Columns[0] is 2, and X has 2 columns"},
-		{[]View{{X: x}, {X: x.Slice(0, 4, 0, 2)}}, "mkl: inputs[1].X is 4×2 where inputs[0].X has 5 samples (samples are rows)"},
+		{[]View{{X: x, Input: "x1"}, {X: x.Slice(0, 4, 0, 2), Input: "x2"}}, "mkl: inputs[1].X is 4×2 where inputs[0].X has 5 samples (samples are rows)"},
 		{[]View{{}}, "mkl: inputs[0].X is 0×0: there are no samples"},
 	} {
-		_, _, err := DefaultViews(Broad, c.inputs...)
+		_, _, err := defaultViews(KernelsBroad, c.inputs...)
 		assert.EqualError(t, err, c.want)
 	}
 }
@@ -149,14 +151,14 @@ func TestAdditiveGroups(t *testing.T) {
 		}
 		assert.Equal(t, want, members)
 	}
-	views, _, err := DefaultViews(Additive, View{X: x})
+	views, _, err := defaultViews(KernelsAdditive, View{X: x})
 	require.NoError(t, err)
-	assert.Equal(t, RBF{Width: 2}, views[2].Kernel)
+	assert.Equal(t, kernel.RBF{Width: 2}, views[2].Kernel)
 
 	assert.Equal(t, [][]int{{5}, {2}}, additive(x, []int{5, 2}))
 	wide := additive(la.NewMatrix[float64](2, mostLinked+5), nil)
 	assert.Len(t, wide, additiveGroups)
-	assert.Equal(t, upTo(mostLinked+5), slices.Concat(wide...))
+	assert.Equal(t, vec.UpTo(mostLinked+5), slices.Concat(wide...))
 }
 
 // linked agrees with average linkage by its definition: of all pairs of groups those

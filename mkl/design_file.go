@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // designJSON is the part of the settings of a model fitted to views.
@@ -20,81 +23,71 @@ type designJSON struct {
 
 type (
 	inputJSON struct {
-		Cols  int  `json:"cols"`
-		Given bool `json:"given,omitempty"`
-		Gaps  bool `json:"gaps,omitempty"`
+		Name  string `json:"name,omitempty"`
+		Cols  int    `json:"cols"`
+		Given bool   `json:"given,omitempty"`
+		Gaps  bool   `json:"gaps,omitempty"`
 	}
 	viewJSON struct {
-		Name        string     `json:"name"`
-		Kernel      kernelJSON `json:"kernel"`
-		Input       int        `json:"input"`
-		Columns     []int      `json:"columns,omitempty"`
-		Standardize bool       `json:"standardize,omitempty"`
-		Ranks       bool       `json:"ranks,omitempty"`
-		Center      bool       `json:"center,omitempty"`
-		Normalize   bool       `json:"normalize,omitempty"`
-		TotalMean   float64    `json:"total_mean,omitempty"`
-		Largest     float64    `json:"largest"`
-		Expected    float64    `json:"expected_self,omitempty"`
-	}
-	kernelJSON struct {
-		Kind            string    `json:"kind"`
-		Width           float64   `json:"width,omitempty"`
-		Scale           float64   `json:"scale,omitempty"`
-		Widths          []float64 `json:"widths,omitempty"`
-		Manhattan       bool      `json:"manhattan,omitempty"`
-		Overlap         bool      `json:"overlap,omitempty"`
-		Degree          int       `json:"degree,omitempty"`
-		Offset          float64   `json:"offset,omitempty"`
-		AllowIndefinite bool      `json:"allow_indefinite,omitempty"`
+		Name        string          `json:"name"`
+		Kernel      json.RawMessage `json:"kernel"`
+		Input       int             `json:"input"`
+		Columns     []int           `json:"columns,omitempty"`
+		Standardize bool            `json:"standardize,omitempty"`
+		Ranks       bool            `json:"ranks,omitempty"`
+		Center      bool            `json:"center,omitempty"`
+		Normalize   bool            `json:"normalize,omitempty"`
+		TotalMean   float64         `json:"total_mean,omitempty"`
+		Largest     float64         `json:"largest"`
+		Expected    float64         `json:"expected_self,omitempty"`
 	}
 )
 
 // addDesign adds the design and returns its part of the settings.
-func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
-	D := ds.d
+func (f *fileWriter) addDesign(ds *gram.Design, samples int) designJSON {
+	D := ds.D
 	j := designJSON{Basis: D, Samples: samples}
-	for i, in := range ds.inputs {
-		j.Inputs = append(j.Inputs, inputJSON{Cols: in.cols, Given: in.given, Gaps: in.gaps})
-		if !in.given {
-			f.add(fmt.Sprintf("input.%d.basis", i), flat(in.basis), D, in.cols)
+	for i, in := range ds.Inputs {
+		j.Inputs = append(j.Inputs, inputJSON{Name: in.Name, Cols: in.Cols, Given: in.Given, Gaps: in.Gaps})
+		if !in.Given {
+			f.add(fmt.Sprintf("input.%d.basis", i), flat(in.Basis), D, in.Cols)
 		}
-		if in.lacking != nil {
-			f.add(fmt.Sprintf("input.%d.lacking", i), numbers(in.lacking), D)
+		if in.Lacking != nil {
+			f.add(fmt.Sprintf("input.%d.lacking", i), vec.Numbers(in.Lacking), D)
 		}
-		if in.mean != nil {
-			f.add(fmt.Sprintf("input.%d.mean", i), in.mean, in.cols)
-			f.add(fmt.Sprintf("input.%d.sd", i), in.sd, in.cols)
+		if in.Mean != nil {
+			f.add(fmt.Sprintf("input.%d.mean", i), in.Mean, in.Cols)
+			f.add(fmt.Sprintf("input.%d.sd", i), in.SD, in.Cols)
 		}
 	}
 	var views []viewJSON
-	for i, v := range ds.views {
-		k, err := encodeKernel(v.kernel)
+	for i, v := range ds.Views {
+		k, err := kernel.Encode(v.Kernel)
 		if err != nil {
-			f.fail(fmt.Errorf("view %q: %w", v.name, err))
+			f.fail(fmt.Errorf("view %q: %w", v.Name, err))
 		}
 		views = append(views, viewJSON{
-			Name: v.name, Kernel: k, Input: v.input,
-			Columns: v.sight.columns, Standardize: v.sight.standardize, Ranks: v.sight.ranks, Center: v.center, Normalize: v.normalize, TotalMean: v.totalMean, Largest: v.largest,
-			Expected: v.expectedSelf,
+			Name: v.Name, Kernel: k, Input: v.Input,
+			Columns: v.Sight.Columns, Standardize: v.Sight.Standardize, Ranks: v.Sight.Ranks, Center: v.Center, Normalize: v.Normalize, TotalMean: v.TotalMean, Largest: v.Largest,
+			Expected: v.ExpectedSelf,
 		})
-		if v.expected != nil {
-			f.add(fmt.Sprintf("view.%d.expected", i), v.expected, D)
+		if v.Expected != nil {
+			f.add(fmt.Sprintf("view.%d.expected", i), v.Expected, D)
 		}
-		if v.center {
-			f.add(fmt.Sprintf("view.%d.row_mean", i), v.rowMean, D)
+		if v.Center {
+			f.add(fmt.Sprintf("view.%d.row_mean", i), v.RowMean, D)
 		}
-		if v.normalize {
-			f.add(fmt.Sprintf("view.%d.unit", i), v.unit, D)
-		}
-	}
-	for i, in := range ds.inputs {
-		if in.apart {
-			f.addRanks(fmt.Sprintf("input.%d.ranks", i), in.ranks)
+		if v.Normalize {
+			f.add(fmt.Sprintf("view.%d.unit", i), v.Unit, D)
 		}
 	}
-	if ds.share != nil {
-		f.add("share", ds.share, D)
+	for i, in := range ds.Inputs {
+		if in.Apart {
+			f.addRanks(fmt.Sprintf("input.%d.ranks", i), in.Ranks)
+		}
+	}
+	if ds.Share != nil {
+		f.add("share", ds.Share, D)
 	}
 	text, err := json.Marshal(views)
 	if err != nil {
@@ -105,13 +98,13 @@ func (f *fileWriter) addDesign(ds *design, samples int) designJSON {
 }
 
 // addRanks adds the sorted values by which ranks are told, a row for each column.
-func (f *fileWriter) addRanks(name string, r *rankScores) {
-	cols, n := len(r.sorted), len(r.sorted[0])
-	f.add(name, slices.Concat(r.sorted...), cols, n)
+func (f *fileWriter) addRanks(name string, r *gram.Ranks) {
+	cols, n := len(r.Sorted), len(r.Sorted[0])
+	f.add(name, slices.Concat(r.Sorted...), cols, n)
 }
 
 // takeRanks takes what addRanks adds.
-func (f *fileReader) takeRanks(name string, cols int) (*rankScores, error) {
+func (f *fileReader) takeRanks(name string, cols int) (*gram.Ranks, error) {
 	n := f.size(name) / cols
 	x := f.takeMatrix(name, cols, n)
 	if f.err != nil {
@@ -126,7 +119,7 @@ func (f *fileReader) takeRanks(name string, cols int) (*rankScores, error) {
 			samples.Set(r, c, x.At(c, r))
 		}
 	}
-	return newRankScores(samples), nil
+	return gram.NewRanks(samples), nil
 }
 
 // takeOnViews takes the record and the design of a model of L outputs and P
@@ -143,42 +136,21 @@ func (f *fileReader) takeOnViews(r recordJSON, j designJSON, L, P int, process b
 }
 
 // takeDesign takes a design of P kernels.
-func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, error) {
-	if len(j.Inputs) < 1 || len(j.Inputs) > P {
-		return nil, fmt.Errorf("model: %d inputs for %d views", len(j.Inputs), P)
+func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*gram.Design, error) {
+	if err := j.check(P, process && !f.has("share")); err != nil {
+		return nil, err
 	}
-	ds := &design{d: j.Basis}
+	ds := &gram.Design{D: j.Basis}
 	for i, in := range j.Inputs {
-		b := input{cols: in.Cols, given: in.Given, gaps: in.Gaps}
-		switch {
-		case in.Given && in.Gaps:
-			return nil, fmt.Errorf("model: inputs[%d]: given kernels with gaps", i)
-		case in.Given && in.Cols != ds.d && in.Cols != ds.d+1:
-			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.Cols, ds.d)
-		case !in.Given && j.Samples != ds.d && (in.Gaps || process && !f.has("share")):
-			return nil, fmt.Errorf("model: %d samples and %d basis points, which must be the same for features here", j.Samples, ds.d)
-		case !in.Given && in.Cols < 1:
-			return nil, fmt.Errorf("model: inputs[%d]: %d columns", i, in.Cols)
-		case !in.Given:
-			name := fmt.Sprintf("input.%d.", i)
-			b.basis = f.takeMatrix(name+"basis", ds.d, in.Cols)
-			if in.Gaps && f.has(name+"lacking") {
-				var err error
-				if b.lacking, err = f.takeLacking(name+"lacking", ds.d); err != nil {
-					return nil, err
-				}
-			}
-			if f.has(name + "mean") {
-				b.mean, b.sd = f.take(name+"mean", in.Cols), f.takePositive(name+"sd", in.Cols)
-			}
-			if f.err != nil {
-				return nil, f.err
-			}
+		b, err := f.takeInput(fmt.Sprintf("input.%d.", i), in, ds.D)
+		if err != nil {
+			return nil, err
 		}
-		ds.inputs = append(ds.inputs, b)
+		ds.Inputs = append(ds.Inputs, b)
 	}
-	used := make([]bool, len(ds.inputs))
-	selfColumn := make([]bool, len(ds.inputs))
+	if err := checkInputNames(ds.Inputs); err != nil {
+		return nil, err
+	}
 	views, err := decodeViews(j.Views, P)
 	if err != nil {
 		return nil, fmt.Errorf("model: views: %w", err)
@@ -188,36 +160,96 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*design, err
 		if err != nil {
 			return nil, fmt.Errorf("model: views[%d]: %w", i, err)
 		}
-		ds.views = append(ds.views, v)
-		used[v.input] = true
-		if _, ok := v.kernel.(Precomputed); ok && (v.normalize || process) {
-			selfColumn[v.input] = true
-		}
+		ds.Views = append(ds.Views, v)
 	}
-	for i := range ds.inputs {
-		in, name := &ds.inputs[i], fmt.Sprintf("input.%d.ranks", i)
-		if in.apart = in.ranks != nil && f.has(name); in.apart {
-			if in.ranks, err = f.takeRanks(name, in.cols); err != nil {
+	for i := range ds.Inputs {
+		in, name := &ds.Inputs[i], fmt.Sprintf("input.%d.ranks", i)
+		if in.Apart = in.Ranks != nil && f.has(name); in.Apart {
+			if in.Ranks, err = f.takeRanks(name, in.Cols); err != nil {
 				return nil, err
 			}
 		}
 	}
-	for i, in := range ds.inputs {
-		if !used[i] {
-			return nil, fmt.Errorf("model: inputs[%d] has no view", i)
-		}
-		if in.given && (in.cols == ds.d+1) != selfColumn[i] {
-			return nil, fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.cols, ds.d)
-		}
+	if err := checkInputsUsed(ds, process); err != nil {
+		return nil, err
 	}
-	if process && j.Samples != ds.d {
-		if ds.linearFeatures() == 0 {
+	if process && j.Samples != ds.D {
+		if ds.LinearFeatures() == 0 {
 			return nil, errors.New("model: kernels that few samples do not span")
 		}
-		ds.share = f.take("share", ds.d)
+		ds.Share = f.take("share", ds.D)
 	}
-	ds.group()
+	ds.Regroup()
 	return ds, nil
+}
+
+// check reports inputs that do not fit P kernels or each other. With allBasis every sample must be a basis point.
+func (j designJSON) check(P int, allBasis bool) error {
+	if len(j.Inputs) < 1 || len(j.Inputs) > P {
+		return fmt.Errorf("model: %d inputs for %d views", len(j.Inputs), P)
+	}
+	for i, in := range j.Inputs {
+		switch {
+		case in.Given && in.Gaps:
+			return fmt.Errorf("model: inputs[%d]: given kernels with gaps", i)
+		case in.Given && in.Cols != j.Basis && in.Cols != j.Basis+1:
+			return fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.Cols, j.Basis)
+		case !in.Given && j.Samples != j.Basis && (in.Gaps || allBasis):
+			return fmt.Errorf("model: %d samples and %d basis points, which must be the same for features here", j.Samples, j.Basis)
+		case !in.Given && in.Cols < 1:
+			return fmt.Errorf("model: inputs[%d]: %d columns", i, in.Cols)
+		}
+	}
+	return nil
+}
+
+// takeInput takes an input of d basis points, whose tensors have names with this prefix.
+func (f *fileReader) takeInput(prefix string, j inputJSON, d int) (in gram.Input, err error) {
+	in = gram.Input{Name: j.Name, Cols: j.Cols, Given: j.Given, Gaps: j.Gaps}
+	if in.Given {
+		return in, nil
+	}
+	in.Basis = f.takeMatrix(prefix+"basis", d, in.Cols)
+	if in.Gaps && f.has(prefix+"lacking") {
+		if in.Lacking, err = f.takeLacking(prefix+"lacking", d); err != nil {
+			return in, err
+		}
+	}
+	if f.has(prefix + "mean") {
+		in.Mean, in.SD = f.take(prefix+"mean", in.Cols), f.takePositive(prefix+"sd", in.Cols)
+	}
+	return in, f.err
+}
+
+// checkInputsUsed reports an input without a view. It also reports an input of given kernels that has a column for the
+// kernel of each sample with itself where predictions do not need that column, or lacks one that they need.
+func checkInputsUsed(ds *gram.Design, process bool) error {
+	used, selfColumn := make([]bool, len(ds.Inputs)), make([]bool, len(ds.Inputs))
+	for _, v := range ds.Views {
+		used[v.Input] = true
+		if _, ok := v.Kernel.(kernel.Precomputed); ok && (v.Normalize || process) {
+			selfColumn[v.Input] = true
+		}
+	}
+	for i, in := range ds.Inputs {
+		if !used[i] {
+			return fmt.Errorf("model: inputs[%d] has no view", i)
+		}
+		if in.Given && (in.Cols == ds.D+1) != selfColumn[i] {
+			return fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.Cols, ds.D)
+		}
+	}
+	return nil
+}
+
+// checkInputNames reports a name that two inputs have. In files from before inputs had names all are empty.
+func checkInputNames(inputs []gram.Input) error {
+	for i, in := range inputs {
+		if in.Name != "" && slices.ContainsFunc(inputs[:i], func(other gram.Input) bool { return other.Name == in.Name }) {
+			return fmt.Errorf("model: inputs[%d]: a second input is called %q", i, in.Name)
+		}
+	}
+	return nil
 }
 
 // decodeViews reads an array of exactly n views.
@@ -241,109 +273,97 @@ func decodeViews(text []byte, n int) (views []viewJSON, err error) {
 }
 
 // takeView takes view i of the design.
-func (f *fileReader) takeView(i int, j viewJSON, ds *design) (v boundView, err error) {
-	if j.Input < 0 || j.Input >= len(ds.inputs) {
-		return v, fmt.Errorf("input %d of %d", j.Input, len(ds.inputs))
+func (f *fileReader) takeView(i int, j viewJSON, ds *gram.Design) (v gram.Bound, err error) {
+	if j.Input < 0 || j.Input >= len(ds.Inputs) {
+		return v, fmt.Errorf("input %d of %d", j.Input, len(ds.Inputs))
 	}
-	in := &ds.inputs[j.Input]
-	k, err := decodeKernel(j.Kernel)
+	in := &ds.Inputs[j.Input]
+	k, err := kernel.Decode(j.Kernel)
 	if err != nil {
 		return v, err
 	}
-	see := sight{columns: j.Columns, standardize: j.Standardize, ranks: j.Ranks}
-	if err := see.check(in.cols); err != nil {
+	if err := j.check(k, in); err != nil {
 		return v, err
 	}
-	if err := k.check(see.cols(in.cols)); err != nil {
-		return v, err
+	if _, function := k.(kernel.KnownFunction); function {
+		switch {
+		case f.kind != (*MultiTaskModel)(nil).Kind():
+			return v, errors.New("a function is for multi-task models")
+		case len(j.Columns) != 1 || j.Center || j.Normalize:
+			return v, errors.New("a function is one column, neither centred nor normalised")
+		}
 	}
-	_, categories := k.(Categorical)
-	_, function := k.(Function)
-	switch isGiven := k.statistic().kind == given; {
-	case function && f.kind != (*MultiTaskModel)(nil).Kind():
-		return v, errors.New("a function is for multi-task models")
-	case function && (len(j.Columns) != 1 || j.Center || j.Normalize):
-		return v, errors.New("a function is one column, neither centred nor normalised")
-	case k.lacks() != noFigure:
-		return v, fmt.Errorf("kernel %v lacks its width", k)
-	case isGiven != in.given:
-		return v, fmt.Errorf("kernel %v on the wrong sort of input", k)
-	case j.Standardize && in.mean == nil:
-		return v, errors.New("the input has no means")
-	case categories && (see.standardize || see.ranks):
-		return v, errors.New("standardize or ranks with categories")
-	case isGiven && !see.equal(sight{}):
-		return v, errors.New("standardize, ranks or columns with a given kernel")
-	case !(j.Largest > 0):
-		return v, fmt.Errorf("largest is %g", j.Largest)
+	v = gram.Bound{
+		Name: j.Name, Kernel: k.Resolve(0), Input: j.Input, Sight: j.sight(),
+		Center: j.Center, Normalize: j.Normalize, TotalMean: j.TotalMean, Largest: j.Largest,
 	}
-	v = boundView{
-		name: j.Name, kernel: k.resolve(0), input: j.Input, sight: see,
-		center: j.Center, normalize: j.Normalize, totalMean: j.TotalMean, largest: j.Largest,
+	if v.Center {
+		v.RowMean = f.take(fmt.Sprintf("view.%d.row_mean", i), ds.D)
 	}
-	if v.center {
-		v.rowMean = f.take(fmt.Sprintf("view.%d.row_mean", i), ds.d)
+	if v.Normalize {
+		v.Unit = f.takePositive(fmt.Sprintf("view.%d.unit", i), ds.D)
 	}
-	if v.normalize {
-		v.unit = f.takePositive(fmt.Sprintf("view.%d.unit", i), ds.d)
-	}
-	if in.gaps {
-		v.expected, v.expectedSelf = f.take(fmt.Sprintf("view.%d.expected", i), ds.d), j.Expected
+	if in.Gaps {
+		v.Expected, v.ExpectedSelf = f.take(fmt.Sprintf("view.%d.expected", i), ds.D), j.Expected
 	}
 	if f.err != nil {
 		return v, f.err
 	}
-	if v.sight.ranks && in.ranks == nil {
-		in.ranks = newRankScores(in.present(in.basis))
+	if v.Sight.Ranks && in.Ranks == nil {
+		in.Ranks = gram.NewRanks(in.Present(in.Basis))
 	}
-	v.derive()
+	v.Derive()
 	return v, nil
 }
 
-func encodeKernel(k Kernel) (kernelJSON, error) {
-	switch k := k.(type) {
-	case RBF:
-		return kernelJSON{Kind: "rbf", Width: k.Width, Scale: k.Scale, Widths: k.Widths}, nil
-	case Laplacian:
-		return kernelJSON{Kind: "laplacian", Width: k.Width, Widths: k.Widths, Manhattan: k.Manhattan}, nil
-	case Categorical:
-		return kernelJSON{Kind: "categorical", Width: k.Width, Overlap: k.Overlap}, nil
-	case Constant:
-		return kernelJSON{Kind: "constant"}, nil
-	case Function:
-		return kernelJSON{Kind: "function"}, nil
-	case Linear:
-		return kernelJSON{Kind: "linear", Scale: k.Scale}, nil
-	case Polynomial:
-		return kernelJSON{Kind: "polynomial", Degree: k.Degree, Offset: k.Offset, Scale: k.Scale}, nil
-	case FromDistance:
-		return kernelJSON{Kind: "distance", Scale: k.Scale}, nil
-	case Precomputed:
-		return kernelJSON{Kind: "precomputed", AllowIndefinite: k.AllowIndefinite}, nil
-	}
-	return kernelJSON{}, fmt.Errorf("the kernel %v cannot be saved", k)
+// sight returns what the view sees of its input.
+func (j viewJSON) sight() gram.Sight {
+	return gram.Sight{Columns: j.Columns, Standardize: j.Standardize, Ranks: j.Ranks}
 }
 
-func decodeKernel(j kernelJSON) (Kernel, error) {
-	switch j.Kind {
-	case "rbf":
-		return RBF{Width: j.Width, Scale: j.Scale, Widths: j.Widths}, nil
-	case "laplacian":
-		return Laplacian{Width: j.Width, Widths: j.Widths, Manhattan: j.Manhattan}, nil
-	case "categorical":
-		return Categorical{Width: j.Width, Overlap: j.Overlap}, nil
-	case "constant":
-		return Constant{}, nil
-	case "function":
-		return Function{}, nil
-	case "linear":
-		return Linear{Scale: j.Scale}, nil
-	case "polynomial":
-		return Polynomial{Degree: j.Degree, Offset: j.Offset, Scale: j.Scale}, nil
-	case "distance":
-		return FromDistance{Scale: j.Scale}, nil
-	case "precomputed":
-		return Precomputed{AllowIndefinite: j.AllowIndefinite}, nil
+// check reports settings that do not fit the view's kernel or its input.
+func (j viewJSON) check(k kernel.Kernel, in *gram.Input) error {
+	see := j.sight()
+	if err := see.Check(in.Cols); err != nil {
+		return err
 	}
-	return nil, fmt.Errorf("kernel kind %q is unknown", j.Kind)
+	if err := k.Check(see.Cols(in.Cols)); err != nil {
+		return err
+	}
+	_, categories := k.(kernel.Categorical)
+	given := k.Statistic().Kind == kernel.GivenStatistic
+	switch {
+	case k.Missing() != kernel.NoDistance:
+		return fmt.Errorf("kernel %v lacks its width", k)
+	case given != in.Given:
+		return fmt.Errorf("kernel %v on the wrong sort of input", k)
+	case j.Standardize && in.Mean == nil:
+		return errors.New("the input has no means")
+	case categories && (see.Standardize || see.Ranks):
+		return errors.New("standardize or ranks with categories")
+	case given && !see.Equal(gram.Sight{}):
+		return errors.New("standardize, ranks or columns with a given kernel")
+	case !(j.Largest > 0):
+		return fmt.Errorf("largest is %g", j.Largest)
+	}
+	return nil
+}
+
+// takeLacking takes which of d basis points lack a view: some, and two do not.
+func (f *fileReader) takeLacking(name string, d int) ([]bool, error) {
+	x := f.take(name, d)
+	if f.err != nil {
+		return nil, f.err
+	}
+	is := make([]bool, d)
+	for i, v := range x {
+		if v != 0 && v != 1 {
+			return nil, fmt.Errorf("tensor %q: entry %d is %g", name, i, v)
+		}
+		is[i] = v == 1
+	}
+	if n := vec.Count(is); n == 0 || d-n < 2 {
+		return nil, fmt.Errorf("tensor %q: %d of %d basis points lack the view", name, n, d)
+	}
+	return is, nil
 }

@@ -4,8 +4,8 @@
 // predicts with calibrated uncertainty.
 //
 //	views := []mkl.View{
-//		{Name: "shape", X: shape, Kernel: mkl.RBF{Width: 1}},
-//		{Name: "colour", X: colour, Kernel: mkl.Linear{}},
+//		{Name: "shape", X: shape, Kernel: kernel.RBF{Width: 1}},
+//		{Name: "colour", X: colour, Kernel: kernel.Linear{}},
 //	}
 //	model, err := mkl.Regression{}.Fit(ctx, views, y)
 //	mean, variance, err := model.Predict(newShape, newColour)
@@ -67,7 +67,7 @@
 //
 // The files of an estimator X are X.go, the estimator; X_model.go, what it fits;
 // X_predictor.go, single predictions; and X_file.go, saving and loading. auto.go has both
-// Auto and AutoClassifier, whose models are those of pool_model.go. What they share:
+// Auto and AutoClassifier, whose models are those of auto_model.go. What they share:
 //
 //	fitting.go    settings of every fit, starts, memory
 //	model.go      Model and what all models tell; predict.go: what they predict

@@ -9,7 +9,7 @@ import (
 // Predictions of [MultiGP] from few samples are averaged over draws of scales, noise and length
 // scales from their posterior: such a posterior is wide, and predictions at its mode are too
 // sure. The fewer samples, the wider it is and the less a draw costs. Of more than mostDrawn
-// there is little to gain, and draws would cost more than all else; docs/choosing.md has the
+// there is little to gain, and draws would cost more than all else; docs/lab/choosing.md has the
 // figures.
 const (
 	mostDrawn = 64 // samples
@@ -32,7 +32,7 @@ func (m *processes) addDraws(all []mgp.Draw) {
 	}
 	m.draws = &processes{}
 	for _, d := range all {
-		m.draws.designs = append(m.draws.designs, m.design.learned(d.Parameters))
+		m.draws.designs = append(m.draws.designs, m.design.Learned(d.Parameters))
 		m.draws.posteriors = append(m.draws.posteriors, d.Posterior)
 	}
 }

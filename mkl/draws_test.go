@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -20,7 +22,7 @@ import (
 func TestDrawnPredictions(t *testing.T) {
 	x, y := bumpy(24)
 	draws := drawsOf(24)
-	views, _, err := DefaultViews(ARDRBF, View{X: x})
+	views, _, err := defaultViews(KernelsARD, View{X: x})
 	require.NoError(t, err)
 	m, err := MultiGP{}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
@@ -34,7 +36,7 @@ func TestDrawnPredictions(t *testing.T) {
 	for i, p := range m.draws.posteriors {
 		ds := m.draws.designs[i]
 		noise += 1 / p.State().Tau / float64(draws)
-		require.NoError(t, ds.eachBlock(t.Context(), 1, predictWords, true, []Features{at}, 5, func(k *vi.Dense, self la.Matrix[float64], _, _ int) error {
+		require.NoError(t, ds.EachBlock(t.Context(), 1, gram.PredictWords, true, []Features{at}, 5, func(k *vi.Dense, self la.Matrix[float64], _, _ int) error {
 			q, err := p.Predict(k, self, vi.PredictOptions{})
 			for j := range first {
 				first[j] += q.Mean[j] / float64(draws)
@@ -53,7 +55,7 @@ func TestDrawnPredictions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, mean, only.Mean[0])
 
-	predictor, err := m.Predictor(ProcessPredictorOptions{Exact: true})
+	predictor, err := m.Predictor(PredictorOptions{Exact: true})
 	require.NoError(t, err)
 	for j := range mean {
 		one, v, err := predictor.Predict(at.Row(j))
@@ -79,10 +81,10 @@ func TestDrawnPredictions(t *testing.T) {
 	assert.True(t, m.IsEvidence())
 	_, sure, err := point.Predict(at)
 	require.NoError(t, err)
-	assert.Greater(t, total(variance), total(sure))
+	assert.Greater(t, vec.Total(variance), vec.Total(sure))
 
 	many, bigger := bumpy(mostDrawn + 1)
-	views, _, err = DefaultViews(ARDRBF, View{X: many})
+	views, _, err = defaultViews(KernelsARD, View{X: many})
 	require.NoError(t, err)
 	m, err = MultiGP{}.Fit(t.Context(), views, bigger)
 	require.NoError(t, err)
@@ -92,13 +94,13 @@ func TestDrawnPredictions(t *testing.T) {
 // Draws of a file are checked as the rest of it is.
 func TestDrawnFilesAreChecked(t *testing.T) {
 	x, y := bumpy(8)
-	views, _, err := DefaultViews(ARDRBF, View{X: x})
+	views, _, err := defaultViews(KernelsARD, View{X: x})
 	require.NoError(t, err)
 	m, err := MultiGP{}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	for want, spoil := range map[string]func(j *multiGPJSON){
 		"draws beside noise": func(j *multiGPJSON) {
-			j.Processes[0].Noise = &noiseJSON{Family: mgp.Hyperbola, Prior: m.posteriors[0].State().Prior}
+			j.Processes[0].Noise = &noiseJSON{Family: mgp.FamilyHyperbola, Prior: m.posteriors[0].State().Prior}
 		},
 		"draws[0]: vi: multiple Gaussian process state: Tau is 0": func(j *multiGPJSON) { j.Draws[0].Tau = 0 },
 		"draws[1]: of 1 views, and there are 3":                   func(j *multiGPJSON) { j.Draws[1].Widths = j.Draws[1].Widths[:1] },
@@ -134,7 +136,7 @@ func TestDrawnCoverage(t *testing.T) {
 		for i := range y {
 			y[i] = value(x.Row(i))
 		}
-		views, _, err := DefaultViews(Additive, View{X: x})
+		views, _, err := defaultViews(KernelsAdditive, View{X: x})
 		require.NoError(t, err)
 		for _, point := range []bool{false, true} {
 			m, err := MultiGP{PointScales: point}.Fit(context.Background(), views, y)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
@@ -17,6 +18,9 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // An estimator under test: every one must pass all of the checks below.
@@ -26,6 +30,11 @@ type estimator struct {
 	// process says that it is a Gaussian process: without a random start, and
 	// only for positive semidefinite kernels.
 	process bool
+
+	sampled bool // it has no sweeps of an ascent
+
+	// counted says that its observations are made of e^y, which has no other unit.
+	counted bool
 
 	// staged says that it begins where another fit of as many sweeps has ended.
 	staged bool
@@ -37,7 +46,7 @@ type estimator struct {
 	states bool
 
 	// fit fits to views with targets made from y, which may hold NaN.
-	fit func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error)
+	fit func(ctx context.Context, s fitting, views []View, y []float64) (Model, error)
 
 	// predict returns everything that is predicted, in one row.
 	predict func(m Model, workers int, x ...Features) ([]float64, error)
@@ -56,7 +65,11 @@ func withOpenView(views []View) []View {
 	if len(views) == 0 {
 		return nil
 	}
-	return append(slices.Clone(views), View{X: views[0].X})
+	open := View{X: views[0].X, Input: views[0].Input}
+	if isGiven(views[0]) {
+		open.Input = "features"
+	}
+	return append(slices.Clone(views), open)
 }
 
 func predictMultiGPClasses(m Model, workers int, x ...Features) ([]float64, error) {
@@ -76,12 +89,60 @@ func (m *MultiGPClassifierModel[T]) row(workers int, x []Features) ([]float64, e
 }
 
 // row is that of a pool.
-func (m *PoolClassifierModel[T]) row(workers int, x []Features) ([]float64, error) {
+func (m *AutoClassifierModel[T]) row(workers int, x []Features) ([]float64, error) {
 	p, err := m.PredictClasses(context.Background(), PredictOptions{Workers: workers}, x...)
 	if err != nil {
 		return nil, err
 	}
 	return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
+}
+
+// someLifetimes are times of events and times that are censored on the right. The value decides which, so that a target keeps its
+// kind in every order of rows.
+func someLifetimes(y []float64) []Lifetime {
+	var out []Lifetime
+	for _, v := range y {
+		t := EventAt(math.Exp(v))
+		if math.Float64bits(v)%4 == 3 {
+			t = EventAfter(t.From)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// someCounts are counts whose logarithm rises with y.
+func someCounts(y []float64) []float64 {
+	var out []float64
+	for _, v := range y {
+		out = append(out, math.Floor(math.Exp(1+v)))
+	}
+	return out
+}
+
+func predictSurvival(m Model, workers int, x ...Features) ([]float64, error) {
+	p, err := m.(*SurvivalModel).PredictTimes(context.Background(), PredictOptions{Workers: workers}, x...)
+	if err != nil {
+		return nil, err
+	}
+	out := p.Risk()
+	for i := range p.Samples() {
+		low, high := p.Band(i, []float64{0.7}, 0.9)
+		out = append(out, slices.Concat(low, high, p.Survival(i, []float64{0.7}))...)
+	}
+	return out, nil
+}
+
+func predictCounts(m Model, workers int, x ...Features) ([]float64, error) {
+	p, err := m.(*CountModel).PredictCounts(context.Background(), PredictOptions{Workers: workers}, nil, x...)
+	if err != nil {
+		return nil, err
+	}
+	var out []float64
+	for _, d := range p.counts {
+		out = append(out, d.Mean, d.Variance)
+	}
+	return out, nil
 }
 
 // parts are the thirds (or other shares) of y, from the lowest.
@@ -126,15 +187,15 @@ func orNil[M interface {
 var estimators = []estimator{
 	{
 		name: "regression",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(Regression{Fitting: s}.Fit(ctx, views, y))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Regression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, y))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "sparse regression",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			m, err := orNil(Regression{Fitting: s, Lambda: sparse, Omega: sparse}.Fit(ctx, views, y))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			m, err := orNil(Regression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes, Lambda: sparse, Omega: sparse}.Fit(ctx, views, y))
 			// So few samples may end without weights; the model is one all the same.
 			if c, ok := errors.AsType[*CollapsedError](err); ok {
 				return c.Model, nil
@@ -145,29 +206,29 @@ var estimators = []estimator{
 	},
 	{
 		name: "two targets",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {
 				second[i] *= -2 + 0.1*float64(i%3)
 			}
-			return orNil(Regression{Fitting: s}.Fit(ctx, views, y, second))
+			return orNil(Regression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, y, second))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "two targets with shared samples",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {
 				second[i] *= -2 + 0.1*float64(i%3)
 			}
-			return orNil(SharedRegression{Fitting: s}.Fit(ctx, views, y, second))
+			return orNil(SharedRegression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, y, second))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "two targets with shared samples and gaps",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {
 				second[i] *= -2 + 0.1*float64(i%3)
@@ -175,13 +236,13 @@ var estimators = []estimator{
 					second[i] = math.NaN()
 				}
 			}
-			return orNil(SharedRegression{Fitting: s, MissingTargets: !slices.ContainsFunc(y, math.IsNaN)}.Fit(ctx, views, y, second))
+			return orNil(SharedRegression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Storage: s.storage, Slopes: s.slopes, MissingTargets: !slices.ContainsFunc(y, math.IsNaN)}.Fit(ctx, views, y, second))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "two tasks",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {
 				second[i] *= -2 + 0.1*float64(i%3)
@@ -190,35 +251,35 @@ var estimators = []estimator{
 				}
 			}
 			if slices.ContainsFunc(y, math.IsNaN) {
-				return orNil(TaskRegression{Fitting: s}.Fit(ctx, views, y, second))
+				return orNil(TaskRegression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Storage: s.storage}.Fit(ctx, views, y, second))
 			}
-			return orNil(TaskRegression{Fitting: s, MissingTargets: true}.Fit(ctx, views, y, second))
+			return orNil(TaskRegression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Storage: s.storage, MissingTargets: true}.Fit(ctx, views, y, second))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "two classes",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			var labels []string
 			for _, k := range parts(y, 2) {
 				labels = append(labels, []string{"low", "high"}[k])
 			}
-			return orNil(Classifier[string]{Fitting: s}.Fit(ctx, views, labels))
+			return orNil(Classifier[string]{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, labels))
 		},
 		predict: predictClasses[string],
 	},
 	{
 		name: "three classes",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(Classifier[int]{Fitting: s}.Fit(ctx, views, parts(y, 3)))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Classifier[int]{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictClasses[int],
 	},
 	{
 		name:    "multiple Gaussian process",
 		process: true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(MultiGP{Fitting: s}.Fit(ctx, views, y))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage}.Fit(ctx, views, y))
 		},
 		predict: predictRegression,
 	},
@@ -226,36 +287,72 @@ var estimators = []estimator{
 		name:    "multiple Gaussian process, noise that varies",
 		staged:  true,
 		process: true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(MultiGP{Fitting: s, Noise: VaryingNoise}.Fit(ctx, views, y))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Noise: VaryingNoise}.Fit(ctx, views, y))
 		},
 		predict: predictRegression,
 	},
 	{
 		name:    "multiple Gaussian process, noise with heavy tails",
 		process: true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(MultiGP{Fitting: s, Noise: HeavyNoise}.Fit(ctx, views, y))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Noise: HeavyNoise}.Fit(ctx, views, y))
 		},
 		predict: predictRegression,
 	},
 	{
+		name:    "survival",
+		counted: true,
+		process: true,
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Survival{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Law: LogNormal}.Fit(ctx, views, someLifetimes(y)))
+		},
+		predict: predictSurvival,
+	},
+	{
+		name:    "survival, Weibull",
+		counted: true,
+		process: true,
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Survival{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Law: Weibull}.Fit(ctx, views, someLifetimes(y)))
+		},
+		predict: predictSurvival,
+	},
+	{
+		name:    "counts",
+		counted: true,
+		process: true,
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Counts{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage}.Fit(ctx, views, someCounts(y)))
+		},
+		predict: predictCounts,
+	},
+	{
+		name:    "counts, Poisson",
+		counted: true,
+		process: true,
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Counts{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Poisson: true}.Fit(ctx, views, someCounts(y)))
+		},
+		predict: predictCounts,
+	},
+	{
 		name:    "multiple Gaussian process, two classes",
 		process: true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			var labels []string
 			for _, k := range parts(y, 2) {
 				labels = append(labels, []string{"low", "high"}[k])
 			}
-			return orNil(MultiGPClassifier[string]{Fitting: s}.Fit(ctx, views, labels))
+			return orNil(MultiGPClassifier[string]{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage}.Fit(ctx, views, labels))
 		},
 		predict: predictMultiGPClasses,
 	},
 	{
 		name:    "multiple Gaussian process, three classes",
 		process: true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(MultiGPClassifier[int]{Fitting: s, Family: ARD}.Fit(ctx, views, parts(y, 3)))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(MultiGPClassifier[int]{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Family: FamilyFlat}.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictMultiGPClasses,
 	},
@@ -263,8 +360,8 @@ var estimators = []estimator{
 		name:    "pool of given kernels",
 		process: true,
 		open:    true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(Auto{Fitting: s}.Fit(ctx, views, y))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Auto{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, y))
 		},
 		predict: predictRegression,
 	},
@@ -272,8 +369,8 @@ var estimators = []estimator{
 		name:    "pool",
 		process: true,
 		open:    true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(Auto{Fitting: s}.Fit(ctx, withOpenView(views), y))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Auto{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, withOpenView(views), y))
 		},
 		predict: predictRegression,
 	},
@@ -281,12 +378,12 @@ var estimators = []estimator{
 		name:    "pool of two classes",
 		process: true,
 		open:    true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			var labels []string
 			for _, k := range parts(y, 2) {
 				labels = append(labels, []string{"low", "high"}[k])
 			}
-			return orNil(AutoClassifier[string]{Fitting: s}.Fit(ctx, withOpenView(views), labels))
+			return orNil(AutoClassifier[string]{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, withOpenView(views), labels))
 		},
 		predict: predictMultiGPClasses,
 	},
@@ -294,107 +391,107 @@ var estimators = []estimator{
 		name:    "pool of three classes",
 		process: true,
 		open:    true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(AutoClassifier[int]{Fitting: s}.Fit(ctx, withOpenView(views), parts(y, 3)))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(AutoClassifier[int]{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, withOpenView(views), parts(y, 3)))
 		},
 		predict: predictMultiGPClasses,
 	},
 	{
 		name: "multinomial probit, three classes",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			return orNil(probitOf[int](s, FixSum).Fit(ctx, views, parts(y, 3)))
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(probitOf[int](s, FixedSum{}).Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictProbit[int],
 	},
 	{
 		name: "multinomial probit, learned sum, two classes",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			var labels []string
 			for _, k := range parts(y, 2) {
 				labels = append(labels, []string{"low", "high"}[k])
 			}
-			return orNil(probitOf[string](s, WSum).Fit(ctx, views, labels))
+			return orNil(probitOf[string](s, WeightedSum{}).Fit(ctx, views, labels))
 		},
 		predict: predictProbit[string],
 	},
 	{
 		name:   "multinomial probit, switches with regressors for each state",
 		states: true,
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			c := probitOf[int](s, Bin)
-			c.Update, c.Alpha = Structured, Gamma{Shape: 5, Scale: 1}
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			c := probitOf[int](s, SwitchedSum{})
+			c.Update, c.Alpha = WeightUpdateStructured, Gamma{Shape: 5, Scale: 1}
 			return orNil(c.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictProbit[int],
 	},
 	{
 		name: "multinomial probit by relevance vectors",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			c := probitOf[int](s, WSum)
-			c.Inference = RelevanceVectors
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			c := RelevanceClassifier[int]{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Rule: WeightedSum{}}
 			return orNil(c.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictProbit[int],
 	},
 	{
 		name: "multinomial probit by pruned vectors",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			c := probitOf[int](s, WSum)
-			c.Inference = PrunedVectors
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			c := PrunedClassifier[int]{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Rule: WeightedSum{}}
 			return orNil(c.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictProbit[int],
 	},
 	{
 		name: "multinomial probit at the mode",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			c := probitOf[int](s, WSum)
-			c.Inference = MAP
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			c := ProbitMAP[int]{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Rule: WeightedSum{}}
 			return orNil(c.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictProbit[int],
 	},
 	{
-		name: "multinomial probit by Gibbs sampling",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
-			c := probitOf[int](s, WSum)
-			c.Inference, c.Draws = Gibbs, GibbsDraws{Chains: 1, Draws: 8, Thin: 1, BurnIn: 8}
+		name:    "multinomial probit by Gibbs sampling",
+		sampled: true,
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			c := ProbitSampler[int]{
+				Fitting: s.Fitting, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage,
+				Rule: WeightedSum{}, GibbsDraws: GibbsDraws{Chains: 1, Draws: 8, Thin: 1, BurnIn: 8},
+			}
 			return orNil(c.Fit(ctx, views, parts(y, 3)))
 		},
 		predict: predictProbit[int],
 	},
 	{
 		name: "three labels",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			labels := make([][]bool, 3)
 			for _, k := range parts(y, 8) {
 				for o := range labels {
 					labels[o] = append(labels[o], k>>o&1 == 1)
 				}
 			}
-			return orNil(MultiLabel{Fitting: s}.Fit(ctx, views, labels...))
+			return orNil(MultiLabel{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, allLabels(labels)...))
 		},
 		predict: predictLabels,
 	},
 	{
 		name: "two labels with samples of their own",
-		fit: func(ctx context.Context, s Fitting, views []View, y []float64) (Model, error) {
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			labels := make([][]bool, 2)
 			for _, k := range parts(y, 4) {
 				for o := range labels {
 					labels[o] = append(labels[o], k>>o&1 == 1)
 				}
 			}
-			return orNil(TaskClassifier{Fitting: s}.Fit(ctx, views, known(labels, 3)...))
+			return orNil(TaskClassifier{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Storage: s.storage}.Fit(ctx, views, known(labels, 3)...))
 		},
 		predict: predictLabels,
 	},
 }
 
-func probitOf[T comparable](s Fitting, rule Rule) ProbitClassifier[T] {
+func probitOf[T comparable](s fitting, rule Rule) ProbitClassifier[T] {
 	return ProbitClassifier[T]{
-		Fitting: s,
-		Rule:    rule,
+		Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes,
+		Rule: rule,
 	}
 }
 
@@ -441,7 +538,7 @@ func eachEstimator(t *testing.T, check func(t *testing.T, e estimator)) {
 	}
 }
 
-func mustFit(t *testing.T, e estimator, s Fitting, views []View, y []float64) Model {
+func mustFit(t *testing.T, e estimator, s fitting, views []View, y []float64) Model {
 	t.Helper()
 	m, err := e.fit(context.Background(), s, views, y)
 	require.NoError(t, err)
@@ -468,10 +565,10 @@ func TestEstimatorsRefuseBadData(t *testing.T) {
 		}{
 			{"no views", func(_ []View, y []float64) ([]View, []float64) { return nil, y }, "views: none given"},
 			{"no samples", func(views []View, _ []float64) ([]View, []float64) {
-				return []View{{X: Features{}, Kernel: Linear{}}}, nil
+				return []View{{X: Features{}, Kernel: kernel.Linear{}}}, nil
 			}, "0 samples"},
 			{"one sample", func(views []View, y []float64) ([]View, []float64) {
-				return []View{{X: views[0].X.Slice(0, 1, 0, 2), Kernel: Linear{}}}, y[:1]
+				return []View{{X: views[0].X.Slice(0, 1, 0, 2), Kernel: kernel.Linear{}}}, y[:1]
 			}, "1 samples"},
 			{"NaN feature", func(views []View, y []float64) ([]View, []float64) {
 				views[4].X.Set(2, 1, nan)
@@ -498,55 +595,55 @@ func TestEstimatorsRefuseBadData(t *testing.T) {
 				return views, y
 			}, "views[1].X: a 20×2 matrix of stride 2 needs more than its 30 elements"},
 			{"same kernel twice", func(views []View, y []float64) ([]View, []float64) {
-				return append(views, View{X: views[0].X.Clone(), Kernel: RBF{Width: 0.5}}), y
+				return append(views, View{X: views[0].X.Clone(), Input: views[0].Input, Kernel: kernel.RBF{Width: 0.5}}), y
 			}, `views[0] ("a", rbf(width=0.5)) and views[7] (rbf(width=0.5)) have the same kernel matrix`},
 			{"overflowing kernel", func(views []View, y []float64) ([]View, []float64) {
 				x := views[0].X.Clone()
 				x.Set(3, 0, 1e300)
-				return append(views, View{X: x, Kernel: Linear{}}), y
+				return append(views, View{X: x, Input: "other", Kernel: kernel.Linear{}}), y
 			}, "views[7] (linear): the kernel of samples 3 and 3 is +Inf"},
 			{"kernel of zeros", func(views []View, y []float64) ([]View, []float64) {
 				x := views[0].X.Clone()
 				x.Fill(0)
-				return append(views, View{X: x, Kernel: Linear{}}), y
+				return append(views, View{X: x, Input: "other", Kernel: kernel.Linear{}}), y
 			}, "views[7] (linear): the kernel is 0 for all samples"},
 			{"equal samples", func(views []View, y []float64) ([]View, []float64) {
 				x := views[0].X.Clone()
 				x.Fill(3)
-				return append(views, View{X: x, Kernel: RBF{}}), y
+				return append(views, View{X: x, Input: "other", Kernel: kernel.RBF{}}), y
 			}, "views[7] (rbf(width=mean)): the mean distance between the training samples is 0"},
 			{"normalising zero", func(views []View, y []float64) ([]View, []float64) {
 				x := views[0].X.Clone()
 				x.Set(4, 0, 0)
 				x.Set(4, 1, 0)
-				return append(views, View{X: x, Kernel: Linear{}, Normalize: true}), y
+				return append(views, View{X: x, Input: "other", Kernel: kernel.Linear{}, Normalize: true}), y
 			}, "views[7] (linear): Normalize: the kernel of sample 4 with itself is 0"},
 			{"normalising the mean", func(views []View, y []float64) ([]View, []float64) {
 				x := views[0].X.Clone()
-				mean, _ := columnStats(x.Slice(0, 19, 0, 2))
+				mean, _ := gram.ColumnStats(x.Slice(0, 19, 0, 2))
 				copy(x.Row(19), mean)
-				return append(views, View{X: x, Kernel: Linear{}, Center: true, Normalize: true}), y
+				return append(views, View{X: x, Input: "other", Kernel: kernel.Linear{}, Center: true, Normalize: true}), y
 			}, "views[7] (linear): Normalize: the kernel of sample 19 with itself is "},
 			{"asymmetric kernel", func(views []View, y []float64) ([]View, []float64) {
-				return append(views, View{X: rect.Slice(0, 20, 0, 7), Kernel: Precomputed{}}), y
+				return append(views, View{X: rect.Slice(0, 20, 0, 7), Input: "other", Kernel: kernel.Precomputed{}}), y
 			}, "7 basis points where"},
 			{"centred rectangle", func(_ []View, y []float64) ([]View, []float64) {
-				return []View{{X: rect, Kernel: Precomputed{}, Center: true}}, y
+				return []View{{X: rect, Kernel: kernel.Precomputed{}, Center: true}}, y
 			}, "Center and Normalize need the 20 samples as basis points, and X has 7 columns"},
 			{"standardised kernel", func(_ []View, y []float64) ([]View, []float64) {
-				return []View{{X: rect, Kernel: Precomputed{}, Standardize: true}}, y
+				return []View{{X: rect, Kernel: kernel.Precomputed{}, Standardize: true}}, y
 			}, "Standardize is for features"},
 			{"negative distance", func(_ []View, y []float64) ([]View, []float64) {
-				return []View{{X: rect, Kernel: FromDistance{}}}, y
+				return []View{{X: rect, Kernel: kernel.FromDistance{}}}, y
 			}, "a negative distance"},
 			{"asymmetric", func(_ []View, y []float64) ([]View, []float64) {
 				k := matrix(20, 20, func(i, j int) float64 { return math.Exp(-math.Abs(float64(i - j))) })
 				k.Set(3, 5, 0.2)
-				return []View{{Name: "sw", X: k, Kernel: Precomputed{}}}, y
+				return []View{{Name: "sw", X: k, Kernel: kernel.Precomputed{}}}, y
 			}, `views[0] ("sw", precomputed): X is not symmetric: X[3][5] is 0.2 and X[5][3] is 0.135`},
 			{"indefinite", func(_ []View, y []float64) ([]View, []float64) {
 				k := matrix(20, 20, func(i, j int) float64 { return math.Abs(float64(i - j)) })
-				return []View{{X: k, Kernel: Precomputed{}}}, y
+				return []View{{X: k, Kernel: kernel.Precomputed{}}}, y
 			}, "views[0] (precomputed): X is not positive semidefinite"},
 		} {
 			if e.process && c.name == "same kernel twice" {
@@ -557,7 +654,7 @@ func TestEstimatorsRefuseBadData(t *testing.T) {
 			}
 			views, y, _, _ := twoInputs(1, 20)
 			views, y = c.spoil(views, y)
-			m, err := e.fit(context.Background(), Fitting{MaxSweeps: 25}, views, y)
+			m, err := e.fit(context.Background(), fitting{Ascent: Ascent{MaxSweeps: 25}}, views, y)
 			require.Error(t, err, c.name)
 			assert.Nil(t, m, c.name)
 			assert.Contains(t, err.Error(), c.want, c.name)
@@ -569,18 +666,18 @@ func TestEstimatorsRefuseBadData(t *testing.T) {
 func TestEstimatorsAcceptOnRequest(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		views = append(views, View{X: views[0].X, Kernel: RBF{Width: 0.5}})
-		mustFit(t, e, Fitting{MaxSweeps: 25, AllowDuplicates: true}, views, y)
+		views = append(views, View{X: views[0].X, Input: views[0].Input, Kernel: kernel.RBF{Width: 0.5}})
+		mustFit(t, e, fitting{Ascent: Ascent{MaxSweeps: 25}, allowDuplicates: true}, views, y)
 
 		k := matrix(20, 20, func(i, j int) float64 { return math.Sin(float64(i + 2*j)) })
-		indefinite := []View{{X: k, Kernel: Precomputed{AllowIndefinite: true}}}
+		indefinite := []View{{X: k, Kernel: kernel.Precomputed{AllowIndefinite: true}}}
 		if e.process {
-			_, err := e.fit(context.Background(), Fitting{}, indefinite, y)
+			_, err := e.fit(context.Background(), fitting{}, indefinite, y)
 			require.ErrorContains(t, err, "views[0] (precomputed)")
 			return
 		}
 		// The kernel says nothing about the targets; a fit without weights is right too.
-		_, err := e.fit(context.Background(), Fitting{MaxSweeps: 25}, indefinite, y)
+		_, err := e.fit(context.Background(), fitting{Ascent: Ascent{MaxSweeps: 25}}, indefinite, y)
 		var collapsed *CollapsedError
 		require.True(t, err == nil || errors.As(err, &collapsed), err)
 	})
@@ -592,17 +689,17 @@ func TestEstimatorsObeyTheContext(t *testing.T) {
 		cause := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(cause)
-		m, err := e.fit(ctx, Fitting{MaxSweeps: 25}, views, y)
+		m, err := e.fit(ctx, fitting{Ascent: Ascent{MaxSweeps: 25}}, views, y)
 		assert.Nil(t, m)
 		assert.ErrorIs(t, err, cause)
 
 		ctx, cancel = context.WithCancelCause(context.Background())
 		sweeps := 0
-		m, err = e.fit(ctx, Fitting{MaxSweeps: 1000, Progress: func(p Progress) {
+		m, err = e.fit(ctx, fitting{Fitting: Fitting{Progress: func(p Progress) {
 			if sweeps = p.Sweep; sweeps == 5 {
 				cancel(cause)
 			}
-		}}, views, y)
+		}}, Ascent: Ascent{MaxSweeps: 1000}}, views, y)
 		assert.ErrorIs(t, err, cause)
 		assert.Equal(t, 5, sweeps)
 		if m != nil { // what had been reached; draws, the functions of some classes and some members make no model
@@ -621,11 +718,11 @@ func TestEstimatorsRefuseANilContext(t *testing.T) {
 		views, y, _, _ := twoInputs(1, 20)
 		var none context.Context
 		for _, workers := range []int{1, 2} {
-			m, err := e.fit(none, Fitting{MaxSweeps: 25, Workers: workers}, views, y)
+			m, err := e.fit(none, fitting{Fitting: Fitting{Workers: workers}, Ascent: Ascent{MaxSweeps: 25}}, views, y)
 			assert.Nil(t, m)
 			assert.ErrorContains(t, err, "ctx is nil")
 		}
-		m := mustFit(t, e, Fitting{MaxSweeps: 25}, views, y)
+		m := mustFit(t, e, fitting{Ascent: Ascent{MaxSweeps: 25}}, views, y)
 		x := newPoints(m, 5)
 		var err error
 		switch m := m.(type) {
@@ -649,13 +746,13 @@ func TestEstimatorsRefuseANilContext(t *testing.T) {
 func TestEstimatorsRefuseBadLayouts(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		m := mustFit(t, e, Fitting{MaxSweeps: 25}, views, y)
+		m := mustFit(t, e, fitting{Ascent: Ascent{MaxSweeps: 25}}, views, y)
 		for _, stride := range []int{math.MaxInt, math.MaxInt / 19, math.MaxInt/19 + 1, math.MaxInt / 2, -1, 1} {
 			bad := slices.Clone(views)
 			for i := range bad {
 				bad[i].X.Stride = stride
 			}
-			_, err := e.fit(t.Context(), Fitting{MaxSweeps: 25}, bad, y)
+			_, err := e.fit(t.Context(), fitting{Ascent: Ascent{MaxSweeps: 25}}, bad, y)
 			assert.ErrorContains(t, err, "views[0].X: a 20×2 matrix of stride")
 			x := newPoints(m, 20)
 			x[0].Stride = stride
@@ -676,7 +773,7 @@ func TestEstimatorsAtTheEndsOfTheRange(t *testing.T) {
 			}
 			out, err := e.predict(m, 1, x...)
 			if err == nil {
-				assert.Equal(t, -1, firstNonFinite(out), "%s by %g: %v", what, scale, out)
+				assert.Equal(t, -1, vec.FirstNonFinite(out), "%s by %g: %v", what, scale, out)
 			}
 			var file bytes.Buffer
 			if m.Save(&file) == nil {
@@ -687,10 +784,10 @@ func TestEstimatorsAtTheEndsOfTheRange(t *testing.T) {
 		views, y, _, _ := twoInputs(1, 20)
 		for i := range views {
 			if i%2 == 0 {
-				views[i].Kernel = Linear{}
+				views[i].Kernel = kernel.Linear{}
 			}
 		}
-		m, err := e.fit(t.Context(), Fitting{MaxSweeps: e.sweeps(10)}, views, y)
+		m, err := e.fit(t.Context(), fitting{Ascent: Ascent{MaxSweeps: e.sweeps(10)}}, views, y)
 		if c, ok := errors.AsType[*CollapsedError](err); ok {
 			m, err = c.Model, nil
 		}
@@ -707,12 +804,12 @@ func TestEstimatorsAtTheEndsOfTheRange(t *testing.T) {
 				scaled[i].X = scaled[i].X.Clone()
 				la.Scal(scale, scaled[i].X.Data)
 			}
-			if m, _ := e.fit(t.Context(), Fitting{MaxSweeps: e.sweeps(10), AllowDuplicates: true}, scaled, y); m != nil {
+			if m, _ := e.fit(t.Context(), fitting{Ascent: Ascent{MaxSweeps: e.sweeps(10)}, allowDuplicates: true}, scaled, y); m != nil {
 				whole(m, "samples", scale, newPoints(m, 5))
 			}
 			targets := slices.Clone(y)
 			la.Scal(scale, targets)
-			if m, _ := e.fit(t.Context(), Fitting{MaxSweeps: e.sweeps(10)}, views, targets); m != nil {
+			if m, _ := e.fit(t.Context(), fitting{Ascent: Ascent{MaxSweeps: e.sweeps(10)}}, views, targets); m != nil {
 				whole(m, "targets", scale, newPoints(m, 5))
 			}
 		}
@@ -739,10 +836,10 @@ func TestTargetsOfExtremeSpread(t *testing.T) {
 func TestPredictorsAtTheEndsOfTheRange(t *testing.T) {
 	views, y, _, _ := twoInputs(1, 20)
 	for i := range views {
-		views[i].Kernel = Linear{}
+		views[i].Kernel = kernel.Linear{}
 	}
 	views = views[:2]
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 25, AllowDuplicates: true}}.Fit(t.Context(), views, y)
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 25}, AllowDuplicates: true}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	p, err := m.Predictor(PredictorOptions{})
 	require.NoError(t, err)
@@ -757,7 +854,7 @@ func TestPredictorsAtTheEndsOfTheRange(t *testing.T) {
 		mean, variance, err := p.Predict(rows...)
 		assert.Equal(t, batch == nil, err == nil, "%g: %v, %v", scale, batch, err)
 		if err == nil {
-			assert.Equal(t, -1, firstNonFinite([]float64{mean, variance}))
+			assert.Equal(t, -1, vec.FirstNonFinite([]float64{mean, variance}))
 		}
 	}
 }
@@ -772,9 +869,14 @@ func TestSaveRefusesWhatLoadRefuses(t *testing.T) {
 func TestEstimatorsRefuseNegativeSettings(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		for want, f := range map[string]Fitting{
-			"MaxSweeps is -1": {MaxSweeps: -1}, "Restarts is -2": {Restarts: -2}, "MemoryLimit is -3": {MemoryLimit: -3},
-		} {
+		all := map[string]fitting{"MemoryLimit is -3": {Fitting: Fitting{MemoryLimit: -3}}}
+		switch {
+		case e.process:
+			all["MaxSteps is -1"] = fitting{Ascent: Ascent{MaxSweeps: -1}}
+		case !e.sampled:
+			all["MaxSweeps is -1"], all["Restarts is -2"] = fitting{Ascent: Ascent{MaxSweeps: -1}}, fitting{Ascent: Ascent{Restarts: -2}}
+		}
+		for want, f := range all {
 			m, err := e.fit(t.Context(), f, views, y)
 			assert.Nil(t, m)
 			assert.ErrorContains(t, err, want+": it must not be negative")
@@ -782,8 +884,38 @@ func TestEstimatorsRefuseNegativeSettings(t *testing.T) {
 	})
 }
 
+// A file must keep the notes as they are: texts that are not UTF-8 are refused before anything is fitted.
+func TestEstimatorsRefuseNotesThatAreNotText(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		views, y, _, _ := twoInputs(1, 20)
+		for _, notes := range []map[string]string{{"a": "\xff"}, {"\xff": "a"}} {
+			m, err := e.fit(t.Context(), fitting{Fitting: Fitting{Notes: notes}, Ascent: Ascent{MaxSweeps: e.sweeps(2)}}, views, y)
+			assert.Nil(t, m)
+			assert.ErrorContains(t, err, `mkl: Notes: "\xff" is not UTF-8`)
+		}
+	})
+}
+
+func TestEstimatorsRefuseTolerancesThatAreNotFinite(t *testing.T) {
+	eachEstimator(t, func(t *testing.T, e estimator) {
+		if e.sampled {
+			t.Skip("it has no Tolerance")
+		}
+		views, y, _, _ := twoInputs(1, 20)
+		name := "Tolerance"
+		if e.process {
+			name = "MinRise"
+		}
+		for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+			m, err := e.fit(t.Context(), fitting{Ascent: Ascent{Tolerance: v, MaxSweeps: e.sweeps(2)}}, views, y)
+			assert.Nil(t, m)
+			assert.ErrorContains(t, err, fmt.Sprintf("mkl: %s is %g: it must be finite", name, v))
+		}
+	})
+}
+
 func TestFactorsOfATable(t *testing.T) {
-	y := Dense{{1, 2, 0, 1}, {2, 1, 3, 4}, {0, 1, 1, 2}, {5, 1, 2, 2}, {1, 0, 3, 1}}
+	y := DenseTable{{1, 2, 0, 1}, {2, 1, 3, 4}, {0, 1, 1, 2}, {5, 1, 2, 2}, {1, 0, 3, 1}}
 	_, err := FactorAnalysis{Factors: 100_000}.Fit(t.Context(), y)
 	assert.EqualError(t, err, "mkl: Factors is 100000: a table of 20 entries tells no more than 20 apart")
 }
@@ -791,11 +923,11 @@ func TestFactorsOfATable(t *testing.T) {
 func TestEstimatorsObeyTheMemoryLimit(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		_, err := e.fit(context.Background(), Fitting{MaxSweeps: 25, MemoryLimit: 1000}, views, y)
+		_, err := e.fit(context.Background(), fitting{Fitting: Fitting{MemoryLimit: 1000}, Ascent: Ascent{MaxSweeps: 25}}, views, y)
 		var refused *MemoryError
 		require.ErrorAs(t, err, &refused)
 		assert.Greater(t, refused.Need, int64(7*20*20*8))
-		_, err = e.fit(context.Background(), Fitting{MaxSweeps: 25, MemoryLimit: refused.Need}, views, y)
+		_, err = e.fit(context.Background(), fitting{Fitting: Fitting{MemoryLimit: refused.Need}, Ascent: Ascent{MaxSweeps: 25}}, views, y)
 		assert.NoError(t, err)
 	})
 }
@@ -804,11 +936,11 @@ func TestEstimatorsRepeatTheirBits(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, xa, xb := twoInputs(1, 50)
 		views = append(views[4:], sightedViews(xa, xb)...)
-		first := mustFit(t, e, Fitting{Seed: 4, MaxSweeps: e.sweeps(12), Workers: 1}, views, y)
+		first := mustFit(t, e, fitting{Fitting: Fitting{Seed: 4, Workers: 1}, Ascent: Ascent{MaxSweeps: e.sweeps(12)}}, views, y)
 		x := newPoints(first, 30)
 		want, err := e.predict(first, 1, x...)
 		require.NoError(t, err)
-		others := []Fitting{{Seed: 4, MaxSweeps: e.sweeps(12), Workers: 3}, {Seed: 4, MaxSweeps: e.sweeps(12)}}
+		others := []fitting{{Fitting: Fitting{Seed: 4, Workers: 3}, Ascent: Ascent{MaxSweeps: e.sweeps(12)}}, {Fitting: Fitting{Seed: 4}, Ascent: Ascent{MaxSweeps: e.sweeps(12)}}}
 		if testing.Short() {
 			others = others[:1]
 		}
@@ -823,7 +955,7 @@ func TestEstimatorsRepeatTheirBits(t *testing.T) {
 		if e.process || testing.Short() {
 			return
 		}
-		other := mustFit(t, e, Fitting{Seed: 5, MaxSweeps: e.sweeps(12)}, views, y)
+		other := mustFit(t, e, fitting{Fitting: Fitting{Seed: 5}, Ascent: Ascent{MaxSweeps: e.sweeps(12)}}, views, y)
 		got, err := e.predict(other, 1, x...)
 		require.NoError(t, err)
 		assert.NotEqual(t, want, got)
@@ -835,10 +967,10 @@ func TestModelsKeepTheirData(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
 		widths, columns := []float64{1, 2}, []int{1, 0}
-		views[1].Kernel = RBF{Widths: widths}
-		views[5] = View{X: views[5].X, Kernel: Laplacian{Widths: widths}, Columns: columns, Ranks: true}
+		views[1].Kernel = kernel.RBF{Widths: widths}
+		views[5] = View{X: views[5].X, Input: views[5].Input, Kernel: kernel.Laplacian{Widths: widths}, Columns: columns, Ranks: true}
 		notes := map[string]string{"columns": "a b"}
-		m := mustFit(t, e, Fitting{MaxSweeps: 25, Notes: notes}, views, y)
+		m := mustFit(t, e, fitting{Fitting: Fitting{Notes: notes}, Ascent: Ascent{MaxSweeps: 25}}, views, y)
 		x := newPoints(m, 5)
 		want, err := e.predict(m, 1, x...)
 		require.NoError(t, err)
@@ -865,7 +997,7 @@ func TestModelsKeepTheirData(t *testing.T) {
 func TestModelsPredictConcurrently(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		m := mustFit(t, e, Fitting{MaxSweeps: 25}, views, y)
+		m := mustFit(t, e, fitting{Ascent: Ascent{MaxSweeps: 25}}, views, y)
 		x := newPoints(m, 5)
 		want, err := e.predict(m, 1, x...)
 		require.NoError(t, err)
@@ -887,7 +1019,7 @@ func TestModelsComeBackFromFiles(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, xa, xb := twoInputs(1, 40)
 		views = append(views[4:], sightedViews(xa, xb)...)
-		m := mustFit(t, e, Fitting{MaxSweeps: e.sweeps(20), Notes: map[string]string{"who": `"us" <&> ü`}}, views, y)
+		m := mustFit(t, e, fitting{Fitting: Fitting{Notes: map[string]string{"who": `"us" <&> ü`}}, Ascent: Ascent{MaxSweeps: e.sweeps(20)}}, views, y)
 		var file bytes.Buffer
 		require.NoError(t, m.Save(&file))
 		back, err := Load(bytes.NewReader(file.Bytes()))
@@ -915,7 +1047,7 @@ func TestModelsComeBackFromFiles(t *testing.T) {
 func TestPredictionsRefuseBadInputs(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		m := mustFit(t, e, Fitting{MaxSweeps: 25}, views, y)
+		m := mustFit(t, e, fitting{Ascent: Ascent{MaxSweeps: 25}}, views, y)
 		x := newPoints(m, 5)
 		bad := x[1].Clone()
 		bad.Set(4, 2, math.NaN())
@@ -923,8 +1055,8 @@ func TestPredictionsRefuseBadInputs(t *testing.T) {
 			x    []Features
 			want string
 		}{
-			{nil, "mkl: 0 input matrices where the model needs 2, one for each distinct X of its views"},
-			{x[:1], "mkl: 1 input matrices where the model needs 2, one for each distinct X of its views"},
+			{nil, "mkl: 0 input matrices where the model needs 2, one for each Input of its views"},
+			{x[:1], "mkl: 1 input matrices where the model needs 2, one for each Input of its views"},
 			{[]Features{x[1], x[0]}, "mkl: x[0]: 5×3 where 2 columns are needed (features)"},
 			{[]Features{x[0], x[1].Slice(0, 4, 0, 3)}, "mkl: x[1]: 4 samples where x[0] has 5"},
 			{[]Features{x[0], bad}, "mkl: x[1][4][2] is NaN"},
@@ -961,7 +1093,7 @@ func TestEstimatorsEndWithinASweep(t *testing.T) {
 		asked := func(sweeps int, n int64) (m Model, left int64, err error) {
 			c := countdown{context.Background(), new(atomic.Int64)}
 			c.left.Store(n)
-			m, err = e.fit(c, Fitting{MaxSweeps: sweeps, Tolerance: -1, Workers: 1}, views, y)
+			m, err = e.fit(c, fitting{Fitting: Fitting{Workers: 1}, Ascent: Ascent{MaxSweeps: sweeps, Tolerance: -1}}, views, y)
 			return m, c.left.Load(), err
 		}
 		const plenty = 1 << 40
@@ -1000,7 +1132,7 @@ func TestEndBetweenFunctions(t *testing.T) {
 	fit := func(n int64) (m *MultiGPClassifierModel[int], left int64, err error) {
 		c := countdown{context.Background(), new(atomic.Int64)}
 		c.left.Store(n)
-		m, err = MultiGPClassifier[int]{Fitting: Fitting{MaxSweeps: 2, Workers: 1}}.Fit(c, views, labels)
+		m, err = MultiGPClassifier[int]{Fitting: Fitting{Workers: 1}, Climb: Climb{MaxSteps: 2}}.Fit(c, views, labels)
 		return m, c.left.Load(), err
 	}
 	const plenty = 1 << 40
@@ -1018,14 +1150,13 @@ func TestEndBetweenFunctions(t *testing.T) {
 func TestAbsurdSettingsAreRefused(t *testing.T) {
 	views, y, _, _ := twoInputs(1, 20)
 	labels := parts(y, 2)
-	many := probitOf[int](Fitting{}, WSum)
-	many.Inference, many.Draws = Gibbs, GibbsDraws{Chains: 1 << 12, Draws: 1 << 28}
+	many := ProbitSampler[int]{Rule: WeightedSum{}, GibbsDraws: GibbsDraws{Chains: 1 << 12, Draws: 1 << 28}}
 	for name, fit := range map[string]func() error{
 		"draws": func() error { _, err := many.Fit(t.Context(), views, labels); return err },
 		"factors": func() error {
-			table := Entries{Rows: 1 << 28, Cols: 1 << 28, List: make([]Entry, 1<<17)}
-			for i := range table.List {
-				table.List[i] = Entry{Cell: Cell{Row: i, Col: i}, Value: float64(i % 3)}
+			table := SparseTable{Rows: 1 << 28, Cols: 1 << 28, Entries: make([]TableEntry, 1<<17)}
+			for i := range table.Entries {
+				table.Entries[i] = TableEntry{TableCell: TableCell{Row: i, Col: i}, Value: float64(i % 3)}
 			}
 			_, err := FactorAnalysis{Factors: 1 << 17}.Fit(t.Context(), table)
 			return err

@@ -8,13 +8,14 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // sensors are the views of readings.
 func sensors(speed, hum []float64) []mkl.View {
 	return []mkl.View{
-		{Name: "speed", X: mkl.Column(speed), Kernel: mkl.RBF{}},
-		{Name: "hum", X: mkl.Column(hum), Kernel: mkl.RBF{}},
+		{Name: "speed", X: mkl.Column(speed), Input: "x1", Kernel: kernel.RBF{}},
+		{Name: "hum", X: mkl.Column(hum), Input: "x2", Kernel: kernel.RBF{}},
 	}
 }
 
@@ -58,7 +59,7 @@ func ExampleAuto() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -74,7 +75,7 @@ func ExampleAutoClassifier() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func ExampleMultiGP() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -98,13 +99,57 @@ func ExampleMultiGP() {
 	// Output: 14 ± 0.2, <nil>
 }
 
+func ExampleSurvival() {
+	speed, hum, _ := readings()
+	var times []mkl.Lifetime // until a bearing fails: the test ends after 30 days
+	for i, v := range speed {
+		days := 60 / (1 + v*v) * (1 + 0.1*math.Sin(float64(7*i)))
+		if days > 30 {
+			times = append(times, mkl.EventAfter(30))
+		} else {
+			times = append(times, mkl.EventAt(days))
+		}
+	}
+	model, err := mkl.Survival{}.Fit(context.Background(), sensors(speed, hum), times)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.Predict(mkl.Column([]float64{2}), mkl.Column([]float64{1}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("half of such bearings fail within %.0f days; %.0f %% last 10 days\n", p.Median()[0], 100*p.Survival(0, []float64{10})[0])
+	// Output: half of such bearings fail within 12 days; 99 % last 10 days
+}
+
+func ExampleCounts() {
+	speed, hum, _ := readings()
+	var faults, days []float64
+	for i, v := range speed {
+		days = append(days, 1+float64(i%3))
+		faults = append(faults, math.Floor(days[i]*(1+v*v)))
+	}
+	model, err := mkl.Counts{Exposure: days}.Fit(context.Background(), sensors(speed, hum), faults)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.PredictCounts(context.Background(), mkl.PredictOptions{}, []float64{7}, mkl.Column([]float64{2}), mkl.Column([]float64{1}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	mean, _ := p.Moments()
+	q := p.Quantiles(0.05, 0.95)[0]
+	fmt.Printf("%.0f faults in a week, between %.0f and %.0f\n", mean[0], q[0], q[1])
+	// Output: 32 faults in a week, between 21 and 43
+}
+
 func ExampleMultiGPClassifier() {
 	speed, hum, _ := readings()
 	model, err := mkl.MultiGPClassifier[string]{}.Fit(context.Background(), sensors(speed, hum), states(speed))
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -115,11 +160,11 @@ func ExampleMultiGPClassifier() {
 
 func ExampleLandmarkClassifier() {
 	speed, hum, _ := readings()
-	model, err := mkl.LandmarkClassifier[string]{Landmarks: mkl.Landmarks{Count: 20}}.Fit(context.Background(), sensors(speed, hum), states(speed))
+	model, err := mkl.LandmarkClassifier[string]{Landmarks: &mkl.Landmarks{Count: 20}}.Fit(context.Background(), sensors(speed, hum), states(speed))
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -132,23 +177,23 @@ func ExampleLandmarkClassifier() {
 func ExampleClassPlan() {
 	speed, hum, _ := readings()
 	state := states(speed)
-	plan, err := mkl.LandmarkClassifier[string]{Landmarks: mkl.Landmarks{Count: 20}}.Begin(context.Background(), sensors(speed, hum), state)
+	plan, err := mkl.LandmarkClassifier[string]{Landmarks: &mkl.Landmarks{Count: 20}}.Begin(context.Background(), sensors(speed, hum), state)
 	if err != nil {
 		log.Fatal(err)
 	}
-	read := func(yield func(mkl.LabelledRows[string], error) bool) {
+	read := func(yield func(mkl.ClassRows[string], error) bool) {
 		for i := range state {
 			x := []mkl.Features{mkl.Column(speed[i : i+1]), mkl.Column(hum[i : i+1])}
-			if !yield(mkl.LabelledRows[string]{Labels: state[i : i+1], X: x}, nil) {
+			if !yield(mkl.ClassRows[string]{Labels: state[i : i+1], X: x}, nil) {
 				return
 			}
 		}
 	}
-	model, err := plan.Fit(context.Background(), mkl.Fitting{}, read)
+	model, err := plan.Fit(context.Background(), mkl.ClassPlanFitting{}, read)
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -159,11 +204,11 @@ func ExampleClassPlan() {
 
 func ExampleLandmarkGP() {
 	speed, hum, y := readings()
-	model, err := mkl.LandmarkGP{Landmarks: mkl.Landmarks{Count: 20}}.Fit(context.Background(), sensors(speed, hum), y)
+	model, err := mkl.LandmarkGP{Landmarks: &mkl.Landmarks{Count: 20}}.Fit(context.Background(), sensors(speed, hum), y)
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -193,7 +238,7 @@ func ExampleMultiLabel() {
 	for i, v := range hum {
 		loud[i] = v > 0
 	}
-	model, err := mkl.MultiLabel{}.Fit(context.Background(), sensors(speed, hum), moves(speed), loud)
+	model, err := mkl.MultiLabel{}.Fit(context.Background(), sensors(speed, hum), mkl.LabelsOf(moves(speed)), mkl.LabelsOf(loud))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -213,7 +258,7 @@ func ExampleProbitClassifier() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(mkl.ProbitPredictorOptions{})
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -274,15 +319,15 @@ func ExampleTaskClassifier() {
 	speed, hum, _ := readings()
 	fast, loud := make([]mkl.Label, len(speed)), make([]mkl.Label, len(hum))
 	for i := range speed {
-		fast[i], loud[i] = mkl.Absent, mkl.Absent
+		fast[i], loud[i] = mkl.LabelAbsent, mkl.LabelAbsent
 		if speed[i] > 0 {
-			fast[i] = mkl.Present
+			fast[i] = mkl.LabelPresent
 		}
 		if hum[i] > 0 {
-			loud[i] = mkl.Present
+			loud[i] = mkl.LabelPresent
 		}
 		if i%2 == 0 {
-			loud[i] = mkl.Unknown
+			loud[i] = mkl.LabelUnknown
 		}
 	}
 	model, err := mkl.TaskClassifier{}.Fit(context.Background(), sensors(speed, hum), fast, loud)
@@ -306,7 +351,7 @@ func ExampleMultiTask() {
 	for i := range y {
 		other[i] = 5 - y[i]
 	}
-	model, err := mkl.MultiTask{Latents: 1}.Fit(context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: mkl.RBF{}}}, y, other)
+	model, err := mkl.MultiTask{Latents: 1}.Fit(context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: kernel.RBF{}}}, y, other)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -334,11 +379,11 @@ func ExampleSpikeSlab() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(0.5)
+	p, err := model.Predictor(mkl.PredictorOptions{Inclusion: 0.5})
 	if err != nil {
 		log.Fatal(err)
 	}
 	mean, _, err := p.Predict([]float64{0, 0, 1, 0, 0, 0, 0, 1, 0, 0})
-	fmt.Printf("columns %v: %.1f, %v\n", p.Features(), mean, err)
+	fmt.Printf("columns %v: %.1f, %v\n", p.Info()[0].Kernels, mean, err)
 	// Output: columns [2 7]: 1.0, <nil>
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // readings are of two sensors and a target that only the first one bears on.
@@ -24,8 +25,8 @@ func readings() (speed, hum, y []float64) {
 func Example() {
 	speed, hum, y := readings() // []float64 each, a value for every sample
 	views := []mkl.View{
-		{Name: "speed", X: mkl.Column(speed), Kernel: mkl.RBF{Width: 1}},
-		{Name: "hum", X: mkl.Column(hum), Kernel: mkl.RBF{Width: 1}},
+		{Input: "speed", X: mkl.Column(speed), Kernel: kernel.RBF{Width: 1}},
+		{Input: "hum", X: mkl.Column(hum), Kernel: kernel.RBF{Width: 1}},
 	}
 	model, err := mkl.Regression{}.Fit(context.Background(), views, y)
 	if err != nil {
@@ -46,7 +47,7 @@ func Example() {
 // time, within microseconds.
 func ExampleRegressionModel_Predictor() {
 	speed, _, y := readings()
-	model, err := mkl.Regression{}.Fit(context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: mkl.RBF{}}}, y)
+	model, err := mkl.Regression{}.Fit(context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: kernel.RBF{}}}, y)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -73,11 +74,11 @@ func ExampleCategorical() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := mkl.MultiGP{}.Fit(context.Background(), []mkl.View{{X: things, Kernel: mkl.Categorical{}}}, price)
+	model, err := mkl.MultiGP{}.Fit(context.Background(), []mkl.View{{X: things, Kernel: kernel.Categorical{}}}, price)
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.Predictor(mkl.ProcessPredictorOptions{})
+	p, err := model.Predictor(mkl.PredictorOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func ExampleCategorical() {
 func ExampleLoad() {
 	speed, _, y := readings()
 	model, err := mkl.Regression{Fitting: mkl.Fitting{Notes: map[string]string{"unit": "m/s"}}}.Fit(
-		context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: mkl.RBF{Width: 1}}}, y)
+		context.Background(), []mkl.View{{X: mkl.Column(speed), Kernel: kernel.RBF{Width: 1}}}, y)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -119,7 +120,7 @@ func ExamplePairRegression() {
 	for j := range 8 {
 		hard = append(hard, []float64{float64(j) / 4})
 	}
-	marks := mkl.Dense{}
+	marks := mkl.DenseTable{}
 	for i, y := range years {
 		marks = append(marks, make([]float64, 8))
 		for j, h := range hard {
@@ -132,13 +133,13 @@ func ExamplePairRegression() {
 	cooks, _ := mkl.FromRows(years)
 	dishes, _ := mkl.FromRows(hard)
 	model, err := mkl.PairRegression{Components: 2}.Fit(context.Background(),
-		[]mkl.View{{Name: "years", X: cooks, Kernel: mkl.RBF{Width: 3}}},
-		[]mkl.View{{Name: "hard", X: dishes, Kernel: mkl.RBF{Width: 1}}}, marks)
+		[]mkl.View{{Name: "years", X: cooks, Kernel: kernel.RBF{Width: 3}}},
+		[]mkl.View{{Name: "hard", X: dishes, Kernel: kernel.RBF{Width: 1}}}, marks)
 	if err != nil {
 		log.Fatal(err)
 	}
-	newCook := mkl.Side{X: []mkl.Features{mkl.Column([]float64{2.2})}}
-	mean, _, err := model.Predict(newCook, mkl.Side{Known: []int{0, 7}})
+	newCook := mkl.PairSide{X: []mkl.Features{mkl.Column([]float64{2.2})}}
+	mean, _, err := model.Predict(newCook, mkl.PairSide{Known: []int{0, 7}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func ExamplePairRegression() {
 func ExamplePairClassifier() {
 	// Which keys open which locks: those of nearly the same size.
 	var keys, locks [][]float64
-	fits := mkl.Dense{}
+	fits := mkl.DenseTable{}
 	for i := range 12 {
 		keys = append(keys, []float64{float64(i)})
 		fits = append(fits, make([]float64, 10))
@@ -180,7 +181,7 @@ func ExamplePairClassifier() {
 	k, _ := mkl.FromRows(keys)
 	l, _ := mkl.FromRows(locks)
 	model, err := mkl.PairClassifier{Components: 4}.Fit(context.Background(),
-		[]mkl.View{{Name: "key", X: k, Kernel: mkl.RBF{Width: 2}}}, []mkl.View{{Name: "lock", X: l, Kernel: mkl.RBF{Width: 2}}}, fits)
+		[]mkl.View{{Name: "key", X: k, Kernel: kernel.RBF{Width: 2}}}, []mkl.View{{Name: "lock", X: l, Kernel: kernel.RBF{Width: 2}}}, fits)
 	if err != nil {
 		log.Fatal(err)
 	}

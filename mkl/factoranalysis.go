@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/slab"
 )
@@ -24,6 +25,7 @@ type SlabPrior = slab.Prior
 // and 2.3.
 type FactorAnalysis struct {
 	Fitting
+	Ascent
 
 	// Factors is the number of factors, at most; 0 means 10.
 	Factors int
@@ -109,7 +111,7 @@ func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 	if d.Rows != rows || d.Cols != rows {
 		return c, fmt.Errorf("mkl: RowDistances: %d×%d for %d rows", d.Rows, d.Cols, rows)
 	}
-	if err := checkLayout("RowDistances", d); err != nil {
+	if err := gram.CheckLayout("RowDistances", d); err != nil {
 		return c, err
 	}
 	if err := checkFinite("RowDistances", d); err != nil {
@@ -136,7 +138,7 @@ func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 
 // fit returns a fit with the notes.
 func (f FactorAnalysis) fit(fit *slab.FactorFit) *FactorAnalysisModel {
-	return &FactorAnalysisModel{record: f.record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
+	return &FactorAnalysisModel{record: f.fitting().record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
 }
 
 // EstimateMemory returns about how many bytes a fit takes, of a table of that many
@@ -158,22 +160,22 @@ func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
 	return inBytes(bytes / 8)
 }
 
+// fitting returns the settings of a fit.
+func (f FactorAnalysis) fitting() *fitting {
+	return &fitting{Fitting: f.Fitting, Ascent: f.Ascent}
+}
+
 // Fit fits the model to a table. Errors name the argument and the place of what is
 // wrong with it. If the context ends, an update fails or the bound falls
 // by more than rounding explains, the error says so and the fit is that of the sweeps
 // before; it is nil if there were none.
 func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel, error) {
-	if err := f.refuseMissingViews("FactorAnalysis"); err != nil {
-		return nil, err
-	}
-	if err := f.refuseKernelStorage("FactorAnalysis"); err != nil {
-		return nil, err
-	}
+	settings := f.fitting()
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
 	}
 	rows, cols := y.Dims()
-	if err := f.check(f.EstimateMemory(rows, cols, 0)); err != nil { // before the entries are looked at
+	if err := settings.check(f.EstimateMemory(rows, cols, 0)); err != nil { // before the entries are looked at
 		return nil, err
 	}
 	v, err := f.inference(rows)
@@ -188,10 +190,10 @@ func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel,
 	if f.Factors > entries {
 		return nil, fmt.Errorf("mkl: Factors is %d: a table of %d entries tells no more than %d apart", f.Factors, entries, entries)
 	}
-	if err := f.check(f.EstimateMemory(rows, cols, entries)); err != nil {
+	if err := settings.check(f.EstimateMemory(rows, cols, entries)); err != nil {
 		return nil, err
 	}
-	fit, err := bestStart(ctx, &f.Fitting, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {
+	fit, err := bestStart(ctx, settings, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {
 		v.Seed, v.Ascent = seed, a
 		return v.Fit(ctx, o)
 	}, func(fit *slab.FactorFit) vi.Record { return fit.Record })

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
@@ -33,9 +34,9 @@ func (m *FactorAnalysisModel) Samples() int {
 }
 
 // Outputs tells what was learned of each column: its noise.
-func (m *FactorAnalysisModel) Outputs() []Output {
+func (m *FactorAnalysisModel) Outputs() []ModelOutput {
 	_, cols, _ := m.Dims()
-	out := make([]Output, cols)
+	out := make([]ModelOutput, cols)
 	for q, sd := range m.NoiseSD() {
 		out[q].NoiseSD = sd
 	}
@@ -43,7 +44,7 @@ func (m *FactorAnalysisModel) Outputs() []Output {
 }
 
 // Inputs returns nil: the model is of a table and not of views.
-func (m *FactorAnalysisModel) Inputs() []Input { return nil }
+func (m *FactorAnalysisModel) Inputs() []ModelInput { return nil }
 
 // KernelWeights returns nil: the model has no kernels. Energy tells how much each
 // factor matters.
@@ -93,7 +94,7 @@ func (m *FactorAnalysisModel) Factors() (mean, variance [][]float64) {
 
 // Complete returns the predictive mean and variance, noise included, of entries of
 // the table, observed or not, in their order. It is an error if one is outside the table.
-func (m *FactorAnalysisModel) Complete(cells ...Cell) (mean, variance []float64, err error) {
+func (m *FactorAnalysisModel) Complete(cells ...TableCell) (mean, variance []float64, err error) {
 	rows, cols, _ := m.Dims()
 	noise := m.posterior.State().Noise
 	mean, variance = make([]float64, len(cells)), make([]float64, len(cells))
@@ -204,7 +205,7 @@ func (m *FactorAnalysisModel) InverseTransform(factors [][]float64) ([][]float64
 		if len(a) != k {
 			return nil, fmt.Errorf("mkl: factors[%d]: %d values where the model has %d factors", n, len(a), k)
 		}
-		if i := firstNonFinite(a); i >= 0 {
+		if i := vec.FirstNonFinite(a); i >= 0 {
 			return nil, &ValueError{Arg: "factors", Row: n, Col: i, Value: a[i]}
 		}
 		out[n] = make([]float64, cols)

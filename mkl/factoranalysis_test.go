@@ -12,11 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // films returns ratings of two sorts of films by people who like one or the other,
 // with gaps, and the ratings without noise.
-func films(rows, cols int, gaps float64) (y, truth Dense) {
+func films(rows, cols int, gaps float64) (y, truth DenseTable) {
 	src := rand.New(rand.NewPCG(1, 2))
 	for i := range rows {
 		y, truth = append(y, make([]float64, cols)), append(truth, make([]float64, cols))
@@ -39,11 +40,11 @@ func TestFactorAnalysisCompletes(t *testing.T) {
 	y, truth := films(80, 20, 0.4)
 	fit, err := FactorAnalysis{Factors: 4}.Fit(t.Context(), y)
 	require.NoError(t, err)
-	var cells []Cell
+	var cells []TableCell
 	for i, row := range y {
 		for j, v := range row {
 			if math.IsNaN(v) {
-				cells = append(cells, Cell{i, j})
+				cells = append(cells, TableCell{i, j})
 			}
 		}
 	}
@@ -57,7 +58,7 @@ func TestFactorAnalysisCompletes(t *testing.T) {
 	}
 	assert.Less(t, math.Sqrt(square), 0.12) // 12 entries for a row's two factors: 0.2·√(2/12) = 0.08
 	assert.InDelta(t, 1, scaled, 0.3)
-	noise, _ := meanSD(fit.NoiseSD())
+	noise, _ := vec.MeanSD(fit.NoiseSD())
 	assert.InDelta(t, 0.2, noise, 0.02)
 	assert.Contains(t, fit.Summary(), "noise SD")
 
@@ -89,16 +90,16 @@ func TestRatingsAreEntries(t *testing.T) {
 	for j := range y[0] {
 		r.cols.of(100 + j)
 	}
-	e := Entries{Rows: 30, Cols: 10}
+	e := SparseTable{Rows: 30, Cols: 10}
 	for j := range y[0] {
 		for i := range y {
 			if v := y[i][j]; !math.IsNaN(v) {
 				r.Add(name(i), 100+j, v)
-				e.List = append(e.List, Entry{Cell{i, j}, v})
+				e.Entries = append(e.Entries, TableEntry{TableCell{i, j}, v})
 			}
 		}
 	}
-	f := FactorAnalysis{Fitting: Fitting{MaxSweeps: 20}, Factors: 2}
+	f := FactorAnalysis{Ascent: Ascent{MaxSweeps: 20}, Factors: 2}
 	var bounds []float64
 	for _, table := range []Table{y, &r, e} {
 		fit, err := f.Fit(t.Context(), table)
@@ -107,8 +108,8 @@ func TestRatingsAreEntries(t *testing.T) {
 	}
 	assert.Equal(t, bounds[0], bounds[1])
 	assert.Equal(t, bounds[0], bounds[2])
-	assert.Equal(t, len(e.List), r.Len())
-	assert.Equal(t, Cell{27, 3}, r.At(name(27), 103))
+	assert.Equal(t, len(e.Entries), r.Len())
+	assert.Equal(t, TableCell{27, 3}, r.At(name(27), 103))
 	assert.Equal(t, name(27), r.Rows()[27])
 	assert.Equal(t, 103, r.Cols()[3])
 }
@@ -133,7 +134,7 @@ func inARow(n int) Features {
 	return d
 }
 
-func goesOn(t *testing.T, y Dense, whole FactorAnalysis) {
+func goesOn(t *testing.T, y DenseTable, whole FactorAnalysis) {
 	full, err := whole.Fit(t.Context(), y)
 	require.NoError(t, err)
 	var want bytes.Buffer
@@ -156,9 +157,9 @@ func goesOn(t *testing.T, y Dense, whole FactorAnalysis) {
 
 	back, err := LoadAs[*FactorAnalysisModel](&got)
 	require.NoError(t, err)
-	a, av, err := full.Complete(Cell{1, 2}, Cell{39, 11})
+	a, av, err := full.Complete(TableCell{1, 2}, TableCell{39, 11})
 	require.NoError(t, err)
-	b, bv, err := back.Complete(Cell{1, 2}, Cell{39, 11})
+	b, bv, err := back.Complete(TableCell{1, 2}, TableCell{39, 11})
 	require.NoError(t, err)
 	assert.Equal(t, a, b)
 	assert.Equal(t, av, bv)
@@ -198,7 +199,7 @@ func TestFactorRows(t *testing.T) {
 			}
 			without := slices.Clone(row)
 			without[j] = math.NaN()
-			one, oneVariance, err := fit.CompleteRows(Dense{without})
+			one, oneVariance, err := fit.CompleteRows(DenseTable{without})
 			require.NoError(t, err)
 			assert.Equal(t, one[0][j], left[i][j])
 			assert.Equal(t, oneVariance[0][j], leftVariance[i][j])
@@ -206,14 +207,14 @@ func TestFactorRows(t *testing.T) {
 		}
 	}
 	assert.InDelta(t, 1, scaled/count, 0.4)
-	_, _, err = fit.CompleteRows(Dense{{1, 2}})
+	_, _, err = fit.CompleteRows(DenseTable{{1, 2}})
 	assert.EqualError(t, err, "mkl: y: 2 columns where the model has 12")
 }
 
 // TestFactorAnalysisRestarts: the best of several starts is kept.
 func TestFactorAnalysisRestarts(t *testing.T) {
 	y, _ := films(40, 12, 0.3)
-	f := FactorAnalysis{Fitting: Fitting{MaxSweeps: 8, Seed: 5}, Factors: 3}
+	f := FactorAnalysis{Fitting: Fitting{Seed: 5}, Ascent: Ascent{MaxSweeps: 8}, Factors: 3}
 	var bounds []float64
 	for range 4 {
 		fit, err := f.Fit(t.Context(), y)
@@ -239,22 +240,22 @@ func TestFactorAnalysisRestarts(t *testing.T) {
 
 func TestFactorAnalysisErrors(t *testing.T) {
 	y, _ := films(10, 5, 0)
-	fit, err := FactorAnalysis{Fitting: Fitting{MaxSweeps: 5}, Factors: 2}.Fit(t.Context(), y)
+	fit, err := FactorAnalysis{Ascent: Ascent{MaxSweeps: 5}, Factors: 2}.Fit(t.Context(), y)
 	require.NoError(t, err)
 	inf := math.Inf(1)
 	for want, do := range map[string]func() error{
 		"mkl: y: nil": func() error { _, err := FactorAnalysis{}.Fit(t.Context(), nil); return err },
 		"mkl: Factors is -1: it must not be negative": func() error { _, err := FactorAnalysis{Factors: -1}.Fit(t.Context(), y); return err },
 		"mkl: Prior.Pi is 1: it must be less":         func() error { _, err := FactorAnalysis{Prior: SlabPrior{Pi: 1}}.Fit(t.Context(), y); return err },
-		"mkl: y[1]: 1 values where y[0] has 2":        func() error { _, err := FactorAnalysis{}.Fit(t.Context(), Dense{{1, 2}, {3}}); return err },
-		"mkl: y[0][1] is +Inf":                        func() error { _, err := FactorAnalysis{}.Fit(t.Context(), Dense{{1, inf}}); return err },
-		"mkl: y: 0×0: it is empty":                    func() error { _, err := FactorAnalysis{}.Fit(t.Context(), Dense{}); return err },
+		"mkl: y[1]: 1 values where y[0] has 2":        func() error { _, err := FactorAnalysis{}.Fit(t.Context(), DenseTable{{1, 2}, {3}}); return err },
+		"mkl: y[0][1] is +Inf":                        func() error { _, err := FactorAnalysis{}.Fit(t.Context(), DenseTable{{1, inf}}); return err },
+		"mkl: y: 0×0: it is empty":                    func() error { _, err := FactorAnalysis{}.Fit(t.Context(), DenseTable{}); return err },
 		"mkl: y.List[0]: (2, 0) in a table of 2×2": func() error {
-			_, err := FactorAnalysis{}.Fit(t.Context(), Entries{2, 2, []Entry{{Cell{2, 0}, 1}}})
+			_, err := FactorAnalysis{}.Fit(t.Context(), SparseTable{2, 2, []TableEntry{{TableCell{2, 0}, 1}}})
 			return err
 		},
-		"mkl: cells[0]: (0, 5) in a table of 10×5":                func() error { _, _, err := fit.Complete(Cell{0, 5}); return err },
-		"mkl: y: 2 columns where the model has 5":                 func() error { _, _, err := fit.Transform(Dense{{1, 2}}); return err },
+		"mkl: cells[0]: (0, 5) in a table of 10×5":                func() error { _, _, err := fit.Complete(TableCell{0, 5}); return err },
+		"mkl: y: 2 columns where the model has 5":                 func() error { _, _, err := fit.Transform(DenseTable{{1, 2}}); return err },
 		"mkl: factors[0]: 1 values where the model has 2 factors": func() error { _, err := fit.InverseTransform([][]float64{{1}}); return err },
 		"mkl: factors[0][1] is +Inf":                              func() error { _, err := fit.InverseTransform([][]float64{{1, inf}}); return err },
 		"mkl: RowDistances: 3×3 for 10 rows": func() error {
@@ -275,8 +276,8 @@ func TestFactorAnalysisErrors(t *testing.T) {
 
 // A table may claim more rows than there is memory for their predictions.
 func TestCompleteRowsOfHugeTable(t *testing.T) {
-	table := Entries{Rows: 4, Cols: 2, List: []Entry{{Cell{0, 0}, 1}, {Cell{1, 1}, 2}, {Cell{2, 0}, 3}, {Cell{3, 1}, 5}}}
-	m, err := FactorAnalysis{Factors: 1, Fitting: Fitting{MaxSweeps: 2}}.Fit(t.Context(), table)
+	table := SparseTable{Rows: 4, Cols: 2, Entries: []TableEntry{{TableCell{0, 0}, 1}, {TableCell{1, 1}, 2}, {TableCell{2, 0}, 3}, {TableCell{3, 1}, 5}}}
+	m, err := FactorAnalysis{Factors: 1, Ascent: Ascent{MaxSweeps: 2}}.Fit(t.Context(), table)
 	require.NoError(t, err)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 34))
 	table.Rows = math.MaxInt32

@@ -8,6 +8,7 @@ import (
 	"maps"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/stat"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -15,7 +16,7 @@ import (
 // featurePlan is what plans of targets and of classes have in common: how features are made
 // of samples.
 type featurePlan struct {
-	design *design              // its basis points are the landmarks
+	design *gram.Design         // its basis points are the landmarks
 	scale  []float64            // P, the mean kernel of a landmark with itself
 	by     []la.Matrix[float64] // φ_p = by_p·k_p, r_p×D
 	notes  map[string]string
@@ -27,7 +28,7 @@ type featurePlan struct {
 func (p *featurePlan) Hash() [sha256.Size]byte { return p.hash }
 
 // Landmarks returns the number of landmarks.
-func (p *featurePlan) Landmarks() int { return p.design.d }
+func (p *featurePlan) Landmarks() int { return p.design.D }
 
 // Features returns the number of features that the kernel of each view becomes.
 func (p *featurePlan) Features() (n []int) {
@@ -38,12 +39,12 @@ func (p *featurePlan) Features() (n []int) {
 }
 
 // Inputs describes the matrices that Add and predictions take.
-func (p *featurePlan) Inputs() []Input { return (&onViews{design: p.design}).Inputs() }
+func (p *featurePlan) Inputs() []ModelInput { return (&onViews{design: p.design}).Inputs() }
 
 // Kernels names the kernels of the views, with the widths that they were given.
 func (p *featurePlan) Kernels() (all []string) {
-	for _, v := range p.design.views {
-		all = append(all, v.kernel.String())
+	for _, v := range p.design.Views {
+		all = append(all, v.Kernel.String())
 	}
 	return all
 }
@@ -53,10 +54,8 @@ func (p *featurePlan) Notes() map[string]string { return maps.Clone(p.notes) }
 
 // String describes the plan in one line.
 func (p *featurePlan) String() string {
-	return fmt.Sprintf("plan of %d kernels on %d landmarks, %d features", len(p.by), p.design.d, p.width())
+	return fmt.Sprintf("plan of %d kernels on %d landmarks, %d features", len(p.by), p.design.D, p.width())
 }
-
-func (p *featurePlan) kernels() int { return len(p.by) }
 
 func (p *featurePlan) width() (n int) {
 	for _, by := range p.by {
@@ -159,11 +158,11 @@ type pieces struct {
 // newPieces returns pieces of samples with so many functions' values each.
 func newPieces(p *featurePlan, functions, workers int) pieces {
 	b := pieces{plan: p, workers: workers, y: la.NewMatrix[float64](functions, pieceSamples)}
-	for _, in := range p.design.inputs {
-		b.x = append(b.x, la.NewMatrix[float64](pieceSamples, in.cols))
+	for _, in := range p.design.Inputs {
+		b.x = append(b.x, la.NewMatrix[float64](pieceSamples, in.Cols))
 	}
 	for range p.by {
-		b.kernels = append(b.kernels, la.NewMatrix[float64](p.design.d, pieceSamples))
+		b.kernels = append(b.kernels, la.NewMatrix[float64](p.design.D, pieceSamples))
 	}
 	return b
 }
@@ -171,7 +170,7 @@ func newPieces(p *featurePlan, functions, workers int) pieces {
 // add adds n samples, checked but for their features; set stores the values of sample i in
 // a column of y. label names what the values were made of.
 func (b *pieces) add(x []Features, label string, n int, set func(i int, y la.Matrix[float64], column int)) error {
-	t, err := b.plan.design.checkInputs(x)
+	t, err := checkInputs(b.plan.design, x)
 	if err != nil {
 		return err
 	}
@@ -206,7 +205,7 @@ func (b *pieces) flush() error {
 	if self.Rows > 0 {
 		self = self.Slice(0, self.Rows, 0, n)
 	}
-	if err := b.plan.design.crossSelf(context.Background(), b.workers, b.x, 0, kernels, self); err != nil {
+	if err := b.plan.design.CrossSelf(context.Background(), b.workers, b.x, 0, kernels, self); err != nil {
 		return err
 	}
 	return b.visit(kernels, self, y)
@@ -232,6 +231,7 @@ func rowsFrom(x []Features, first, last int) (out []Features) {
 type summing struct {
 	pieces
 	sums *stat.Builder
+	done int // samples given to sums
 	phi  []la.Matrix[float64]
 }
 
@@ -258,8 +258,12 @@ func (b *summing) sum(kernels []la.Matrix[float64], self, y la.Matrix[float64]) 
 		la.Scal(1/s, self.Row(i))
 	}
 	if err := b.sums.Add(stat.Samples{Kernels: phi, Self: self, Targets: y}); err != nil {
-		return fmt.Errorf("mkl: %w: the sample is beyond what the plan's sample led to expect", err)
+		if far := b.firstBeyond(phi, self, y); far != nil {
+			return far
+		}
+		return fmt.Errorf("mkl: %w", err)
 	}
+	b.done += y.Cols
 	return nil
 }
 

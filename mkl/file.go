@@ -16,7 +16,7 @@ import (
 )
 
 // A file holds tensors and, as text, what format, version and kind of model it is
-// and the settings of that model, as JSON. docs/model-file.md describes it. Each
+// and the settings of that model, as JSON. docs/theory/model-file.md describes it. Each
 // kind has settings of its own: the struct that its Save fills in and its decode
 // reads, in which nothing else may stand.
 const (
@@ -31,9 +31,10 @@ func kinds() []Model {
 		&ClassifierModel[string]{}, &MultiLabelModel{}, &TaskClassifierModel{},
 		&MultiGPModel{}, &MultiGPClassifierModel[string]{}, &ProbitClassifierModel[string]{},
 		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorAnalysisModel{},
-		&PoolModel{}, &PoolClassifierModel[string]{},
+		&AutoModel{}, &AutoClassifierModel[string]{},
 		&LandmarkGPModel{}, &LandmarkClassifierModel[string]{},
 		&PairRegressionModel{}, &PairClassifierModel{},
+		&SurvivalModel{}, &CountModel{},
 	}
 }
 
@@ -44,7 +45,7 @@ func kinds() []Model {
 func Load(r io.Reader) (Model, error) {
 	f, err := readFile(r)
 	if err != nil {
-		return nil, loadError("", err)
+		return nil, loadError(err)
 	}
 	f.anyClass = true
 	for _, m := range kinds() {
@@ -56,26 +57,39 @@ func Load(r io.Reader) (Model, error) {
 		}
 		return m, nil
 	}
-	return nil, loadError("", fmt.Errorf("kind is %q, which this program does not know", f.kind))
+	return nil, loadError(fmt.Errorf("kind is %q, which this program does not know", f.kind))
 }
 
-// LoadAs is [Load] for a file that must hold a model of the given type:
+// Saved is what a file holds: a [Model] of any kind, a [Plan] or a [ClassPlan].
+type Saved interface {
+	// Kind returns what a file calls this kind.
+	Kind() string
+
+	// Save writes a file that [LoadAs] reads.
+	Save(w io.Writer) error
+
+	decode(f *fileReader) error
+}
+
+// LoadAs reads a file that must hold what M is:
 //
 //	model, err := mkl.LoadAs[*mkl.RegressionModel](file)
 //	model, err := mkl.LoadAs[*mkl.ClassifierModel[int]](file)
+//	plan, err := mkl.LoadAs[*mkl.Plan](file)
 //
-// A file of another kind is an error, and so are classes of another type.
+// A file of another kind is a *[KindError]. Classes of another type are an error; classes of a plan that are no strings become
+// their JSON text where T is string. The file is checked as by [Load].
 func LoadAs[M interface {
 	*T
-	Model
+	Saved
 }, T any](r io.Reader) (M, error) {
 	f, err := readFile(r)
 	if err != nil {
-		return nil, loadError("", err)
+		return nil, loadError(err)
 	}
 	m := M(new(T))
 	if f.kind != m.Kind() {
-		return nil, loadError("", fmt.Errorf("the file holds a model of another kind: %q, not %q", f.kind, m.Kind()))
+		return nil, loadError(&KindError{Kind: f.kind, Want: m.Kind()})
 	}
 	if err := decode(f, m); err != nil {
 		return nil, err
@@ -83,23 +97,26 @@ func LoadAs[M interface {
 	return m, nil
 }
 
-// decode fills in m, an empty model of the file's kind.
-func decode(f *fileReader, m Model) error {
-	if err := m.decode(f); err != nil {
-		return loadError("", err)
+// decode fills in s, which is empty and of the file's kind.
+func decode(f *fileReader, s Saved) error {
+	if err := s.decode(f); err != nil {
+		return loadError(err)
 	}
-	return checkWeights(m.KernelWeights())
+	if m, ok := s.(Model); ok {
+		return checkWeights(m.KernelWeights())
+	}
+	return nil
 }
 
-// loadError says what is wrong with the file of a model, or of what else is named. Messages
+// loadError says what is wrong with a file. Messages
 // that quote from it are cut off: what a file holds may be long.
-func loadError(what string, err error) error {
+func loadError(err error) error {
 	const longest = 1000
 	text := err.Error()
 	if len(text) <= longest {
-		return fmt.Errorf("mkl: load%s: %w", what, err)
+		return fmt.Errorf("mkl: load: %w", err)
 	}
-	return fmt.Errorf("mkl: load%s: %s…", what, strings.ToValidUTF8(text[:longest], ""))
+	return fmt.Errorf("mkl: load: %s…", strings.ToValidUTF8(text[:longest], ""))
 }
 
 // recordJSON is the part of the settings that every kind has.

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -37,16 +39,16 @@ const (
 func goldenFit(t testing.TB) *RegressionModel {
 	views, y, a, b := twoInputs(8, 12)
 	distance := matrix(12, 12, func(i, j int) float64 { return euclid(a.Row(i), a.Row(j)) })
-	kernel := matrix(12, 12, func(i, j int) float64 { return inner(b.Row(i), b.Row(j)) + 1 })
+	similarity := matrix(12, 12, func(i, j int) float64 { return inner(b.Row(i), b.Row(j)) + 1 })
 	views = append(views,
-		View{Name: "given", X: distance, Kernel: FromDistance{}},
-		View{Name: "given", X: kernel, Kernel: Precomputed{}, Center: true, Normalize: true},
-		View{Name: "a", X: a, Kernel: RBF{Scale: 2}})
+		View{Name: "given", X: distance, Input: "x3", Kernel: kernel.FromDistance{}},
+		View{Name: "given", X: similarity, Input: "x4", Kernel: kernel.Precomputed{}, Center: true, Normalize: true},
+		View{Name: "a", X: a, Input: "x1", Kernel: kernel.RBF{Scale: 2}})
 	second := make([]float64, 12)
 	for i := range second {
 		second[i] = b.At(i, 0) - 2*a.At(i, 1)
 	}
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 30, Notes: map[string]string{"made by": "TestGoldenFile -update"}}}.Fit(context.Background(), views, y, second)
+	m, err := Regression{Fitting: Fitting{Notes: map[string]string{"made by": "TestGoldenFile -update"}}, Ascent: Ascent{MaxSweeps: 30}}.Fit(context.Background(), views, y, second)
 	require.NoError(t, err)
 	return m
 }
@@ -57,13 +59,13 @@ func goldenPoints() []Features {
 	a, b := normal(rng, 5, 2), normal(rng, 5, 3)
 	_, _, ta, tb := twoInputs(8, 12)
 	distance := matrix(5, 12, func(i, j int) float64 { return euclid(a.Row(i), ta.Row(j)) })
-	kernel := matrix(5, 13, func(i, j int) float64 {
+	similarity := matrix(5, 13, func(i, j int) float64 {
 		if j == 12 {
 			return inner(b.Row(i), b.Row(i)) + 1
 		}
 		return inner(b.Row(i), tb.Row(j)) + 1
 	})
-	return []Features{a, b, distance, kernel}
+	return []Features{a, b, distance, similarity}
 }
 
 // goldenPredictions is what was predicted when the file was written.
@@ -129,13 +131,13 @@ func testGoldenFile(t *testing.T, name string) {
 // The same for the other kinds of models.
 func TestGoldenScores(t *testing.T) {
 	views, y, _, _ := twoInputs(8, 12)
-	settings := Fitting{MaxSweeps: 30, Notes: map[string]string{"made by": "TestGoldenScores -update"}}
-	probit := func(c ProbitClassifier[string], views ...View) func() (Model, error) {
+	settings := fitting{Fitting: Fitting{Notes: map[string]string{"made by": "TestGoldenScores -update"}}, Ascent: Ascent{MaxSweeps: 30}}
+	grades, common := []string{"low", "middle", "high"}, Fitting{Notes: settings.Notes}
+	probit := func(c probitEstimator[string], views ...View) func() (Model, error) {
 		return func() (Model, error) {
-			c.Classes, c.MaxSweeps, c.Notes = []string{"low", "middle", "high"}, settings.MaxSweeps, settings.Notes
 			var labels []string
 			for _, k := range parts(y, 3) {
-				labels = append(labels, c.Classes[k])
+				labels = append(labels, grades[k])
 			}
 			return orNil(c.Fit(context.Background(), views, labels))
 		}
@@ -146,43 +148,43 @@ func TestGoldenScores(t *testing.T) {
 		}
 		return labels
 	}
-	learned := append(slices.Clone(views), View{Name: "learned", X: views[3].X, Kernel: RBF{ARD: true}, Standardize: true})
+	learned := append(slices.Clone(views), View{Name: "learned", X: views[3].X, Kernel: kernel.RBF{ARD: true}, Standardize: true})
 	for name, fit := range map[string]func() (Model, error){
 		"multigp": func() (Model, error) {
-			return orNil(MultiGP{Fitting: settings}.Fit(context.Background(), learned, y))
+			return orNil(MultiGP{Fitting: settings.Fitting, Climb: settings.climb()}.Fit(context.Background(), learned, y))
 		},
 		"multigp-classifier": func() (Model, error) {
-			return orNil(MultiGPClassifier[string]{Fitting: settings}.Fit(context.Background(), learned, classes(3)))
+			return orNil(MultiGPClassifier[string]{Fitting: settings.Fitting, Climb: settings.climb()}.Fit(context.Background(), learned, classes(3)))
 		},
 		"pool": func() (Model, error) {
-			return orNil(Auto{Fitting: settings}.Fit(context.Background(), withOpenView(views), y))
+			return orNil(Auto{Fitting: settings.Fitting, Climb: settings.climb()}.Fit(context.Background(), withOpenView(views), y))
 		},
 		"pool-classifier": func() (Model, error) {
-			return orNil(AutoClassifier[string]{Fitting: settings}.Fit(context.Background(), withOpenView(views), classes(3)))
+			return orNil(AutoClassifier[string]{Fitting: settings.Fitting, Climb: settings.climb()}.Fit(context.Background(), withOpenView(views), classes(3)))
 		},
 		"classifier": func() (Model, error) {
-			return orNil(Classifier[string]{Fitting: settings}.Fit(context.Background(), views, classes(3)))
+			return orNil(Classifier[string]{Fitting: settings.Fitting, Ascent: settings.Ascent}.Fit(context.Background(), views, classes(3)))
 		},
 		"multilabel": func() (Model, error) {
 			labels := make([][]bool, 2)
 			for _, k := range parts(y, 4) {
 				labels[0], labels[1] = append(labels[0], k%2 == 1), append(labels[1], k > 1)
 			}
-			return orNil(MultiLabel{Fitting: settings}.Fit(context.Background(), views, labels...))
+			return orNil(MultiLabel{Fitting: settings.Fitting, Ascent: settings.Ascent}.Fit(context.Background(), views, allLabels(labels)...))
 		},
 		"task-classifier": func() (Model, error) {
 			labels := make([][]bool, 2)
 			for _, k := range parts(y, 4) {
 				labels[0], labels[1] = append(labels[0], k%2 == 1), append(labels[1], k > 1)
 			}
-			return orNil(TaskClassifier{Fitting: settings}.Fit(context.Background(), views, known(labels, 3)...))
+			return orNil(TaskClassifier{Fitting: settings.Fitting, Ascent: settings.Ascent}.Fit(context.Background(), views, known(labels, 3)...))
 		},
 		"shared-regression": func() (Model, error) {
 			second := slices.Clone(y)
 			for i := range second {
 				second[i] *= float64(i % 3)
 			}
-			return orNil(SharedRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}}.Fit(context.Background(), views, y, second))
+			return orNil(SharedRegression{Fitting: Fitting{Notes: settings.Notes}, Ascent: Ascent{MaxSweeps: 30}}.Fit(context.Background(), views, y, second))
 		},
 		"shared-regression-gaps": func() (Model, error) {
 			second := slices.Clone(y)
@@ -191,7 +193,7 @@ func TestGoldenScores(t *testing.T) {
 					second[i] = math.NaN()
 				}
 			}
-			est := SharedRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}, MissingTargets: true}
+			est := SharedRegression{Fitting: Fitting{Notes: settings.Notes}, Ascent: Ascent{MaxSweeps: 30}, MissingTargets: true}
 			return orNil(est.Fit(context.Background(), views, y, second))
 		},
 		"task-regression": func() (Model, error) {
@@ -201,15 +203,15 @@ func TestGoldenScores(t *testing.T) {
 					second[i] = math.NaN()
 				}
 			}
-			est := TaskRegression{Fitting: Fitting{MaxSweeps: 30, Notes: settings.Notes}, MissingTargets: true}
+			est := TaskRegression{Fitting: Fitting{Notes: settings.Notes}, Ascent: Ascent{MaxSweeps: 30}, MissingTargets: true}
 			return orNil(est.Fit(context.Background(), views, y, second))
 		},
-		"probit-classifier":           probit(ProbitClassifier[string]{Rule: WSum, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
-		"probit-classifier-states":    probit(ProbitClassifier[string]{Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
-		"probit-classifier-draws":     probit(ProbitClassifier[string]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 5, Thin: 1, BurnIn: 8}}, views...),
-		"probit-classifier-mode":      probit(ProbitClassifier[string]{Rule: WSum, Inference: MAP}, views...),
-		"probit-classifier-pruned":    probit(ProbitClassifier[string]{Rule: WSum, Inference: PrunedVectors}, views...),
-		"probit-classifier-relevance": probit(ProbitClassifier[string]{Rule: WSum, Inference: RelevanceVectors}, views...),
+		"probit-classifier":           probit(ProbitClassifier[string]{Fitting: common, Ascent: settings.Ascent, Classes: grades, Rule: WeightedSum{}, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}, views...),
+		"probit-classifier-states":    probit(ProbitClassifier[string]{Fitting: common, Ascent: settings.Ascent, Classes: grades, Rule: SwitchedSum{}, Update: WeightUpdateStructured, Alpha: Gamma{Shape: 20, Scale: 1}}, views[0], views[3]),
+		"probit-classifier-draws":     probit(ProbitSampler[string]{Fitting: common, Classes: grades, Rule: WeightedSum{}, GibbsDraws: GibbsDraws{Chains: 2, Draws: 5, Thin: 1, BurnIn: 8}}, views...),
+		"probit-classifier-mode":      probit(ProbitMAP[string]{Fitting: common, Ascent: settings.Ascent, Classes: grades, Rule: WeightedSum{}}, views...),
+		"probit-classifier-pruned":    probit(PrunedClassifier[string]{Fitting: common, Ascent: settings.Ascent, Classes: grades, Rule: WeightedSum{}}, views...),
+		"probit-classifier-relevance": probit(RelevanceClassifier[string]{Fitting: common, Ascent: settings.Ascent, Classes: grades, Rule: WeightedSum{}}, views...),
 	} {
 		path := "../testdata/models/" + name + "-v1"
 		predict := func(m Model) []float64 {
@@ -251,7 +253,7 @@ func TestGoldenScores(t *testing.T) {
 }
 
 // A reader that shares no code with the package predicts from the golden file
-// as docs/model-file.md says.
+// as docs/theory/model-file.md says.
 func TestFileByItsDescription(t *testing.T) {
 	file, err := os.ReadFile(goldenModel)
 	require.NoError(t, err)
@@ -530,7 +532,7 @@ func TestHostileFiles(t *testing.T) {
 // refused or evaluated; none takes for ever.
 func TestFilesOfHugeScales(t *testing.T) {
 	views, y, _, _ := twoInputs(1, 12)
-	m, err := MultiGP{Method: Factorised, Family: GeneralGIG, Fitting: Fitting{MaxSweeps: 5}}.Fit(t.Context(), views, y)
+	m, err := FactorisedGP{Family: FamilyGIG, MaxSweeps: 5}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
@@ -546,7 +548,7 @@ func TestFilesOfHugeScales(t *testing.T) {
 				require.NoError(t, writeTensors(&changed, metadata, slices.Collect(maps.Values(ts))))
 				loaded, err := Load(&changed)
 				if err != nil {
-					assert.True(t, errors.Is(err, errBeyond) || strings.Contains(err.Error(), "Scales[0]"), "%v", err)
+					assert.True(t, errors.Is(err, gram.ErrBeyond) || strings.Contains(err.Error(), "Scales[0]"), "%v", err)
 					continue
 				}
 				read++
@@ -563,14 +565,14 @@ func TestFilesOfHugeScales(t *testing.T) {
 // tiny returns files of models of every kind, as small as they can be: a fuzzer changes a
 // byte at a time, and what it learns from 40 kB it learns from 2.
 func tiny(f testing.TB) (files [][]byte) {
-	views := []View{{X: Column([]float64{1, 2, 4, 3}), Kernel: RBF{Width: 1}}}
+	views := []View{{X: Column([]float64{1, 2, 4, 3}), Kernel: kernel.RBF{Width: 1}}}
 	y, labels := []float64{1, -1, 2, 0.5}, []int{0, 1, 0, 1}
 	ramp := make([]float64, mostDrawn+1) // few features of more samples
 	for i := range ramp {
 		ramp[i] = float64(i % 7)
 	}
-	line := []View{{X: Column(ramp), Kernel: Linear{}, Center: true}}
-	s := Fitting{MaxSweeps: 2, AllowDuplicates: true}
+	line := []View{{X: Column(ramp), Kernel: kernel.Linear{}, Center: true}}
+	s := fitting{Ascent: Ascent{MaxSweeps: 2}, allowDuplicates: true}
 	ctx := context.Background()
 	collapsed := func(m Model, err error) Model {
 		if c, ok := errors.AsType[*CollapsedError](err); ok {
@@ -579,38 +581,37 @@ func tiny(f testing.TB) (files [][]byte) {
 		require.NoError(f, err)
 		return m
 	}
-	fourByFour := Dense{{1, 0, math.NaN(), 1}, {0, 1, 1, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}}
-	sampled := probitOf[int](s, WSum)
-	sampled.Inference, sampled.Draws = Gibbs, GibbsDraws{Chains: 1, Draws: 4, Thin: 1, BurnIn: 8}
+	fourByFour := DenseTable{{1, 0, math.NaN(), 1}, {0, 1, 1, 0}, {1, 1, 0, 0}, {0, 0, 1, 1}}
+	sampled := ProbitSampler[int]{Fitting: s.Fitting, Rule: WeightedSum{}, GibbsDraws: GibbsDraws{Chains: 1, Draws: 4, Thin: 1, BurnIn: 8}}
 	for _, m := range []Model{
-		collapsed(orNil(Regression{Fitting: s}.Fit(ctx, views, y))),
-		collapsed(orNil(SharedRegression{Fitting: s}.Fit(ctx, views, y))),
-		collapsed(orNil(TaskRegression{Fitting: s}.Fit(ctx, views, y))),
-		collapsed(orNil(Classifier[int]{Fitting: s}.Fit(ctx, views, labels))),
-		collapsed(orNil(MultiLabel{Fitting: s}.Fit(ctx, views, []bool{true, false, true, true}))),
-		collapsed(orNil(TaskClassifier{Fitting: s}.Fit(ctx, views, []Label{Present, Absent, Unknown, Present}))),
-		collapsed(orNil(MultiGP{Fitting: s, PointScales: true}.Fit(ctx, views, y))),
-		collapsed(orNil(MultiGP{Fitting: s}.Fit(ctx, views, y))),
-		collapsed(orNil(MultiGP{Fitting: s}.Fit(ctx, line, ramp))),
-		collapsed(orNil(MultiGP{Fitting: s, Noise: VaryingNoise}.Fit(ctx, views, y))),
-		collapsed(orNil(MultiGP{Fitting: s, Noise: HeavyNoise}.Fit(ctx, views, y))),
-		collapsed(orNil(MultiGPClassifier[int]{Fitting: s}.Fit(ctx, views, labels))),
-		collapsed(orNil(Auto{Fitting: s}.Fit(ctx, views, y))),
-		collapsed(orNil(AutoClassifier[int]{Fitting: s}.Fit(ctx, views, labels))),
-		collapsed(orNil(LandmarkGP{Fitting: s}.Fit(ctx, views, y))),
-		collapsed(orNil(LandmarkClassifier[int]{Fitting: s}.Fit(ctx, views, labels))),
-		collapsed(orNil(probitOf[int](s, WSum).Fit(ctx, views, labels))),
+		collapsed(orNil(Regression{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, y))),
+		collapsed(orNil(SharedRegression{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, y))),
+		collapsed(orNil(TaskRegression{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, y))),
+		collapsed(orNil(Classifier[int]{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, labels))),
+		collapsed(orNil(MultiLabel{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, LabelsOf([]bool{true, false, true, true})))),
+		collapsed(orNil(TaskClassifier{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, []Label{LabelPresent, LabelAbsent, LabelUnknown, LabelPresent}))),
+		collapsed(orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb(), PointScales: true}.Fit(ctx, views, y))),
+		collapsed(orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, y))),
+		collapsed(orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, line, ramp))),
+		collapsed(orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb(), Noise: VaryingNoise}.Fit(ctx, views, y))),
+		collapsed(orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb(), Noise: HeavyNoise}.Fit(ctx, views, y))),
+		collapsed(orNil(MultiGPClassifier[int]{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, labels))),
+		collapsed(orNil(Auto{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, y))),
+		collapsed(orNil(AutoClassifier[int]{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, labels))),
+		collapsed(orNil(LandmarkGP{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, y))),
+		collapsed(orNil(LandmarkClassifier[int]{Fitting: s.Fitting, MinRise: s.Tolerance, MaxPasses: s.MaxSweeps}.Fit(ctx, views, labels))),
+		collapsed(orNil(probitOf[int](s, WeightedSum{}).Fit(ctx, views, labels))),
 		collapsed(orNil(sampled.Fit(ctx, views, labels))),
-		collapsed(orNil(MultiTask{Fitting: s}.Fit(ctx, views, y))),
-		collapsed(orNil(SpikeSlab{Fitting: s}.Fit(ctx, views[0].X, y))),
-		collapsed(orNil(FactorAnalysis{Fitting: s, Factors: 1}.Fit(ctx, Dense{{1, 2}, {2, 5}, {3, 6}}))),
-		collapsed(orNil(PairRegression{Fitting: s, Components: 2}.Fit(ctx, views[:1], views[:1], fourByFour))),
-		collapsed(orNil(PairClassifier{Fitting: s, Components: 1}.Fit(ctx, views[:1], views[:1], fourByFour))),
+		collapsed(orNil(MultiTask{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, y))),
+		collapsed(orNil(SpikeSlab{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views[0].X, y))),
+		collapsed(orNil(FactorAnalysis{Fitting: s.Fitting, Ascent: s.Ascent, Factors: 1}.Fit(ctx, DenseTable{{1, 2}, {2, 5}, {3, 6}}))),
+		collapsed(orNil(PairRegression{Fitting: s.Fitting, Ascent: s.Ascent, Components: 2}.Fit(ctx, views[:1], views[:1], fourByFour))),
+		collapsed(orNil(PairClassifier{Fitting: s.Fitting, Ascent: s.Ascent, Components: 1}.Fit(ctx, views[:1], views[:1], fourByFour))),
 	} {
 		switch m := m.(type) { // one draw does for a file
 		case *MultiGPModel:
 			keepOneDraw(m)
-		case *PoolModel:
+		case *AutoModel:
 			for _, member := range m.members {
 				keepOneDraw(member)
 			}
@@ -645,7 +646,7 @@ func TestSeedsOfFuzzLoad(t *testing.T) {
 			name += "-heavy"
 		} else if ok && g.draws != nil {
 			name += "-drawn"
-		} else if ok && g.design.share != nil {
+		} else if ok && g.design.Share != nil {
 			name += "-spanned"
 		}
 		switch p := m.(type) { // those of before there was healing are kept too
@@ -710,15 +711,15 @@ func FuzzLoad(f *testing.F) {
 		case ClassModel[string]:
 			_, _ = m.PredictClasses(context.Background(), PredictOptions{}, x...)
 		case *FactorAnalysisModel:
-			_, _, _ = m.Complete(Cell{})
+			_, _, _ = m.Complete(TableCell{})
 		case *PairRegressionModel:
 			rows, columns := pairSides(m, x)
 			_, _, _ = m.Predict(rows, columns)
-			_, _, _ = m.Predict(Side{}, Side{})
+			_, _, _ = m.Predict(PairSide{}, PairSide{})
 		case *PairClassifierModel:
 			rows, columns := pairSides(m, x)
 			_, _ = m.Predict(rows, columns)
-			_, _ = m.Predict(Side{}, Side{})
+			_, _ = m.Predict(PairSide{}, PairSide{})
 		default:
 			t.Fatalf("%T", m)
 		}
@@ -733,8 +734,8 @@ func TestLongTextsAreCutOff(t *testing.T) {
 	for i := range y {
 		y[i], labels[i] = x.At(i, 0), string(rune('a'+i%2))
 	}
-	ctx, views := context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}
-	m, err := Classifier[string]{Fitting: Fitting{MaxSweeps: 3}}.Fit(ctx, views, labels)
+	ctx, views := context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}
+	m, err := Classifier[string]{Ascent: Ascent{MaxSweeps: 3}}.Fit(ctx, views, labels)
 	require.NoError(t, err)
 	plan, err := LandmarkGP{}.Begin(ctx, views, y)
 	require.NoError(t, err)
@@ -746,8 +747,8 @@ func TestLongTextsAreCutOff(t *testing.T) {
 	}{
 		"model":      {m.Save, func(r io.Reader) error { _, err := Load(r); return err }},
 		"known":      {m.Save, func(r io.Reader) error { _, err := LoadAs[*ClassifierModel[string]](r); return err }},
-		"plan":       {plan.Save, func(r io.Reader) error { _, err := LoadPlan(r); return err }},
-		"class plan": {classPlan.Save, func(r io.Reader) error { _, err := LoadClassPlan[string](r); return err }},
+		"plan":       {plan.Save, func(r io.Reader) error { _, err := LoadAs[*Plan](r); return err }},
+		"class plan": {classPlan.Save, func(r io.Reader) error { _, err := LoadAs[*ClassPlan[string]](r); return err }},
 	} {
 		for change, to := range map[string]func(metadata map[string]string){
 			"kind": func(m map[string]string) { m["kind"] = long },
@@ -774,9 +775,9 @@ func TestLongTextsAreCutOff(t *testing.T) {
 
 // Files whose views see what cannot be seen.
 func TestWrongSights(t *testing.T) {
-	assert.NoError(t, sight{columns: []int{0}}.check(math.MaxInt), "columns that a file claims take no memory")
+	assert.NoError(t, gram.Sight{Columns: []int{0}}.Check(math.MaxInt), "columns that a file claims take no memory")
 	_, y, a, b := twoInputs(1, 12)
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), sightedViews(a, b), y)
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 5}}.Fit(context.Background(), sightedViews(a, b), y)
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))

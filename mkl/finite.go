@@ -1,9 +1,11 @@
 package mkl
 
 import (
-	"errors"
 	"fmt"
 	"math"
+
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // What comes out of this package is checked here, at the end of every Fit, prediction,
@@ -12,16 +14,13 @@ import (
 // and then it is an error which names the target or the class and the sample, and never
 // a number that means nothing.
 
-// errBeyond is the cause of all these errors.
-var errBeyond = errors.New("the data, their units or the sample are beyond the range of floating-point numbers")
-
 // checkMoments reports a predictive mean that is not finite and a variance that is not
 // finite and positive.
 func checkMoments(mean, variance float64) error {
 	if mean-mean == 0 && variance > 0 && variance <= math.MaxFloat64 {
 		return nil
 	}
-	return fmt.Errorf("the prediction has mean %g and variance %g: %w", mean, variance, errBeyond)
+	return fmt.Errorf("the prediction has mean %g and variance %g: %w", mean, variance, gram.ErrBeyond)
 }
 
 // checkProbability reports a probability that is none.
@@ -29,7 +28,7 @@ func checkProbability(p float64) error {
 	if p >= 0 && p <= 1 {
 		return nil
 	}
-	return fmt.Errorf("the probability is %g: %w", p, errBeyond)
+	return fmt.Errorf("the probability is %g: %w", p, gram.ErrBeyond)
 }
 
 // checkClasses reports probabilities of classes that are none or do not sum to one.
@@ -37,11 +36,11 @@ func checkClasses(p []float64) error {
 	const slack = 1e-9 // of the sum
 	for _, v := range p {
 		if !(v >= 0 && v <= 1+slack) {
-			return fmt.Errorf("a class has the probability %g: %w", v, errBeyond)
+			return fmt.Errorf("a class has the probability %g: %w", v, gram.ErrBeyond)
 		}
 	}
-	if sum := total(p); !(math.Abs(sum-1) <= slack) {
-		return fmt.Errorf("the probabilities of the classes sum to %g: %w", sum, errBeyond)
+	if sum := vec.Total(p); !(math.Abs(sum-1) <= slack) {
+		return fmt.Errorf("the probabilities of the classes sum to %g: %w", sum, gram.ErrBeyond)
 	}
 	return nil
 }
@@ -51,7 +50,7 @@ func checkDecision(v float64) error {
 	if v-v == 0 {
 		return nil
 	}
-	return fmt.Errorf("the decision value is %g: %w", v, errBeyond)
+	return fmt.Errorf("the decision value is %g: %w", v, gram.ErrBeyond)
 }
 
 // checkWeights reports a weight whose mean is not finite, or whose deviation is not a number. A deviation
@@ -59,7 +58,7 @@ func checkDecision(v float64) error {
 func checkWeights(all []KernelWeight) error {
 	for i, w := range all {
 		if w.Mean-w.Mean != 0 || math.IsNaN(w.SD) {
-			return fmt.Errorf("mkl: views[%d] (%s): the weight is %g ± %g: %w", i, w.View, w.Mean, w.SD, errBeyond)
+			return fmt.Errorf("mkl: views[%d] (%s): the weight is %g ± %g: %w", i, w.View, w.Mean, w.SD, gram.ErrBeyond)
 		}
 	}
 	return nil
@@ -68,7 +67,7 @@ func checkWeights(all []KernelWeight) error {
 // checkTensor reports an element that is not finite, which neither Save nor [Load]
 // takes.
 func checkTensor(name string, data []float64) error {
-	if i := firstNonFinite(data); i >= 0 {
+	if i := vec.FirstNonFinite(data); i >= 0 {
 		return fmt.Errorf("tensor %q: element %d is %g", name, i, data[i])
 	}
 	return nil
@@ -108,7 +107,7 @@ func (p *ClassPrediction[T]) labelled(classes []T) (*ClassPrediction[T], error) 
 				return nil, fmt.Errorf("mkl: sample %d: %w", i, err)
 			}
 		}
-		p.Label[i] = classes[argMax(by)]
+		p.Label[i] = classes[vec.ArgMax(by)]
 	}
 	return p, nil
 }

@@ -6,94 +6,90 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"runtime"
-	"runtime/debug"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Fitting holds the settings that every estimator has; estimators embed it. The
-// zero value makes one random start and uses every processor.
+// Fitting holds the settings that every estimator has. Estimators embed it, so that its fields are fields of the
+// estimator:
 //
 //	model, err := mkl.Regression{Fitting: mkl.Fitting{Seed: 1}}.Fit(ctx, views, y)
 //
-// or, since the fields of an embedded struct are those of the estimator,
+// or
 //
 //	var r mkl.Regression
 //	r.Seed = 1
+//
+// The zero value uses every processor.
 type Fitting struct {
-	// Seed selects the random start.
+	// Seed selects the random start of a fit, and the samples that it chooses at random.
 	Seed uint64
 
-	// Restarts is the number of further random starts, whose seeds follow Seed. The
-	// fit with the highest lower bound is kept, of those that ended without an error if
-	// there are any. [MultiGP], [MultiGPClassifier], [LandmarkGP], [LandmarkClassifier],
-	// [Auto] and [AutoClassifier] start from no random point, and Gibbs sampling has its
-	// chains instead: they do not use Restarts. A fit that goes on from a model refuses it.
-	Restarts int
-
-	// Tolerance says when a start has converged. 0 means once the predictions at the
-	// training points, and the lower bound, have nearly nothing to come: about a hundredth of
-	// a predictive standard deviation or of a probability, see docs/stopping.md. A positive
-	// one looks at the bound alone: it is the relative rise over the last tenth of the sweeps
-	// that counts as none. Negative runs all MaxSweeps. In a fit by the [Evidence] it is the
-	// relative rise in a step, and 0 means 1e-5; in one of a [LandmarkClassifier] the rise in a
-	// pass, in nats a sample, and 0 means 1e-5.
-	Tolerance float64
-
-	// MaxSweeps is the most sweeps of a start, 0 meaning [vi.DefaultMaxSweeps], 10000; in a fit by the
-	// [Evidence] the most steps, 0 meaning 100, and in one of a [LandmarkClassifier] the most passes,
-	// 0 meaning 50. It must not be negative.
-	MaxSweeps int
-
-	// AllowDuplicates accepts views with the same kernel matrix, which are
-	// otherwise a *[DuplicateError]. [MultiTask] accepts them always.
-	AllowDuplicates bool
-
-	// MissingViews takes a row of a view's features that are all NaN as a sample that lacks
-	// the view, instead of an error, in the fit and in predictions of its model: the sample
-	// takes part with the views that it has, and predictions are as uncertain as that leaves
-	// them; see docs/missing-views.md. It is for views of features, not for kernels and
-	// distances that are given, nor for widths that are learned; [Auto], [AutoClassifier],
-	// [LandmarkGP], [LandmarkClassifier], [SharedRegression], [TaskRegression], [TaskClassifier],
-	// [MultiTask], [SpikeSlab], [FactorAnalysis], [PairRegression], [PairClassifier] and all fits
-	// with [Landmarks] refuse it.
-	MissingViews bool
-
-	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
-	// Results do not depend on it.
+	// Workers is the largest number of goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do not depend
+	// on it.
 	Workers int
 
-	// MemoryLimit is the number of bytes above which a fit is refused with a
-	// *[MemoryError], by EstimateMemory and before memory is taken; 0 means the limit
-	// that the program has set itself, by debug.SetMemoryLimit or GOMEMLIMIT, and at
-	// most the memory of the machine; 1 TiB on systems that are not asked.
+	// MemoryLimit is a number of bytes. A fit whose estimate, by EstimateMemory, is above it returns a
+	// *[MemoryError] before it allocates memory. 0 means the limit that the program has set by
+	// debug.SetMemoryLimit or GOMEMLIMIT, and at most the memory of the machine. Where the machine's memory is
+	// not known it counts as 1 TiB.
 	MemoryLimit int64
-
-	// Storage says how the fit holds its kernel matrices; the zero value holds them in memory
-	// as float64. [Auto], [AutoClassifier], [LandmarkGP], [LandmarkClassifier], [MultiTask],
-	// [SpikeSlab], [FactorAnalysis], [PairRegression], [PairClassifier] and all fits with [Landmarks]
-	// refuse others, and so do widths that are learned and Slopes.
-	Storage KernelStorage
 
 	// Progress, if not nil, is called after every sweep.
 	Progress func(Progress)
 
-	// Journal, if not nil, keeps the state of the fit, for one that is cut off to go on from;
-	// see there for the estimators that have one.
+	// Journal, if not nil, keeps the state of the fit. A fit that was cut off goes on from it; see [Journal].
 	Journal *Journal
-
-	// Slopes, if not nil, is called at the end of a fit by [Regression],
-	// [SharedRegression], [Classifier], [MultiLabel], [ProbitClassifier] or [MultiTask]
-	// with the derivatives of its lower bound by the widths of the views' kernels.
-	// Package tune learns widths with them. It takes one more inverse of a matrix of the
-	// samples' order for each function, and a product for each view.
-	Slopes func(Slopes)
 
 	// Notes are kept with the model and saved with it.
 	Notes map[string]string
 }
+
+// Ascent says how often a variational fit starts, and when it ends. Estimators that climb a lower bound from random
+// starts embed it. The zero value makes one start and lets it converge.
+type Ascent struct {
+	// Restarts is the number of further random starts, whose seeds follow Seed. The fit with the highest lower bound
+	// is kept; a fit that ended with an error only if all did. A fit that goes on From a model has one start: it
+	// rejects Restarts.
+	Restarts int
+
+	// Tolerance is the convergence criterion. Zero: a start ends when its predictions at the training points are
+	// within about 1 % of a predictive standard deviation, or of a probability, of their limit, and the lower bound
+	// has converged as well; see docs/theory/stopping.md. Positive: it ends when the relative increase of the bound
+	// over the last tenth of the sweeps is below Tolerance. Negative: it makes MaxSweeps sweeps.
+	Tolerance float64
+
+	// MaxSweeps is the largest number of sweeps of a start; 0 means [vi.DefaultMaxSweeps], 10000.
+	MaxSweeps int
+}
+
+// Climb says when a fit by the evidence ends: one that climbs the evidence of the scales of a Gaussian process by
+// exact gradients, from one start. Such estimators embed it.
+type Climb struct {
+	// MinRise is the convergence criterion: the fit ends with a step that raises the log evidence by a smaller share
+	// than this. 0 means 1e-5. Negative: it makes MaxSteps steps.
+	MinRise float64
+
+	// MaxSteps is the largest number of steps; 0 means 100.
+	MaxSteps int
+}
+
+// fitting holds what any estimator can be told. An estimator fills in the settings that it has.
+type fitting struct {
+	Fitting
+	Ascent
+	allowDuplicates bool
+	missingViews    bool
+	storage         KernelStorage
+	slopes          func(Slopes)
+	limit           string           // what the estimator calls MaxSweeps; empty if that
+	label           func(int) string // names the view of a kernel; nil before there are kernels
+}
+
+// ascent returns the settings of a climb as sweeps have them.
+func (c Climb) ascent() Ascent { return Ascent{Tolerance: c.MinRise, MaxSweeps: c.MaxSteps} }
 
 // Progress is the state of a running fit.
 type Progress struct {
@@ -107,21 +103,29 @@ type Progress struct {
 	Left int
 }
 
-// Size is the size of a fit, for EstimateMemory.
-type Size struct {
+// FitSize is the size of a fit, for EstimateMemory.
+type FitSize struct {
 	Samples int // N, training samples
 	Basis   int // D, columns of rectangular precomputed kernels; 0 means Samples
 	Kernels int // P, views; for [SpikeSlab] features
 	Outputs int // L, targets, labels or classes
 
-	// Features is one more than the number of columns that the views see, those of ranks counted apart, if
-	// all kernels are [Linear] or [Constant], of features, and none is normalised; 0 stands for other
-	// kernels. Where they are few [MultiGP] takes much less.
-	Features int
+	// LinearColumns is the number of columns that the views see if every kernel is [kernel.Linear] or [kernel.Constant]
+	// and none is normalised; 0 otherwise. A column counts again if a view sees its ranks. [MultiGP] needs far less
+	// memory if it is small.
+	LinearColumns int
+}
+
+// features returns the number of features of linear kernels with the constant; 0 for other kernels.
+func (s FitSize) features() int {
+	if s.LinearColumns == 0 {
+		return 0
+	}
+	return s.LinearColumns + 1
 }
 
 // basis returns the number of basis points.
-func (s Size) basis() int {
+func (s FitSize) basis() int {
 	if s.Basis == 0 {
 		return s.Samples
 	}
@@ -138,34 +142,36 @@ func functions(classes int) int {
 }
 
 // record returns the record of a fit.
-func (f *Fitting) record(t Trace) record { return record{trace: t, notes: maps.Clone(f.Notes)} }
+func (f *fitting) record(t Trace) record { return record{trace: t, notes: maps.Clone(f.Notes)} }
 
 // workers returns the most goroutines at work.
-func (f *Fitting) workers() int {
+func (f *fitting) workers() int {
 	if f.Workers <= 0 {
 		return runtime.GOMAXPROCS(0)
 	}
 	return f.Workers
 }
 
-// unknownMemory stands for the memory of a machine where nobody tells.
-const unknownMemory = 1 << 40
-
 // check refuses settings that mean nothing, and a fit that needs more bytes than
 // MemoryLimit.
-func (f *Fitting) check(need int64) error {
+func (f *fitting) check(need int64) error {
 	for _, v := range []struct {
 		name  string
 		value int64
-	}{{"Restarts", int64(f.Restarts)}, {"MaxSweeps", int64(f.MaxSweeps)}, {"MemoryLimit", f.MemoryLimit}} {
+	}{{"Restarts", int64(f.Restarts)}, {cmp.Or(f.limit, "MaxSweeps"), int64(f.MaxSweeps)}, {"MemoryLimit", f.MemoryLimit}} {
 		if v.value < 0 {
 			return fmt.Errorf("mkl: %s is %d: it must not be negative", v.name, v.value)
 		}
 	}
-	for key, text := range f.Notes {
-		if err := cmp.Or(checkText(key), checkText(text)); err != nil {
-			return fmt.Errorf("mkl: Notes: %w", err)
+	if f.Tolerance-f.Tolerance != 0 {
+		name := "Tolerance"
+		if f.limit != "" {
+			name = "MinRise"
 		}
+		return fmt.Errorf("mkl: %s is %g: it must be finite", name, f.Tolerance)
+	}
+	if err := checkNotes(f.Notes); err != nil {
+		return err
 	}
 	limit := f.MemoryLimit
 	if limit == 0 {
@@ -177,54 +183,8 @@ func (f *Fitting) check(need int64) error {
 	return f.Journal.claim(f)
 }
 
-// memoryLimit returns the bytes that the program may take unless told otherwise.
-func memoryLimit() int64 { return min(debug.SetMemoryLimit(-1), machineMemory()) }
-
-// checkKernels is check for a fit of the given size that holds the kernel matrices of a design.
-// Its error says what they would take in other places, if they can be held there.
-func (f *Fitting) checkKernels(need func(Size) int64, ds *design, s Size) error {
-	err := f.check(need(s))
-	e, ok := errors.AsType[*MemoryError](err)
-	if !ok || f.Storage.rounds() || f.Slopes != nil || ds.learnsAny() {
-		return err
-	}
-	P, D, N := float64(s.Kernels), float64(s.basis()), float64(s.Samples)
-	now := KernelStorage{}.words(P, D, N)
-	e.Float32 = e.Need - inBytes(now-KernelStorage{Float32: true}.words(P, D, N))
-	e.File = e.Need - inBytes(now)
-	return err
-}
-
-// inBytes returns the size of so many float64, at least 0 and at most half of the largest int64, which
-// stands for NaN too.
-func inBytes(words float64) int64 {
-	const most = math.MaxInt64 / 2
-	if !(8*words < most) {
-		return most
-	}
-	return int64(max(8*words, 0))
-}
-
-// kernelMemory estimates what a fit of l functions with sample weights and kernel
-// weights takes.
-func (f *Fitting) kernelMemory(s Size, l int) int64 {
-	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
-	words := f.Storage.words(P, D, N)                     // kernel matrices
-	sweeps := float64(D * D * (1 + float64(2*min(W, L)))) // Gram sum; each worker's factor and its inverse
-	end := float64(D * D * (2 + min(2, L)))               // Gram sum, composite kernel, a factor's inverse; of several functions a factor too
-	words += max(sweeps, end, float64(2*D*N))             // or, before them, a kernel that is computed and its distances
-	if f.Slopes != nil {
-		words += float64(3 * D * D) // a covariance, and the kernels and slopes that it is multiplied by
-	}
-	words += float64(4 * L * P * N)              // intermediate outputs: means, priors, start, last step
-	words += float64(6 * L * D)                  // sample weights
-	words += float64(9*L*P*P) + float64(W*3*P*N) // sums over samples; scratch
-	words += float64(W * (1 << 18))              // packed blocks of products
-	return inBytes(words)
-}
-
 // ascent returns the settings of the given one of so many starts, counted from 1.
-func (f *Fitting) ascent(start, starts int) vi.Ascent {
+func (f *fitting) ascent(start, starts int) vi.Ascent {
 	a := vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps, Journal: f.Journal.ofAscents()}
 	if f.Progress != nil {
 		a.Progress = func(p vi.Progress) {
@@ -234,20 +194,29 @@ func (f *Fitting) ascent(start, starts int) vi.Ascent {
 	return a
 }
 
+// named gives an error of package vi its context: a kernel gets the name of its view.
+func (f *fitting) named(err error) error {
+	var k *vi.KernelError
+	if f.label != nil && errors.As(err, &k) {
+		return fmt.Errorf("mkl: %s: its kernel: %s", f.label(k.Kernel), k.Reason)
+	}
+	return fmt.Errorf("mkl: %w", err)
+}
+
 // bestStart fits from every start and returns the best fit: one that ended without an
 // error rather than one with, and else the one with the higher bound. The error is that
 // of the fit returned, or of the first start if none has a fit. The end of the context
 // ends it, and is an error unless all starts were made.
-func bestStart[F any](ctx context.Context, f *Fitting, run func(seed uint64, a vi.Ascent) (*F, error), record func(*F) vi.Record) (best *F, err error) {
+func bestStart[F any](ctx context.Context, f *fitting, run func(seed uint64, a vi.Ascent) (*F, error), record func(*F) vi.Record) (best *F, err error) {
 	if ctx == nil {
-		return nil, errNoContext
+		return nil, gram.ErrNoContext
 	}
 	starts := 1 + max(0, f.Restarts)
 	var bound float64
 	for s := range starts {
 		fit, ferr := run(f.Seed+uint64(s), f.ascent(s+1, starts))
 		if ferr != nil {
-			ferr = fmt.Errorf("mkl: %w", ferr)
+			ferr = f.named(ferr)
 		}
 		switch {
 		case fit == nil:

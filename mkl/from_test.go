@@ -5,6 +5,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -24,23 +25,23 @@ func TestFitsGoOnFromModels(t *testing.T) {
 		}
 		known[0], known[1] = append(known[0], v > 0), append(known[1], i%3 == 0)
 	}
-	s, other := Fitting{Tolerance: 1e-5}, Gamma{Shape: 2, Scale: 1}
+	s, other := fitting{Ascent: Ascent{Tolerance: 1e-5}}, Gamma{Shape: 2, Scale: 1}
 	for name, fit := range map[string]func(omega Gamma, from Model) (Model, error){
 		"regression": func(omega Gamma, from Model) (Model, error) {
 			m, _ := from.(*RegressionModel)
-			return orNil(Regression{Fitting: s, Omega: omega, From: m}.Fit(ctx, views, y, second))
+			return orNil(Regression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Omega: omega, From: m}.Fit(ctx, views, y, second))
 		},
 		"shared": func(omega Gamma, from Model) (Model, error) {
 			m, _ := from.(*SharedRegressionModel)
-			return orNil(SharedRegression{Fitting: s, Omega: omega, From: m}.Fit(ctx, views, y, second))
+			return orNil(SharedRegression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Omega: omega, From: m}.Fit(ctx, views, y, second))
 		},
 		"classes": func(omega Gamma, from Model) (Model, error) {
 			m, _ := from.(*ClassifierModel[string])
-			return orNil(Classifier[string]{Fitting: s, Omega: omega, From: m}.Fit(ctx, views, labels))
+			return orNil(Classifier[string]{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Omega: omega, From: m}.Fit(ctx, views, labels))
 		},
 		"labels": func(omega Gamma, from Model) (Model, error) {
 			m, _ := from.(*MultiLabelModel)
-			return orNil(MultiLabel{Fitting: s, Omega: omega, From: m}.Fit(ctx, views, known...))
+			return orNil(MultiLabel{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Omega: omega, From: m}.Fit(ctx, views, allLabels(known)...))
 		},
 	} {
 		first, err := fit(Gamma{}, nil)
@@ -57,23 +58,23 @@ func TestFitsGoOnFromModels(t *testing.T) {
 func TestFromRefused(t *testing.T) {
 	ctx := context.Background()
 	views, y, _, _ := twoInputs(1, 20)
-	few := Fitting{MaxSweeps: 2}
-	m, err := Regression{Fitting: few}.Fit(ctx, views, y)
+	few := fitting{Ascent: Ascent{MaxSweeps: 2}}
+	m, err := Regression{Fitting: few.Fitting, Ascent: few.Ascent, AllowDuplicates: few.allowDuplicates}.Fit(ctx, views, y)
 	require.NoError(t, err)
 	_, err = Regression{From: m}.Fit(ctx, views, y, y)
 	assert.EqualError(t, err, "mkl: From: 1 targets, 7 kernels and 20 samples where there are 2, 7 and 20")
 	_, err = Regression{From: m}.Fit(ctx, views[1:], y)
 	assert.EqualError(t, err, "mkl: From: 1 targets, 7 kernels and 20 samples where there are 1, 6 and 20")
-	_, err = Regression{From: m, Fitting: Fitting{Restarts: 2}}.Fit(ctx, views, y)
+	_, err = Regression{From: m, Ascent: Ascent{Restarts: 2}}.Fit(ctx, views, y)
 	assert.EqualError(t, err, "mkl: Restarts is 2: with From there is one start")
-	_, err = Regression{From: m, Fitting: Fitting{MissingViews: true}}.Fit(ctx, views, y)
+	_, err = Regression{From: m, MissingViews: true}.Fit(ctx, views, y)
 	assert.EqualError(t, err, "mkl: From: not with MissingViews")
 
 	labels := make([]int, 20)
 	for i := range labels {
 		labels[i] = i % 2
 	}
-	c, err := Classifier[int]{Fitting: few}.Fit(ctx, views, labels)
+	c, err := Classifier[int]{Fitting: few.Fitting, Ascent: few.Ascent, AllowDuplicates: few.allowDuplicates}.Fit(ctx, views, labels)
 	require.NoError(t, err)
 	_, err = Classifier[int]{From: c, Classes: []int{1, 0}}.Fit(ctx, views, labels)
 	assert.EqualError(t, err, "mkl: From: its classes are [0 1], not [1 0]")
@@ -91,67 +92,73 @@ func TestTwoSweepsFromAModelSuffice(t *testing.T) {
 			labels[i] = "a"
 		}
 	}
-	ard := append([]View{{X: views[0].X, Kernel: RBF{ARD: true}}}, views[:2]...)
-	type refit = func(f Fitting, from Model) (Model, error)
+	ard := append([]View{{X: views[0].X, Kernel: kernel.RBF{ARD: true}}}, views[:2]...)
+	type refit = func(f fitting, from Model) (Model, error)
 	process := func(views []View, g MultiGP) refit {
-		return func(f Fitting, from Model) (Model, error) {
-			g.Fitting = f
+		return func(f fitting, from Model) (Model, error) {
+			g.Fitting, g.Climb = f.Fitting, f.climb()
 			g.From, _ = from.(*MultiGPModel)
 			return orNil(g.Fit(ctx, views, y))
 		}
 	}
 	processClasses := func(c MultiGPClassifier[string]) refit {
-		return func(f Fitting, from Model) (Model, error) {
-			c.Fitting = f
+		return func(f fitting, from Model) (Model, error) {
+			c.Fitting, c.Climb = f.Fitting, f.climb()
 			c.From, _ = from.(*MultiGPClassifierModel[string])
 			return orNil(c.Fit(ctx, views, labels))
 		}
 	}
 	rows, columns, values, has := somePairs(3, 30, 25)
 	for name, fit := range map[string]refit{
-		"process":                    process(views, MultiGP{PointScales: true}),
-		"process of learned widths":  process(ard, MultiGP{PointScales: true}),
-		"process of uneven noise":    process(views, MultiGP{Noise: VaryingNoise}),
-		"process of heavy noise":     process(views, MultiGP{Noise: HeavyNoise}),
-		"factorised process":         process(views, MultiGP{Method: Factorised}),
-		"process classes":            processClasses(MultiGPClassifier[string]{}),
-		"factorised process classes": processClasses(MultiGPClassifier[string]{Method: Factorised}),
-		"pairs": func(f Fitting, from Model) (Model, error) {
+		"process":                   process(views, MultiGP{PointScales: true}),
+		"process of learned widths": process(ard, MultiGP{PointScales: true}),
+		"process of uneven noise":   process(views, MultiGP{Noise: VaryingNoise}),
+		"process of heavy noise":    process(views, MultiGP{Noise: HeavyNoise}),
+		"factorised process": func(f fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiGPModel)
+			return orNil(FactorisedGP{Fitting: f.Fitting, Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps, From: m}.Fit(ctx, views, y))
+		},
+		"process classes": processClasses(MultiGPClassifier[string]{}),
+		"factorised process classes": func(f fitting, from Model) (Model, error) {
+			m, _ := from.(*MultiGPClassifierModel[string])
+			return orNil(FactorisedGPClassifier[string]{Fitting: f.Fitting, Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps, From: m}.Fit(ctx, views, labels))
+		},
+		"pairs": func(f fitting, from Model) (Model, error) {
 			m, _ := from.(*PairRegressionModel)
-			return orNil(PairRegression{Fitting: f, From: m, Components: 2}.Fit(ctx, rows, columns, values))
+			return orNil(PairRegression{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates, From: m, Components: 2}.Fit(ctx, rows, columns, values))
 		},
-		"pairs of labels": func(f Fitting, from Model) (Model, error) {
+		"pairs of labels": func(f fitting, from Model) (Model, error) {
 			m, _ := from.(*PairClassifierModel)
-			return orNil(PairClassifier{Fitting: f, From: m, Components: 2}.Fit(ctx, rows, columns, has))
+			return orNil(PairClassifier{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates, From: m, Components: 2}.Fit(ctx, rows, columns, has))
 		},
-		"probit": func(f Fitting, from Model) (Model, error) {
+		"probit": func(f fitting, from Model) (Model, error) {
 			m, _ := from.(*ProbitClassifierModel[string])
-			return orNil(ProbitClassifier[string]{Fitting: f, From: m, Rule: WSum, Update: MeanField}.Fit(ctx, views, labels))
+			return orNil(ProbitClassifier[string]{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates, From: m, Rule: WeightedSum{}, Update: WeightUpdateMeanField}.Fit(ctx, views, labels))
 		},
-		"probit at the mode": func(f Fitting, from Model) (Model, error) {
+		"probit at the mode": func(f fitting, from Model) (Model, error) {
 			m, _ := from.(*ProbitClassifierModel[string])
-			return orNil(ProbitClassifier[string]{Fitting: f, From: m, Inference: MAP}.Fit(ctx, views, labels))
+			return orNil(ProbitMAP[string]{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates, From: m}.Fit(ctx, views, labels))
 		},
-		"spike and slab": func(f Fitting, from Model) (Model, error) {
+		"spike and slab": func(f fitting, from Model) (Model, error) {
 			m, _ := from.(*SpikeSlabModel)
-			return orNil(SpikeSlab{Fitting: f, From: m}.Fit(ctx, views[0].X, y))
+			return orNil(SpikeSlab{Fitting: f.Fitting, Ascent: f.Ascent, From: m}.Fit(ctx, views[0].X, y))
 		},
-		"standard field": func(f Fitting, from Model) (Model, error) {
+		"standard field": func(f fitting, from Model) (Model, error) {
 			m, _ := from.(*SpikeSlabModel)
-			return orNil(SpikeSlab{Fitting: f, From: m, StandardField: true}.Fit(ctx, views[0].X, y))
+			return orNil(SpikeSlab{Fitting: f.Fitting, Ascent: f.Ascent, From: m, StandardField: true}.Fit(ctx, views[0].X, y))
 		},
-		"multi-task": func(f Fitting, from Model) (Model, error) {
+		"multi-task": func(f fitting, from Model) (Model, error) {
 			m, _ := from.(*MultiTaskModel)
-			return orNil(MultiTask{Fitting: f, From: m, Latents: 1}.Fit(ctx, views, y, second))
+			return orNil(MultiTask{Fitting: f.Fitting, Ascent: f.Ascent, From: m, Latents: 1}.Fit(ctx, views, y, second))
 		},
 	} {
-		first, err := fit(Fitting{}, nil)
+		first, err := fit(fitting{}, nil)
 		require.NoError(t, err, name)
 		var file bytes.Buffer
 		require.NoError(t, first.Save(&file), name)
 		loaded, err := Load(&file)
 		require.NoError(t, err, name)
-		warm, err := fit(Fitting{MaxSweeps: 2}, loaded)
+		warm, err := fit(fitting{Ascent: Ascent{MaxSweeps: 2}}, loaded)
 		require.NoError(t, err, name)
 		last := func(m Model) float64 { // of what the ascent of the last function climbs
 			bounds := m.Trace().Bounds
@@ -165,33 +172,30 @@ func TestTwoSweepsFromAModelSuffice(t *testing.T) {
 func TestFromOfOthersRefused(t *testing.T) {
 	ctx := context.Background()
 	views, y, _, _ := twoInputs(1, 20)
-	few := Fitting{MaxSweeps: 2}
+	few := fitting{Ascent: Ascent{MaxSweeps: 2}}
 	labels := make([]int, 20)
 	for i := range labels {
 		labels[i] = i % 2
 	}
-	g, err := MultiGP{Fitting: few}.Fit(ctx, views, y)
+	g, err := MultiGP{Fitting: few.Fitting, Climb: few.climb()}.Fit(ctx, views, y)
 	require.NoError(t, err)
 	_, err = MultiGP{From: g}.Fit(ctx, views[1:], y)
 	assert.EqualError(t, err, "mkl: From: 1 targets, 7 kernels and 20 samples where there are 1, 6 and 20")
-	_, err = MultiGP{From: g, Fitting: Fitting{Restarts: 1}}.Fit(ctx, views, y)
-	assert.EqualError(t, err, "mkl: Restarts is 1: with From there is one start")
-	ard := append([]View{{X: views[0].X, Kernel: RBF{ARD: true}}}, views[1:]...)
+	ard := append([]View{{X: views[0].X, Kernel: kernel.RBF{ARD: true}}}, views[1:]...)
 	_, err = MultiGP{From: g}.Fit(ctx, ard, y)
 	assert.EqualError(t, err, "mkl: From: view 0 has 0 widths where 2 are learned")
 
-	c, err := MultiGPClassifier[int]{Fitting: few}.Fit(ctx, views, labels)
+	c, err := MultiGPClassifier[int]{Fitting: few.Fitting, Climb: few.climb()}.Fit(ctx, views, labels)
 	require.NoError(t, err)
 	_, err = MultiGPClassifier[int]{From: c, Classes: []int{1, 0}}.Fit(ctx, views, labels)
 	assert.EqualError(t, err, "mkl: From: its classes are [0 1], not [1 0]")
 
-	p, err := ProbitClassifier[int]{Fitting: few}.Fit(ctx, views, labels)
+	p, err := ProbitClassifier[int]{Fitting: few.Fitting, Ascent: few.Ascent, AllowDuplicates: few.allowDuplicates}.Fit(ctx, views, labels)
 	require.NoError(t, err)
 	for want, c := range map[string]ProbitClassifier[int]{
-		"mkl: From: its classes are [0 1], not [1 0]":          {From: p, Classes: []int{1, 0}},
-		"mkl: vi: From: its rule is FixSum, not WSum":          {From: p, Rule: WSum},
-		"mkl: From: not with Inference Gibbs":                  {From: p, Inference: Gibbs},
-		"mkl: vi: MAP: Bin: FixSum, FixProd or WSum is needed": {Inference: MAP, Rule: Bin},
+		"mkl: From: its classes are [0 1], not [1 0]":      {From: p, Classes: []int{1, 0}},
+		"mkl: vi: From: its rule is FixSum, not WSum":      {From: p, Rule: WeightedSum{}},
+		"mkl: Restarts is 1: with From there is one start": {From: p, Ascent: Ascent{Restarts: 1}},
 	} {
 		_, err = c.Fit(ctx, views, labels)
 		assert.EqualError(t, err, want)
@@ -200,22 +204,22 @@ func TestFromOfOthersRefused(t *testing.T) {
 	assert.EqualError(t, err, "mkl: From: 2 classes, 7 kernels and 20 samples where there are 2, 6 and 20")
 
 	rows, columns, values, has := somePairs(3, 12, 10)
-	pairs, err := PairRegression{Fitting: few, Components: 2}.Fit(ctx, rows, columns, values)
+	pairs, err := PairRegression{Fitting: few.Fitting, Ascent: few.Ascent, AllowDuplicates: few.allowDuplicates, Components: 2}.Fit(ctx, rows, columns, values)
 	require.NoError(t, err)
 	_, err = PairRegression{From: pairs, Components: 3}.Fit(ctx, rows, columns, values)
 	assert.EqualError(t, err, "mkl: From: 2 components of 12 rows with 2 kernels and 10 columns with 1 kernels where there are 3 of 12 with 2 and 10 with 1")
-	_, err = PairRegression{From: pairs, Components: 2, Fitting: Fitting{Restarts: 1}}.Fit(ctx, rows, columns, values)
+	_, err = PairRegression{From: pairs, Components: 2, Ascent: Ascent{Restarts: 1}}.Fit(ctx, rows, columns, values)
 	assert.EqualError(t, err, "mkl: Restarts is 1: with From there is one start")
-	pairLabels, err := PairClassifier{Fitting: few, Components: 2}.Fit(ctx, rows, columns, has)
+	pairLabels, err := PairClassifier{Fitting: few.Fitting, Ascent: few.Ascent, AllowDuplicates: few.allowDuplicates, Components: 2}.Fit(ctx, rows, columns, has)
 	require.NoError(t, err)
 	_, err = PairClassifier{From: pairLabels, Components: 2}.Fit(ctx, rows[:1], columns, has)
 	assert.EqualError(t, err, "mkl: From: 2 components of 12 rows with 2 kernels and 10 columns with 1 kernels where there are 2 of 12 with 1 and 10 with 1")
 
-	s, err := SpikeSlab{Fitting: few}.Fit(ctx, views[0].X, y)
+	s, err := SpikeSlab{Fitting: few.Fitting, Ascent: few.Ascent}.Fit(ctx, views[0].X, y)
 	require.NoError(t, err)
 	_, err = SpikeSlab{From: s}.Fit(ctx, views[0].X.Slice(0, 20, 0, 1), y)
 	assert.EqualError(t, err, "mkl: From: 2 features where there are 1")
-	m, err := MultiTask{Fitting: few, Latents: 1}.Fit(ctx, views, y)
+	m, err := MultiTask{Fitting: few.Fitting, Ascent: few.Ascent, Latents: 1}.Fit(ctx, views, y)
 	require.NoError(t, err)
 	_, err = MultiTask{From: m, Latents: 2}.Fit(ctx, views, y)
 	assert.EqualError(t, err, "mkl: From: 1 targets, 7 latent functions and 20 samples where there are 1, 14 and 20")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -26,17 +27,17 @@ func TestHealingAgainstInference(t *testing.T) {
 		y[i], second[i] = 3+4*x.At(i, 0)*x.At(i, 1)+rng.NormFloat64(), x.At(i, 0)
 	}
 	second[4] = math.NaN()
-	kernel := func(f func(a, b []float64) float64, a, b Features) la.Matrix[float64] {
+	similarities := func(f func(a, b []float64) float64, a, b Features) la.Matrix[float64] {
 		return matrix(a.Rows, b.Rows, func(i, j int) float64 { return f(a.Row(i), b.Row(j)) })
 	}
 	rbf := func(a, b []float64) float64 { return math.Exp(-euclid(a, b) * euclid(a, b) / 2) }
 	cosine := func(a, b []float64) float64 { return inner(a, b) / math.Sqrt(inner(a, a)*inner(b, b)) }
-	r := Regression{Fitting: Fitting{MaxSweeps: 30}, MissingTargets: true}
-	m, err := r.Fit(ctx, []View{{X: x, Kernel: RBF{Width: 1}}, {X: x, Kernel: Linear{}}, {X: x, Kernel: Linear{}, Normalize: true}}, y, second)
+	r := Regression{Ascent: Ascent{MaxSweeps: 30}, MissingTargets: true}
+	m, err := r.Fit(ctx, []View{{X: x, Kernel: kernel.RBF{Width: 1}}, {X: x, Kernel: kernel.Linear{}}, {X: x, Kernel: kernel.Linear{}, Normalize: true}}, y, second)
 	require.NoError(t, err)
 
 	self := matrix(3, T, func(i, j int) float64 { return []float64{1, inner(z.Row(j), z.Row(j)), 1}[i] })
-	k, err := vi.NewDense(kernel(rbf, x, z), kernel(inner, x, z), kernel(cosine, x, z))
+	k, err := vi.NewDense(similarities(rbf, x, z), similarities(inner, x, z), similarities(cosine, x, z))
 	require.NoError(t, err)
 	want, err := m.posterior.PredictHealed(k, self, vi.PredictOptions{})
 	require.NoError(t, err)
@@ -78,7 +79,7 @@ func TestSharedHealingAgainstInference(t *testing.T) {
 		y[2][i] = y[1][i] - y[0][i] + 0.1*rng.NormFloat64()
 	}
 	rbf := func(a, b []float64) float64 { return math.Exp(-euclid(a, b) * euclid(a, b) / 2) }
-	m, err := SharedRegression{Fitting: Fitting{MaxSweeps: 30}}.Fit(ctx, []View{{X: x, Kernel: RBF{Width: 1}}, {X: x, Kernel: Linear{}}}, y...)
+	m, err := SharedRegression{Ascent: Ascent{MaxSweeps: 30}}.Fit(ctx, []View{{X: x, Kernel: kernel.RBF{Width: 1}}, {X: x, Kernel: kernel.Linear{}}}, y...)
 	require.NoError(t, err)
 	assert.NotContains(t, m.Summary(), "healed")
 
@@ -96,9 +97,9 @@ func TestSharedHealingAgainstInference(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, got, again)
 	for o, target := range m.targets {
-		p, err := m.Predictor(PredictorOptions{Target: o, Tolerance: -1})
+		p, err := m.Predictor(PredictorOptions{Target: o, Exact: true})
 		require.NoError(t, err)
-		bare, err := m.Predictor(PredictorOptions{Target: o, Tolerance: -1, Unhealed: true})
+		bare, err := m.Predictor(PredictorOptions{Target: o, Exact: true, Unhealed: true})
 		require.NoError(t, err)
 		for i := range T {
 			assert.InDelta(t, target.mean+target.sd*want.Mean.At(o, i), got.Mean[o][i], 1e-9)
@@ -139,9 +140,9 @@ func TestHealingOfPrecomputedKernels(t *testing.T) {
 	views, y, _, b := twoInputs(4, 20)
 	views = views[:2]
 	given := matrix(20, 20, func(i, j int) float64 { return 1 + inner(b.Row(i), b.Row(j)) })
-	views = append(views, View{X: given, Kernel: Precomputed{}, Center: true})
-	reference := append(views[:2:2], View{X: b, Kernel: Polynomial{Degree: 1, Offset: 1, Scale: 1}, Center: true})
-	r := Regression{Fitting: Fitting{MaxSweeps: 20}}
+	views = append(views, View{X: given, Input: "given", Kernel: kernel.Precomputed{}, Center: true})
+	reference := append(views[:2:2], View{X: b, Input: "x2", Kernel: kernel.Polynomial{Degree: 1, Offset: 1, Scale: 1}, Center: true})
+	r := Regression{Ascent: Ascent{MaxSweeps: 20}}
 	want, err := r.Fit(ctx, reference, y)
 	require.NoError(t, err)
 	m, err := r.Fit(ctx, views, y)
@@ -175,7 +176,7 @@ func TestHealingOfPrecomputedKernels(t *testing.T) {
 	near(predict(want, PredictOptions{Unhealed: true}, x, z), unhealed, 1e-7)
 	assert.Equal(t, unhealed, predict(m, PredictOptions{}, x, short))
 
-	p, err := m.Predictor(PredictorOptions{Tolerance: -1})
+	p, err := m.Predictor(PredictorOptions{Exact: true})
 	require.NoError(t, err)
 	for i := range 5 {
 		mean, variance, err := p.Predict(x.Row(i), cross.Row(i))
@@ -203,7 +204,7 @@ func TestHealingOfPrecomputedKernels(t *testing.T) {
 // Kernels between other basis points and the samples do not tell what healing needs.
 func TestRectangularKernelsAreNotHealed(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(1, 1)), 15, 6)
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.FitKernels(context.Background(), []la.Matrix[float64]{x}, x.Clone().Data[:15])
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 5}}.Fit(context.Background(), PrecomputedViews(x), x.Clone().Data[:15])
 	require.NoError(t, err)
 	assert.Contains(t, m.Summary(), "predictions are not healed")
 	_, _, err = m.Predict(x)
@@ -220,7 +221,7 @@ func TestHealedVarianceFarAway(t *testing.T) {
 	for i := range y {
 		y[i] = math.Sin(3 * x.At(i, 0))
 	}
-	m, err := Regression{}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 0.3}}, {X: x, Kernel: RBF{Width: 1}}}, y)
+	m, err := Regression{}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 0.3}}, {X: x, Kernel: kernel.RBF{Width: 1}}}, y)
 	require.NoError(t, err)
 	_, near, err := m.Predict(x)
 	require.NoError(t, err)
@@ -245,10 +246,10 @@ func TestHealedPredictorPrunes(t *testing.T) {
 	m := sparseMotorcycle(t)
 	p, err := m.Predictor(PredictorOptions{Tolerance: 1, MeanOnly: true})
 	require.NoError(t, err)
-	info := p.Info()
+	info := p.Info()[0]
 	assert.Less(t, len(info.Kernels), 9)
 	assert.Len(t, info.Samples, 133)
-	assert.True(t, info.Certain)
+	assert.Equal(t, BoundProved, info.Kind)
 	assert.LessOrEqual(t, info.MeanError, m.NoiseSD()[0])
 }
 

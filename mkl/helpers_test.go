@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // motorcycle returns the 133 observations of testdata/mcycle.csv.
@@ -68,13 +69,13 @@ func twoInputs(seed uint64, n int) (views []View, y []float64, a, b Features) {
 		y[i] = 5 + 10*math.Sin(2*a.At(i, 0)) + 3*b.At(i, 1) + 0.5*rng.NormFloat64()
 	}
 	return []View{
-		{Name: "a", X: a, Kernel: RBF{Width: 0.5}},
-		{Name: "a", X: a, Kernel: RBF{Widths: []float64{0.7, 3}}},
-		{Name: "a", X: a, Kernel: RBF{}, Standardize: true},
-		{Name: "b", X: b, Kernel: Linear{}, Center: true, Normalize: true},
-		{Name: "b", X: b, Kernel: Polynomial{Offset: 1}, Normalize: true},
-		{Name: "b", X: b, Kernel: Laplacian{Width: 2}, Center: true},
-		{Name: "b", X: b, Kernel: Laplacian{Manhattan: true}},
+		{Name: "a", X: a, Input: "x1", Kernel: kernel.RBF{Width: 0.5}},
+		{Name: "a", X: a, Input: "x1", Kernel: kernel.RBF{Widths: []float64{0.7, 3}}},
+		{Name: "a", X: a, Input: "x1", Kernel: kernel.RBF{}, Standardize: true},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.Linear{}, Center: true, Normalize: true},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.Polynomial{Offset: 1}, Normalize: true},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.Laplacian{Width: 2}, Center: true},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.Laplacian{Manhattan: true}},
 	}, y, a, b
 }
 
@@ -82,17 +83,17 @@ func twoInputs(seed uint64, n int) (views []View, y []float64, a, b Features) {
 // kernels that twoInputs lacks.
 func sightedViews(a, b Features) []View {
 	return []View{
-		{Name: "one", X: a, Kernel: Constant{}},
-		{Name: "ranks", X: b, Kernel: Laplacian{Manhattan: true, Medians: 0.5}, Ranks: true},
-		{Name: "ranks", X: b, Kernel: Laplacian{Widths: []float64{2, 0.5}}, Ranks: true, Columns: []int{2, 0}},
-		{Name: "column", X: b, Kernel: RBF{Medians: 2}, Standardize: true, Columns: []int{1}, Center: true},
-		{Name: "scaled", X: a, Kernel: Linear{Scale: 0.5}, Standardize: true},
+		{Name: "one", X: a, Input: "x1", Kernel: kernel.Constant{}},
+		{Name: "ranks", X: b, Input: "x2", Kernel: kernel.Laplacian{Manhattan: true, Medians: 0.5}, Ranks: true},
+		{Name: "ranks", X: b, Input: "x2", Kernel: kernel.Laplacian{Widths: []float64{2, 0.5}}, Ranks: true, Columns: []int{2, 0}},
+		{Name: "column", X: b, Input: "x2", Kernel: kernel.RBF{Medians: 2}, Standardize: true, Columns: []int{1}, Center: true},
+		{Name: "scaled", X: a, Input: "x1", Kernel: kernel.Linear{Scale: 0.5}, Standardize: true},
 	}
 }
 
 func fitTwo(t testing.TB, n int) (*RegressionModel, Features, Features) {
 	views, y, a, b := twoInputs(3, n)
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 60}}.Fit(context.Background(), views, y)
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 60}}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	return m, a, b
 }
@@ -179,4 +180,21 @@ func requireImmutable(t *testing.T, predict func() error) {
 			}
 		}))
 	}
+}
+
+// climb returns the settings of sweeps as a fit by the evidence has them.
+func (f *fitting) climb() Climb { return Climb{MinRise: f.Tolerance, MaxSteps: f.MaxSweeps} }
+
+// probitEstimator is one of the ways to fit a [ProbitClassifierModel].
+type probitEstimator[T comparable] interface {
+	Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error)
+	EstimateMemory(s FitSize) int64
+}
+
+// allLabels returns labels of which all is known.
+func allLabels(has [][]bool) (labels [][]Label) {
+	for _, h := range has {
+		labels = append(labels, LabelsOf(h))
+	}
+	return labels
 }

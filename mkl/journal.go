@@ -43,7 +43,7 @@ type Journal struct {
 }
 
 // claim notes the settings of a fit that begins, or refuses a journal of others.
-func (j *Journal) claim(f *Fitting) error {
+func (j *Journal) claim(f *fitting) error {
 	if j == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -13,11 +14,11 @@ import (
 // FuzzJournal lets fits go on from any bytes with a checksum that is right: an error or a model,
 // and a model predicts numbers or says why not.
 func FuzzJournal(f *testing.F) {
-	views := []View{{X: Column([]float64{1, 2, 4, 3, 7}), Kernel: RBF{Width: 1}}, {X: Column([]float64{0, 1, -1, 2, 5}), Kernel: Linear{}}}
+	views := []View{{X: Column([]float64{1, 2, 4, 3, 7}), Input: "x1", Kernel: kernel.RBF{Width: 1}}, {X: Column([]float64{0, 1, -1, 2, 5}), Input: "x2", Kernel: kernel.Linear{}}}
 	y := []float64{1, -1, 2, 0.5, 3}
 	fit := func(t testing.TB, j *Journal) {
-		s := Fitting{MaxSweeps: 15, Journal: j, Workers: 1}
-		m, err := Regression{Fitting: s}.Fit(t.Context(), views, y)
+		s := fitting{Fitting: Fitting{Journal: j, Workers: 1}, Ascent: Ascent{MaxSweeps: 15}}
+		m, err := Regression{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(t.Context(), views, y)
 		if m == nil {
 			assert.Error(t, err)
 			return

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -26,7 +27,7 @@ func saved(t *testing.T, m Model) []byte {
 
 // requireGoesOn demands that a fit which goes on from what a journal saved, at any time, ends in the
 // bits of one that was not cut off.
-func requireGoesOn(t *testing.T, s Fitting, fit func(s Fitting) Model) {
+func requireGoesOn(t *testing.T, s fitting, fit func(s fitting) Model) {
 	t.Helper()
 	whole := saved(t, fit(s))
 	var kept [][]byte
@@ -48,11 +49,11 @@ func TestEstimatorsGoOnFromAJournal(t *testing.T) {
 	testkit.NotShort(t)
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		views, y, _, _ := twoInputs(1, 20)
-		s := Fitting{Seed: 3, Restarts: 1, MaxSweeps: e.sweeps(12)}
+		s := fitting{Fitting: Fitting{Seed: 3}, Ascent: Ascent{Restarts: 1, MaxSweeps: e.sweeps(12)}}
 		if e.staged || e.open {
 			s.Restarts = 0
 		}
-		requireGoesOn(t, s, func(s Fitting) Model { return mustFit(t, e, s, views, y) })
+		requireGoesOn(t, s, func(s fitting) Model { return mustFit(t, e, s, views, y) })
 	})
 }
 
@@ -66,54 +67,62 @@ func TestOthersGoOnFromAJournal(t *testing.T) {
 	slices.Reverse(second)
 	table, _ := films(30, 8, 0.3)
 	x, z, linear := linearProblem(90)
-	probit := func(s Fitting, c ProbitClassifier[int]) (Model, error) {
-		c.Fitting = s
+	probit := func(s fitting, c ProbitClassifier[int]) (Model, error) {
+		c.Fitting, c.Ascent = s.Fitting, s.Ascent
 		return orNil(c.Fit(ctx, positive, class))
 	}
-	for name, fit := range map[string]func(s Fitting) (Model, error){
-		"tasks of common functions": func(s Fitting) (Model, error) { return orNil(MultiTask{Fitting: s}.Fit(ctx, views, y, second)) },
-		"functions that are known": func(s Fitting) (Model, error) {
-			some := []View{{X: views[0].X, Kernel: Function{}}, views[1]}
-			return orNil(MultiTask{Fitting: s}.Fit(ctx, some, y, second))
+	for name, fit := range map[string]func(s fitting) (Model, error){
+		"tasks of common functions": func(s fitting) (Model, error) {
+			return orNil(MultiTask{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, y, second))
 		},
-		"linear kernels of few features": func(s Fitting) (Model, error) {
-			return orNil(MultiGP{Fitting: s}.Fit(ctx, linearViews(x, z), linear))
+		"functions that are known": func(s fitting) (Model, error) {
+			some := []View{{X: views[0].X, Kernel: kernel.KnownFunction{}}, views[1]}
+			return orNil(MultiTask{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, some, y, second))
 		},
-		"spike and slab": func(s Fitting) (Model, error) { return orNil(SpikeSlab{Fitting: s}.Fit(ctx, views[0].X, y)) },
-		"factors":        func(s Fitting) (Model, error) { return orNil(FactorAnalysis{Fitting: s, Factors: 3}.Fit(ctx, table)) },
-		"factorised": func(s Fitting) (Model, error) {
-			return orNil(MultiGP{Fitting: s, Method: Factorised}.Fit(ctx, views, y))
+		"linear kernels of few features": func(s fitting) (Model, error) {
+			return orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, linearViews(x, z), linear))
 		},
-		"published": func(s Fitting) (Model, error) {
-			return orNil(MultiGPClassifier[int]{Fitting: s, Method: Published}.Fit(ctx, views, class))
+		"spike and slab": func(s fitting) (Model, error) {
+			return orNil(SpikeSlab{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views[0].X, y))
 		},
-		"landmarks": func(s Fitting) (Model, error) { return orNil(LandmarkGP{Fitting: s}.Fit(ctx, positive, y)) },
-		"landmarks of classes": func(s Fitting) (Model, error) {
-			return orNil(LandmarkClassifier[int]{Fitting: s}.Fit(ctx, positive, class))
+		"factors": func(s fitting) (Model, error) {
+			return orNil(FactorAnalysis{Fitting: s.Fitting, Ascent: s.Ascent, Factors: 3}.Fit(ctx, table))
 		},
-		"weights sampled": func(s Fitting) (Model, error) {
-			return probit(s, ProbitClassifier[int]{Rule: WSum, Search: Sampling})
+		"factorised": func(s fitting) (Model, error) {
+			return orNil(FactorisedGP{Fitting: s.Fitting, Tolerance: s.Tolerance, MaxSweeps: s.MaxSweeps}.Fit(ctx, views, y))
 		},
-		"powers sampled": func(s Fitting) (Model, error) {
-			return probit(s, ProbitClassifier[int]{Rule: WProd, Search: Sampling, Update: MeanField})
+		"published": func(s fitting) (Model, error) {
+			return orNil(FactorisedGPClassifier[int]{Fitting: s.Fitting, Plain: true, Tolerance: s.Tolerance, MaxSweeps: s.MaxSweeps}.Fit(ctx, views, class))
 		},
-		"powers": func(s Fitting) (Model, error) {
-			return probit(s, ProbitClassifier[int]{Rule: WProd, Update: MeanField})
+		"landmarks": func(s fitting) (Model, error) {
+			return orNil(LandmarkGP{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, positive, y))
 		},
-		"switches": func(s Fitting) (Model, error) { return probit(s, ProbitClassifier[int]{Rule: Bin}) },
-		"weights, pruned": func(s Fitting) (Model, error) {
-			return probit(s, ProbitClassifier[int]{Rule: WSum, Update: MeanField, Prune: 1.5})
+		"landmarks of classes": func(s fitting) (Model, error) {
+			return orNil(LandmarkClassifier[int]{Fitting: s.Fitting, MinRise: s.Tolerance, MaxPasses: s.MaxSweeps}.Fit(ctx, positive, class))
 		},
-		"relevances": func(s Fitting) (Model, error) {
+		"weights sampled": func(s fitting) (Model, error) {
+			return probit(s, ProbitClassifier[int]{Rule: WeightedSum{}, Search: WeightSearchSampling})
+		},
+		"powers sampled": func(s fitting) (Model, error) {
+			return probit(s, ProbitClassifier[int]{Rule: WeightedProduct{}, Search: WeightSearchSampling, Update: WeightUpdateMeanField})
+		},
+		"powers": func(s fitting) (Model, error) {
+			return probit(s, ProbitClassifier[int]{Rule: WeightedProduct{}, Update: WeightUpdateMeanField})
+		},
+		"switches": func(s fitting) (Model, error) { return probit(s, ProbitClassifier[int]{Rule: SwitchedSum{}}) },
+		"weights, pruned": func(s fitting) (Model, error) {
+			return probit(s, ProbitClassifier[int]{Rule: WeightedSum{}, Update: WeightUpdateMeanField, Prune: 1.5})
+		},
+		"relevances": func(s fitting) (Model, error) {
 			ard := slices.Clone(positive[:1])
 			for i := range ard {
-				ard[i].Kernel = RBF{Width: 1, ARD: true}
+				ard[i].Kernel = kernel.RBF{Width: 1, ARD: true}
 			}
-			return orNil(ProbitClassifier[int]{Fitting: s}.Fit(ctx, ard, class))
+			return orNil(ProbitClassifier[int]{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates}.Fit(ctx, ard, class))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			requireGoesOn(t, Fitting{Seed: 3, MaxSweeps: 14}, func(s Fitting) Model {
+			requireGoesOn(t, fitting{Fitting: Fitting{Seed: 3}, Ascent: Ascent{MaxSweeps: 14}}, func(s fitting) Model {
 				m, err := fit(s)
 				require.NoError(t, err)
 				return m
@@ -126,22 +135,22 @@ func TestJournalRefused(t *testing.T) {
 	views, y, _, _ := twoInputs(1, 20)
 	ctx := context.Background()
 	j := &Journal{}
-	_, err := Regression{Fitting: Fitting{MaxSweeps: 3, Journal: j}}.Fit(ctx, views, y)
+	_, err := Regression{Fitting: Fitting{Journal: j}, Ascent: Ascent{MaxSweeps: 3}}.Fit(ctx, views, y)
 	require.NoError(t, err)
 	data, err := j.MarshalBinary()
 	require.NoError(t, err)
 	assert.Equal(t, 3, j.Sweeps())
 
-	again := func(f Fitting, y []float64) error {
+	again := func(f fitting, y []float64) error {
 		f.Journal = &Journal{}
 		require.NoError(t, f.Journal.UnmarshalBinary(data))
-		_, err := Regression{Fitting: f}.Fit(ctx, views, y)
+		_, err := Regression{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates}.Fit(ctx, views, y)
 		return err
 	}
-	assert.NoError(t, again(Fitting{MaxSweeps: 5}, y), "more sweeps go on")
-	assert.EqualError(t, again(Fitting{Seed: 2}, y), "mkl: Journal: it is of a fit with Seed 0 and Tolerance 0, not 2 and 0")
+	assert.NoError(t, again(fitting{Ascent: Ascent{MaxSweeps: 5}}, y), "more sweeps go on")
+	assert.EqualError(t, again(fitting{Fitting: Fitting{Seed: 2}}, y), "mkl: Journal: it is of a fit with Seed 0 and Tolerance 0, not 2 and 0")
 	y[4] = math.Nextafter(y[4], 9)
-	assert.EqualError(t, again(Fitting{}, y), "mkl: vi: the state of ascent 1: it is of other data, other settings or another version")
+	assert.EqualError(t, again(fitting{}, y), "mkl: vi: the state of ascent 1: it is of other data, other settings or another version")
 
 	full := errors.New("no space left")
 	_, err = Regression{Fitting: Fitting{Journal: &Journal{Save: func([]byte) error { return full }}}}.Fit(ctx, views, y)
@@ -155,9 +164,9 @@ func TestJournalRefused(t *testing.T) {
 // A journal of other targets is refused, and what it has put into a fit until then is no model.
 func TestJournalOfOtherData(t *testing.T) {
 	views, y, _, _ := twoInputs(1, 20)
-	refused := func(t *testing.T, sweeps int, fit func(s Fitting, y []float64) (Model, error)) {
+	refused := func(t *testing.T, sweeps int, fit func(s fitting, y []float64) (Model, error)) {
 		var kept []byte
-		s := Fitting{Seed: 3, MaxSweeps: sweeps}
+		s := fitting{Fitting: Fitting{Seed: 3}, Ascent: Ascent{MaxSweeps: sweeps}}
 		s.Journal = &Journal{Every: 1, Save: func(data []byte) error {
 			kept = data
 			return nil
@@ -174,14 +183,14 @@ func TestJournalOfOtherData(t *testing.T) {
 	}
 	ctx := context.Background()
 	eachEstimator(t, func(t *testing.T, e estimator) {
-		refused(t, e.sweeps(12), func(s Fitting, y []float64) (Model, error) { return e.fit(ctx, s, views, y) })
+		refused(t, e.sweeps(12), func(s fitting, y []float64) (Model, error) { return e.fit(ctx, s, views, y) })
 	})
-	refused(t, 12, func(s Fitting, y []float64) (Model, error) {
+	refused(t, 12, func(s fitting, y []float64) (Model, error) {
 		x, z, _ := linearProblem(90)
-		return orNil(MultiGP{Fitting: s}.Fit(ctx, linearViews(x, z), slices.Concat(y, y, y, y, y[:10])))
+		return orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, linearViews(x, z), slices.Concat(y, y, y, y, y[:10])))
 	})
-	refused(t, 12, func(s Fitting, y []float64) (Model, error) {
-		return orNil(LandmarkClassifier[int]{Fitting: s}.Fit(ctx, views[:2], parts(y, 3)))
+	refused(t, 12, func(s fitting, y []float64) (Model, error) {
+		return orNil(LandmarkClassifier[int]{Fitting: s.Fitting, MinRise: s.Tolerance, MaxPasses: s.MaxSweeps}.Fit(ctx, views[:2], parts(y, 3)))
 	})
 }
 

@@ -12,6 +12,9 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 func euclid(x, y []float64) float64 {
@@ -41,41 +44,41 @@ func inner(x, y []float64) float64 {
 // kernelCases are kernels with their closed forms; mean stands for the mean
 // Euclidean or Manhattan distance of the training samples.
 var kernelCases = []struct {
-	kernel Kernel
+	kernel kernel.Kernel
 	name   string
 	f      func(x, y []float64, meanEuclid, meanManhattan float64) float64
 }{
-	{RBF{Width: 0.7}, "rbf(width=0.7)", func(x, y []float64, _, _ float64) float64 {
+	{kernel.RBF{Width: 0.7}, "rbf(width=0.7)", func(x, y []float64, _, _ float64) float64 {
 		return math.Exp(-math.Pow(euclid(x, y), 2) / (2 * 0.7 * 0.7))
 	}},
-	{RBF{Scale: 0.7}, "rbf(scale=0.7)", func(x, y []float64, _, _ float64) float64 {
+	{kernel.RBF{Scale: 0.7}, "rbf(scale=0.7)", func(x, y []float64, _, _ float64) float64 {
 		return math.Exp(-math.Pow(euclid(x, y)/0.7, 2))
 	}},
-	{RBF{}, "rbf(width=mean)", func(x, y []float64, m, _ float64) float64 {
+	{kernel.RBF{}, "rbf(width=mean)", func(x, y []float64, m, _ float64) float64 {
 		return math.Exp(-math.Pow(euclid(x, y)/m, 2) / 2)
 	}},
-	{RBF{Widths: []float64{0.5, 2, 4}}, "rbf(width=[0.5,2,4])", func(x, y []float64, _, _ float64) float64 {
+	{kernel.RBF{Widths: []float64{0.5, 2, 4}}, "rbf(width=[0.5,2,4])", func(x, y []float64, _, _ float64) float64 {
 		s := math.Pow((x[0]-y[0])/0.5, 2) + math.Pow((x[1]-y[1])/2, 2) + math.Pow((x[2]-y[2])/4, 2)
 		return math.Exp(-s / 2)
 	}},
-	{Laplacian{Width: 1.5}, "laplacian(width=1.5)", func(x, y []float64, _, _ float64) float64 {
+	{kernel.Laplacian{Width: 1.5}, "laplacian(width=1.5)", func(x, y []float64, _, _ float64) float64 {
 		return math.Exp(-euclid(x, y) / 1.5)
 	}},
-	{Laplacian{Manhattan: true}, "laplacian(width=mean,distance=manhattan)", func(x, y []float64, _, m float64) float64 {
+	{kernel.Laplacian{Manhattan: true}, "laplacian(width=mean,distance=manhattan)", func(x, y []float64, _, m float64) float64 {
 		return math.Exp(-manhattan(x, y) / m)
 	}},
-	{Laplacian{Widths: []float64{0.5, 2, 4}}, "laplacian(width=[0.5,2,4],distance=manhattan)", func(x, y []float64, _, _ float64) float64 {
+	{kernel.Laplacian{Widths: []float64{0.5, 2, 4}}, "laplacian(width=[0.5,2,4],distance=manhattan)", func(x, y []float64, _, _ float64) float64 {
 		return math.Exp(-math.Abs(x[0]-y[0])/0.5 - math.Abs(x[1]-y[1])/2 - math.Abs(x[2]-y[2])/4)
 	}},
-	{Linear{Scale: 0.25}, "linear(scale=0.25)", func(x, y []float64, _, _ float64) float64 { return inner(x, y) / 4 }},
-	{Linear{}, "linear", func(x, y []float64, _, _ float64) float64 { return inner(x, y) }},
-	{Polynomial{Degree: 3, Offset: 0.5, Scale: 2}, "polynomial(degree=3,offset=0.5,scale=2)", func(x, y []float64, _, _ float64) float64 {
+	{kernel.Linear{Scale: 0.25}, "linear(scale=0.25)", func(x, y []float64, _, _ float64) float64 { return inner(x, y) / 4 }},
+	{kernel.Linear{}, "linear", func(x, y []float64, _, _ float64) float64 { return inner(x, y) }},
+	{kernel.Polynomial{Degree: 3, Offset: 0.5, Scale: 2}, "polynomial(degree=3,offset=0.5,scale=2)", func(x, y []float64, _, _ float64) float64 {
 		return math.Pow(2*inner(x, y)+0.5, 3)
 	}},
-	{Polynomial{}, "polynomial(degree=2,offset=0,scale=1)", func(x, y []float64, _, _ float64) float64 {
+	{kernel.Polynomial{}, "polynomial(degree=2,offset=0,scale=1)", func(x, y []float64, _, _ float64) float64 {
 		return math.Pow(inner(x, y), 2)
 	}},
-	{Func{Name: "min", F: func(x, y []float64) float64 { return min(x[0]*x[0], y[0]*y[0]) }}, "min", func(x, y []float64, _, _ float64) float64 {
+	{kernel.Func{Name: "min", F: func(x, y []float64) float64 { return min(x[0]*x[0], y[0]*y[0]) }}, "min", func(x, y []float64, _, _ float64) float64 {
 		return min(x[0]*x[0], y[0]*y[0])
 	}},
 }
@@ -104,21 +107,22 @@ func requireClose(t *testing.T, want, got la.Matrix[float64], tolerance float64)
 
 // trained returns the design of views with their training kernels, and their
 // kernels with other samples.
-func trained(t *testing.T, workers int, views []View, test []Features) (ds *design, train, cross []la.Matrix[float64]) {
+func trained(t *testing.T, workers int, views []View, test []Features) (ds *gram.Design, train, cross []la.Matrix[float64]) {
 	t.Helper()
-	ds, err := newDesign(views, views[0].X.Rows, false)
+	bound, err := bindViews(views, views[0].X.Rows, false)
 	require.NoError(t, err)
-	train, err = ds.train(context.Background(), views, workers)
+	ds = bound.Design
+	train, err = bound.Train(context.Background(), workers)
 	require.NoError(t, err)
 	if test == nil {
 		return ds, train, nil
 	}
-	_, err = ds.checkInputs(test)
+	_, err = checkInputs(ds, test)
 	require.NoError(t, err)
 	for range views {
-		cross = append(cross, la.NewMatrix[float64](ds.d, test[0].Rows))
+		cross = append(cross, la.NewMatrix[float64](ds.D, test[0].Rows))
 	}
-	require.NoError(t, ds.cross(context.Background(), workers, test, 0, cross))
+	require.NoError(t, ds.Cross(context.Background(), workers, test, 0, cross))
 	return ds, train, cross
 }
 
@@ -208,11 +212,11 @@ func TestKernelsAgainstFormulas(t *testing.T) {
 								require.Equal(t, 1.0, train[0].At(i, i))
 							}
 						}
-						v := ds.views[0]
+						v := ds.Views[0]
 						for _, kk := range []la.Matrix[float64]{train[0], cross[0]} {
 							for i := range kk.Rows {
-								if v.certain {
-									require.LessOrEqual(t, largestAbs(kk.Row(i)), v.largest*(1+1e-12))
+								if v.Certain {
+									require.LessOrEqual(t, vec.LargestAbs(kk.Row(i)), v.Largest*(1+1e-12))
 								}
 							}
 						}
@@ -245,20 +249,20 @@ func TestGivenAgainstFeatures(t *testing.T) {
 	for _, center := range []bool{false, true} {
 		for _, normalize := range []bool{false, true} {
 			_, want, wantT := trained(t, 1, []View{
-				{X: x, Kernel: Laplacian{}, Center: center, Normalize: normalize},
-				{X: x, Kernel: Laplacian{Width: 3}, Center: center, Normalize: normalize},
-				{X: x, Kernel: Polynomial{Offset: 1}, Center: center, Normalize: normalize},
+				{X: x, Kernel: kernel.Laplacian{}, Center: center, Normalize: normalize},
+				{X: x, Kernel: kernel.Laplacian{Width: 3}, Center: center, Normalize: normalize},
+				{X: x, Kernel: kernel.Polynomial{Offset: 1}, Center: center, Normalize: normalize},
 			}, []Features{z})
 			d, k, kt := distance(x, x), poly(x, x), poly(z, x)
 			if normalize {
 				kt = withSelf(kt, z)
 			}
 			ds, got, gotT := trained(t, 1, []View{
-				{X: d, Kernel: FromDistance{}, Center: center, Normalize: normalize},
-				{X: d, Kernel: FromDistance{Scale: 3}, Center: center, Normalize: normalize},
-				{X: k, Kernel: Precomputed{}, Center: center, Normalize: normalize},
+				{X: d, Input: "x1", Kernel: kernel.FromDistance{}, Center: center, Normalize: normalize},
+				{X: d, Input: "x1", Kernel: kernel.FromDistance{Scale: 3}, Center: center, Normalize: normalize},
+				{X: k, Input: "x2", Kernel: kernel.Precomputed{}, Center: center, Normalize: normalize},
 			}, []Features{distance(z, x), kt})
-			require.Len(t, ds.inputs, 2)
+			require.Len(t, ds.Inputs, 2)
 			for i := range want {
 				requireClose(t, want[i], got[i], 1e-10)
 				requireClose(t, wantT[i], gotT[i], 1e-10)
@@ -283,7 +287,7 @@ func TestKernelMatricesDoNotDependOnWorkersOrBlocks(t *testing.T) {
 			for i := range parts {
 				parts[i] = la.NewMatrix[float64](200, last-first)
 			}
-			require.NoError(t, ds.cross(context.Background(), workers, test, first, parts))
+			require.NoError(t, ds.Cross(context.Background(), workers, test, first, parts))
 			for i := range parts {
 				require.Equal(t, wantT[i].Slice(0, 200, first, last).Clone(), parts[i])
 			}
@@ -295,41 +299,41 @@ func TestSharedStatistics(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(4, 1)), 10, 2)
 	var views []View
 	for p := -10; p <= 10; p++ {
-		views = append(views, View{X: x, Kernel: RBF{Width: math.Ldexp(1, p)}})
+		views = append(views, View{X: x, Kernel: kernel.RBF{Width: math.Ldexp(1, p)}})
 	}
-	views = append(views, View{X: x, Kernel: Laplacian{Width: 1}}, View{X: x, Kernel: Linear{}}, View{X: x.Clone(), Kernel: Linear{}})
+	views = append(views, View{X: x, Kernel: kernel.Laplacian{Width: 1}}, View{X: x, Kernel: kernel.Linear{}}, View{X: x, Input: "another", Kernel: kernel.Linear{}})
 	ds, _, _ := trained(t, 1, views, nil)
-	assert.Len(t, ds.inputs, 2)
-	require.Len(t, ds.groups, 3)
-	assert.Len(t, ds.groups[0].views, 22)
+	assert.Len(t, ds.Inputs, 2)
+	require.Len(t, ds.Groups, 3)
+	assert.Len(t, ds.Groups[0].Views, 22)
 }
 
 func TestKernelSettings(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(5, 1)), 5, 2)
 	for _, c := range []struct {
-		kernel Kernel
+		kernel kernel.Kernel
 		want   string
 	}{
 		{nil, "mkl: views[0]: Kernel is nil"},
-		{RBF{Medians: -1}, "mkl: views[0] (rbf(medians=-1)): Medians is -1, not a positive number between 1e-150 and 1e150"},
-		{RBF{Width: 1, Medians: 1}, "mkl: views[0] (rbf(medians=1)): more than one of Width, Scale, Widths and Medians is set"},
-		{RBF{Scale: 1, ARD: true}, "mkl: views[0] (rbf(scale=1)): ARD starts from Width or Medians, and Scale is set"},
-		{RBF{Widths: []float64{1, 2}, ARD: true}, "mkl: views[0] (rbf(width=[1,2],ard)): ARD learns Widths, which are set"},
-		{Laplacian{Width: 1, Widths: []float64{1, 2}}, "mkl: views[0] (laplacian(width=[1,2],distance=manhattan)): more than one of Width, Widths and Medians is set"},
-		{Laplacian{Widths: []float64{1}}, "mkl: views[0] (laplacian(width=[1],distance=manhattan)): Widths: 1 widths where the samples have 2 features"},
-		{Linear{Scale: -1}, "mkl: views[0] (linear(scale=-1)): Scale is -1, not a positive number between 1e-150 and 1e150"},
-		{RBF{Width: -1}, "mkl: views[0] (rbf(width=-1)): Width is -1, not a positive number between 1e-150 and 1e150"},
-		{RBF{Width: math.NaN()}, "mkl: views[0] (rbf(width=NaN)): Width is NaN, not a positive number between 1e-150 and 1e150"},
-		{RBF{Width: 1e-200}, "mkl: views[0] (rbf(width=1e-200)): Width is 1e-200, not a positive number between 1e-150 and 1e150"},
-		{RBF{Width: 1, Scale: 1}, "mkl: views[0] (rbf(scale=1)): more than one of Width, Scale, Widths and Medians is set"},
-		{RBF{Widths: []float64{1}}, "mkl: views[0] (rbf(width=[1])): Widths: 1 widths where the samples have 2 features"},
-		{RBF{Widths: []float64{1, 0}}, "mkl: views[0] (rbf(width=[1,0])): Widths[1] is 0"},
-		{Laplacian{Width: math.Inf(1)}, "mkl: views[0] (laplacian(width=+Inf)): Width is +Inf, not a positive number between 1e-150 and 1e150"},
-		{Polynomial{Degree: -1}, "mkl: views[0] (polynomial(degree=-1,offset=0,scale=1)): Degree is -1, not between 1 and 64"},
-		{Polynomial{Offset: -1}, "mkl: views[0] (polynomial(degree=2,offset=-1,scale=1)): Offset is -1, not a number from 0 up"},
-		{Func{Name: "f"}, "mkl: views[0] (f): F is nil"},
+		{kernel.RBF{Medians: -1}, "mkl: views[0] (rbf(medians=-1)): Medians is -1, not a positive number between 1e-150 and 1e150"},
+		{kernel.RBF{Width: 1, Medians: 1}, "mkl: views[0] (rbf(medians=1)): more than one of Width, Scale, Widths and Medians is set"},
+		{kernel.RBF{Scale: 1, ARD: true}, "mkl: views[0] (rbf(scale=1)): ARD starts from Width or Medians, and Scale is set"},
+		{kernel.RBF{Widths: []float64{1, 2}, ARD: true}, "mkl: views[0] (rbf(width=[1,2],ard)): ARD learns Widths, which are set"},
+		{kernel.Laplacian{Width: 1, Widths: []float64{1, 2}}, "mkl: views[0] (laplacian(width=[1,2],distance=manhattan)): more than one of Width, Widths and Medians is set"},
+		{kernel.Laplacian{Widths: []float64{1}}, "mkl: views[0] (laplacian(width=[1],distance=manhattan)): Widths: 1 widths where the samples have 2 features"},
+		{kernel.Linear{Scale: -1}, "mkl: views[0] (linear(scale=-1)): Scale is -1, not a positive number between 1e-150 and 1e150"},
+		{kernel.RBF{Width: -1}, "mkl: views[0] (rbf(width=-1)): Width is -1, not a positive number between 1e-150 and 1e150"},
+		{kernel.RBF{Width: math.NaN()}, "mkl: views[0] (rbf(width=NaN)): Width is NaN, not a positive number between 1e-150 and 1e150"},
+		{kernel.RBF{Width: 1e-200}, "mkl: views[0] (rbf(width=1e-200)): Width is 1e-200, not a positive number between 1e-150 and 1e150"},
+		{kernel.RBF{Width: 1, Scale: 1}, "mkl: views[0] (rbf(scale=1)): more than one of Width, Scale, Widths and Medians is set"},
+		{kernel.RBF{Widths: []float64{1}}, "mkl: views[0] (rbf(width=[1])): Widths: 1 widths where the samples have 2 features"},
+		{kernel.RBF{Widths: []float64{1, 0}}, "mkl: views[0] (rbf(width=[1,0])): Widths[1] is 0"},
+		{kernel.Laplacian{Width: math.Inf(1)}, "mkl: views[0] (laplacian(width=+Inf)): Width is +Inf, not a positive number between 1e-150 and 1e150"},
+		{kernel.Polynomial{Degree: -1}, "mkl: views[0] (polynomial(degree=-1,offset=0,scale=1)): Degree is -1, not between 1 and 64"},
+		{kernel.Polynomial{Offset: -1}, "mkl: views[0] (polynomial(degree=2,offset=-1,scale=1)): Offset is -1, not a number from 0 up"},
+		{kernel.Func{Name: "f"}, "mkl: views[0] (f): F is nil"},
 	} {
-		_, err := newDesign([]View{{X: x, Kernel: c.kernel}}, 5, false)
+		_, err := bindViews([]View{{X: x, Kernel: c.kernel}}, 5, false)
 		assert.EqualError(t, err, c.want)
 	}
 }
@@ -351,18 +355,18 @@ func TestMediansAgainstTheirDefinition(t *testing.T) {
 	x := normal(rng, 75, 3)
 	sx := standardized(x, x)
 	views := []View{
-		{X: x, Kernel: RBF{Medians: 0.5}},
-		{X: x, Kernel: Laplacian{Medians: 2}},
-		{X: x, Kernel: Laplacian{Medians: 2, Manhattan: true}},
-		{X: x, Kernel: RBF{Medians: 1}, Standardize: true},
-		{X: x, Kernel: RBF{}, Standardize: true},
+		{X: x, Kernel: kernel.RBF{Medians: 0.5}},
+		{X: x, Kernel: kernel.Laplacian{Medians: 2}},
+		{X: x, Kernel: kernel.Laplacian{Medians: 2, Manhattan: true}},
+		{X: x, Kernel: kernel.RBF{Medians: 1}, Standardize: true},
+		{X: x, Kernel: kernel.RBF{}, Standardize: true},
 	}
 	ds, ks, _ := trained(t, 3, views, nil)
-	assert.InEpsilon(t, 0.5*medianOfPairs(x, euclid), ds.views[0].kernel.(RBF).Width, 1e-14)
-	assert.InEpsilon(t, 2*medianOfPairs(x, euclid), ds.views[1].kernel.(Laplacian).Width, 1e-14)
-	assert.InEpsilon(t, 2*medianOfPairs(x, manhattan), ds.views[2].kernel.(Laplacian).Width, 1e-14)
-	assert.InEpsilon(t, medianOfPairs(sx, euclid), ds.views[3].kernel.(RBF).Width, 1e-13)
-	assert.NotEqual(t, ds.views[3].kernel, ds.views[4].kernel)
+	assert.InEpsilon(t, 0.5*medianOfPairs(x, euclid), ds.Views[0].Kernel.(kernel.RBF).Width, 1e-14)
+	assert.InEpsilon(t, 2*medianOfPairs(x, euclid), ds.Views[1].Kernel.(kernel.Laplacian).Width, 1e-14)
+	assert.InEpsilon(t, 2*medianOfPairs(x, manhattan), ds.Views[2].Kernel.(kernel.Laplacian).Width, 1e-14)
+	assert.InEpsilon(t, medianOfPairs(sx, euclid), ds.Views[3].Kernel.(kernel.RBF).Width, 1e-13)
+	assert.NotEqual(t, ds.Views[3].Kernel, ds.Views[4].Kernel)
 	width := 0.5 * medianOfPairs(x, euclid)
 	requireClose(t, matrix(75, 75, func(i, j int) float64 {
 		return math.Exp(-math.Pow(euclid(x.Row(i), x.Row(j))/width, 2) / 2)
@@ -371,19 +375,19 @@ func TestMediansAgainstTheirDefinition(t *testing.T) {
 	// Many samples, and many features, are represented by some.
 	testkit.NotShort(t)
 	many := normal(rng, 2500, 1)
-	ds, _, _ = trained(t, 2, []View{{X: many, Kernel: RBF{Medians: 1}}}, nil)
-	assert.InEpsilon(t, medianOfPairs(many, euclid), ds.views[0].kernel.(RBF).Width, 0.05)
-	assert.Equal(t, 316, medianSamples(5000, 1000))
-	assert.Equal(t, 100, medianSamples(5000, 1<<20))
+	ds, _, _ = trained(t, 2, []View{{X: many, Kernel: kernel.RBF{Medians: 1}}}, nil)
+	assert.InEpsilon(t, medianOfPairs(many, euclid), ds.Views[0].Kernel.(kernel.RBF).Width, 0.05)
+	assert.Equal(t, 316, gram.MedianSamples(5000, 1000))
+	assert.Equal(t, 100, gram.MedianSamples(5000, 1<<20))
 }
 
 func TestMedianOfEqualSamples(t *testing.T) {
 	x := Column([]float64{0, 0, 0, 0, 0, 0, 0, 3, 1})
-	ds, _, _ := trained(t, 1, []View{{X: x, Kernel: RBF{Medians: 1}}}, nil)
-	assert.Equal(t, RBF{Width: 2}, ds.views[0].kernel) // the lower middle of 1 (7 times), 2, 3 (7 times)
+	ds, _, _ := trained(t, 1, []View{{X: x, Kernel: kernel.RBF{Medians: 1}}}, nil)
+	assert.Equal(t, kernel.RBF{Width: 2}, ds.Views[0].Kernel) // the lower middle of 1 (7 times), 2, 3 (7 times)
 
-	ds, err := newDesign([]View{{X: Column([]float64{4, 4, 4}), Kernel: RBF{Medians: 1}}}, 3, false)
+	bound, err := bindViews([]View{{X: Column([]float64{4, 4, 4}), Kernel: kernel.RBF{Medians: 1}}}, 3, false)
 	require.NoError(t, err)
-	_, err = ds.train(context.Background(), []View{{X: Column([]float64{4, 4, 4}), Kernel: RBF{Medians: 1}}}, 1)
+	_, err = bound.Train(context.Background(), 1)
 	assert.EqualError(t, err, "mkl: views[0] (rbf(medians=1)): the median distance between the training samples is 0: give a width or scale")
 }

@@ -7,8 +7,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -18,9 +16,9 @@ type Label int8
 
 // What may be known of a sample and a label.
 const (
-	Unknown Label = iota // nothing: the sample is left out of the label's likelihood
-	Absent               // the sample does not have it
-	Present              // the sample has it
+	LabelUnknown Label = iota // nothing: the sample is left out of the label's likelihood
+	LabelAbsent               // the sample does not have it
+	LabelPresent              // the sample has it
 )
 
 // checkLabels reports what is wrong with the classes that samples are labelled
@@ -106,15 +104,6 @@ func hashableClass[T comparable]() func(label T) error {
 	}
 }
 
-// checkText reports a text that a file cannot keep as it is.
-func checkText(text string) error {
-	if utf8.ValidString(text) {
-		return nil
-	}
-	const longest = 80
-	return fmt.Errorf("%q is not UTF-8", text[:min(len(text), longest)])
-}
-
 // indexClasses returns the index of each class, or an error if one is there twice.
 func indexClasses[T comparable](classes []T) (map[T]int, error) {
 	at := map[T]int{}
@@ -151,6 +140,18 @@ func oneAgainstRest(classes int, index []int) la.Matrix[float64] {
 	return y
 }
 
+// LabelsOf returns the labels of samples of which it is known whether they have the label.
+func LabelsOf(has []bool) []Label {
+	labels := make([]Label, len(has))
+	for i, present := range has {
+		labels[i] = LabelAbsent
+		if present {
+			labels[i] = LabelPresent
+		}
+	}
+	return labels
+}
+
 // checkKnown reports what is wrong with labels that samples have or have not, and
 // returns them as ±1, labels × samples, with NaN for those that are not known.
 func checkKnown(labels [][]Label) (y la.Matrix[float64], err error) {
@@ -169,11 +170,11 @@ func checkKnown(labels [][]Label) (y la.Matrix[float64], err error) {
 		row := y.Row(o)
 		for i, v := range label {
 			switch v {
-			case Unknown:
+			case LabelUnknown:
 				row[i] = math.NaN()
-			case Absent:
+			case LabelAbsent:
 				row[i] = -1
-			case Present:
+			case LabelPresent:
 				row[i] = 1
 			default:
 				return y, fmt.Errorf("mkl: labels[%d][%d] is Label(%d)", o, i, v)
@@ -182,7 +183,7 @@ func checkKnown(labels [][]Label) (y la.Matrix[float64], err error) {
 		for _, need := range []struct {
 			label Label
 			words string
-		}{{Absent, "not to have"}, {Present, "to have"}} {
+		}{{LabelAbsent, "not to have"}, {LabelPresent, "to have"}} {
 			if !slices.Contains(label, need.label) {
 				return y, fmt.Errorf("mkl: labels[%d]: no sample is known %s it: there is nothing to learn", o, need.words)
 			}
@@ -254,15 +255,4 @@ func decodeClass[T comparable](text json.RawMessage, anyClass bool) (class T, er
 		return class, nil
 	}
 	return class, strictJSON(text, &class)
-}
-
-// brief returns a class as text for an error, cut off if it is long: a file may hold
-// anything.
-func brief(class any) string {
-	const longest = 80
-	text := fmt.Sprint(class)
-	if len(text) <= longest {
-		return text
-	}
-	return strings.ToValidUTF8(text[:longest], "") + "…"
 }

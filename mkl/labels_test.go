@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -15,7 +16,7 @@ import (
 // classesOf fits a classifier to four samples with these two classes.
 func classesOf[T comparable](a, b T) (*ClassifierModel[T], error) {
 	x := inARow(4)
-	return Classifier[T]{Fitting: Fitting{MaxSweeps: 1}}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, []T{a, b, a, b})
+	return Classifier[T]{Ascent: Ascent{MaxSweeps: 1}}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, []T{a, b, a, b})
 }
 
 // What cannot be a class is an error and no panic, and an error stays short.

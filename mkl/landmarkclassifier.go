@@ -2,10 +2,16 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/stat"
 )
 
@@ -20,10 +26,19 @@ import (
 // and kernels are those of [LandmarkGP]; widths that are to be learned are those of a
 // MultiGPClassifier of a few hundred samples, of several classes as one for all. The odds of
 // the classes are sharpened as in [MultiGPClassifier], by samples of which each is left out.
-// docs/scale.md has the mathematics, and what to expect.
+// docs/theory/statistics.md has the mathematics, docs/lab/scale.md times and errors.
 type LandmarkClassifier[T comparable] struct {
 	Fitting
-	Landmarks
+
+	// MinRise is the convergence criterion: the fit ends with a pass that raises the log evidence by less than this, in
+	// nats a sample. 0 means 1e-5. Negative: it makes MaxPasses passes.
+	MinRise float64
+
+	// MaxPasses is the largest number of passes over the samples; 0 means 50.
+	MaxPasses int
+
+	// Landmarks says how the landmarks are chosen; nil means as its zero value does.
+	Landmarks *Landmarks
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier]. The sample of Begin may lack some of them.
@@ -46,21 +61,64 @@ func (c LandmarkClassifier[T]) Fit(ctx context.Context, views []View, labels []T
 		return nil, err
 	}
 	x := distinctInputs(views)
-	return p.Fit(ctx, c.Fitting, func(yield func(LabelledRows[T], error) bool) {
+	rows := func(yield func(ClassRows[T], error) bool) {
 		for first := 0; first < len(labels); first += pieceSamples {
 			last := min(len(labels), first+pieceSamples)
-			if !yield(LabelledRows[T]{labels[first:last], rowsFrom(x, first, last)}, nil) {
+			if !yield(ClassRows[T]{labels[first:last], rowsFrom(x, first, last)}, nil) {
 				return
 			}
 		}
-	})
+	}
+	settings := ClassPlanFitting{c.Fitting, c.MinRise, c.MaxPasses}
+	samples, moments, err := p.labelMoments(ctx, c.Workers, rows, nil)
+	if _, beyond := errors.AsType[*rangeError](err); beyond {
+		samples, moments, err = p.wideMoments(ctx, c.Workers, rows, x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.fit(ctx, settings.fitting(), rows, samples, moments)
+}
+
+// wideMoments is labelMoments of samples that are beyond the range of the plan's sums: those of wider units are summed,
+// and their moments brought back to the units of the plan, where passes start best.
+func (p *ClassPlan[T]) wideMoments(ctx context.Context, workers int, rows iter.Seq2[ClassRows[T], error], x []Features) (int64, *stat.Moments, error) {
+	wide := &ClassPlan[T]{classes: p.classes}
+	var err error
+	if wide.featurePlan, err = p.widenedFor(ctx, workers, x); err != nil {
+		return 0, nil, err
+	}
+	if err := wide.seal(); err != nil {
+		return 0, nil, err
+	}
+	samples, moments, err := wide.labelMoments(ctx, workers, rows, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	first := 0
+	for i, n := range moments.Views {
+		square := wide.scale[i] / p.scale[i] // a power of four
+		unit := math.Sqrt(square)
+		for _, g := range moments.Groups {
+			g.Self[i] *= square
+			for d := first; d < first+n; d++ {
+				la.Scal(unit, g.Sums.Row(d))
+				g.Scale[d] *= unit
+				for r := range g.Sums.Rows {
+					g.Sums.Set(r, d, unit*g.Sums.At(r, d))
+				}
+			}
+		}
+		first += n
+	}
+	return samples, moments, nil
 }
 
 // Begin makes the plan of a fit by a sample, as [LandmarkGP.Begin] does. Where Classes is nil
 // the sample has all classes.
 func (c LandmarkClassifier[T]) Begin(ctx context.Context, views []View, labels []T) (*ClassPlan[T], error) {
 	if ctx == nil {
-		return nil, errNoContext
+		return nil, gram.ErrNoContext
 	}
 	classes, index, err := indexLabels(c.Classes, labels)
 	if err != nil {
@@ -69,19 +127,15 @@ func (c LandmarkClassifier[T]) Begin(ctx context.Context, views []View, labels [
 	if len(classes) > mostLandmarkClasses {
 		return nil, fmt.Errorf("mkl: labels: %d classes where landmarks take at most %d", len(classes), mostLandmarkClasses)
 	}
-	p := planning{Fitting: c.Fitting, Landmarks: c.Landmarks, name: "LandmarkClassifier"}
-	p.memory = func(s Size) int64 {
-		s.Outputs = len(classes)
-		return c.EstimateMemory(s)
-	}
-	rows, err := p.sampled(views, len(labels), index)
+	p := planning{fitting: &fitting{Fitting: c.Fitting}, Landmarks: c.Landmarks.orDefault(), functions: functions(len(classes))}
+	rows, err := p.sampled(views, len(labels), index, p.planMemory(len(labels), len(views)))
 	if err != nil {
 		return nil, err
 	}
-	p.learn = func(views []View) ([]Kernel, error) {
-		some, someOf := picked(labels, rows), picked(index, rows)
+	p.learn = func(views []View) ([]kernel.Kernel, error) {
+		some, someOf := vec.Picked(labels, rows), vec.Picked(index, rows)
 		few := sample(len(some), widthSamples, someOf, c.Seed)
-		m, err := MultiGPClassifier[T]{Fitting: p.hurry(), hurried: true}.Fit(ctx, takeRows(views, few), picked(some, few))
+		m, err := MultiGPClassifier[T]{Fitting: p.hurry(), hurried: true}.Fit(ctx, takeRows(views, few), vec.Picked(some, few))
 		if err != nil {
 			return nil, fmt.Errorf("mkl: widths learned of %d samples: %w", len(few), err)
 		}
@@ -96,42 +150,29 @@ func (c LandmarkClassifier[T]) Begin(ctx context.Context, views []View, labels [
 
 // EstimateMemory returns about how many bytes a fit of the given size takes beside its data,
 // its Outputs being classes.
-func (c LandmarkClassifier[T]) EstimateMemory(s Size) int64 {
-	return c.Landmarks.memory(&c.Fitting, s, functions(s.Outputs))
+func (c LandmarkClassifier[T]) EstimateMemory(s FitSize) int64 {
+	return c.Landmarks.orDefault().memory(&fitting{Fitting: c.Fitting}, s, functions(s.Outputs))
 }
 
 // commonKernels returns the kernels of several designs that differ in learned widths. A
 // feature's width is that whose inverse square is the mean of theirs: what matters to one
 // function matters.
-func commonKernels(designs []*design) []Kernel {
+func commonKernels(designs []*gram.Design) []kernel.Kernel {
 	out := kernelsOf(designs[0])
 	for i, k := range out {
-		of := func(ds *design) []float64 {
-			switch k := ds.views[i].kernel.(type) {
-			case RBF:
-				return k.Widths
-			case Laplacian:
-				return k.Widths
-			}
-			return nil
+		common := slices.Clone(kernel.Widths(k))
+		if common == nil {
+			continue
 		}
-		common := slices.Clone(of(designs[0]))
 		for j := range common {
 			var sum float64
 			for _, ds := range designs {
-				w := of(ds)[j]
+				w := kernel.Widths(ds.Views[i].Kernel)[j]
 				sum += 1 / float64(w*w)
 			}
 			common[j] = math.Sqrt(float64(len(designs)) / sum)
 		}
-		switch k := k.(type) {
-		case RBF:
-			k.Widths = common
-			out[i] = k
-		case Laplacian:
-			k.Widths = common
-			out[i] = k
-		}
+		out[i] = kernel.WithLengths(k, common)
 	}
 	return out
 }

@@ -7,12 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/stat"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
-
-// classPlanKind is what the file of a plan of classes says it is.
-const classPlanKind = "class-plan"
 
 // classPlanJSON is the settings of a plan of classes. Its tensors are those of a plan, but for
 // the targets'.
@@ -35,28 +33,28 @@ type landmarkClassifierJSON struct {
 	Curvatures   []float64     `json:"curvatures"`
 }
 
-// Save writes the plan to a file that [LoadClassPlan] reads. Classes are kept as JSON.
+// Kind returns "class-plan", what files call a plan of classes.
+func (p *ClassPlan[T]) Kind() string { return "class-plan" }
+
+// Save writes the plan to a file that [LoadAs] reads. Classes are kept as JSON.
 func (p *ClassPlan[T]) Save(w io.Writer) error {
 	var f fileWriter
-	return f.write(w, classPlanKind, p.encode(&f))
+	return f.write(w, p.Kind(), p.encode(&f))
 }
 
-// LoadClassPlan reads a plan of [LandmarkClassifier], as [LoadPlan] does. Classes that are no
-// strings become their JSON text where T is string.
-func LoadClassPlan[T comparable](r io.Reader) (*ClassPlan[T], error) {
-	p := &ClassPlan[T]{}
-	err := loadPlan(r, classPlanKind, func(f *fileReader) error {
-		var j classPlanJSON
-		if err := f.settings(&j); err != nil {
-			return err
-		}
-		f.anyClass = true
-		return p.take(f, j)
-	}, p.seal)
-	if err != nil {
-		return nil, err
+func (p *ClassPlan[T]) decode(f *fileReader) error {
+	var j classPlanJSON
+	if err := f.settings(&j); err != nil {
+		return err
 	}
-	return p, nil
+	f.anyClass = true
+	if err := p.take(f, j); err != nil {
+		return err
+	}
+	if err := f.close(); err != nil {
+		return err
+	}
+	return p.seal()
 }
 
 // seal sets the hash: that of the plan's file.
@@ -145,7 +143,7 @@ func (m *LandmarkClassifierModel[T]) take(f *fileReader, j landmarkClassifierJSO
 		return fmt.Errorf("model: observations is %d", j.Observations)
 	case !(j.Sharpness >= leastSharpness && j.Sharpness <= mostSharpness):
 		return fmt.Errorf("model: sharpness is %g", j.Sharpness)
-	case len(j.Bounds) != L || math.IsNaN(total(j.Bounds)):
+	case len(j.Bounds) != L || math.IsNaN(vec.Total(j.Bounds)):
 		return fmt.Errorf("model: bounds of %d functions where there are %d", len(j.Bounds), L)
 	}
 	if j.Curvatures == nil {

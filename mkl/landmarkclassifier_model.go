@@ -4,11 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -20,7 +21,7 @@ type LandmarkClassifierModel[T comparable] struct {
 	plan         *ClassPlan[T]
 	observations int64
 	shift        [][]float64        // of the features of each view, which gives them mean 0
-	beyond       []float64          // P
+	beyond       []float64          // P: of each kernel the share of its trace that the landmarks leave out
 	gram         la.Matrix[float64] // Σφφᵀ of the features and 1
 	posteriors   []*mgp.FeaturePosterior
 	bounds       []float64 // of each function, its log evidence
@@ -41,19 +42,8 @@ func (m *LandmarkClassifierModel[T]) Observations() int64 { return m.observation
 // Plan returns the plan of the fit.
 func (m *LandmarkClassifierModel[T]) Plan() *ClassPlan[T] { return m.plan }
 
-// Posteriors returns the posterior of the weights of the features for each function: one for
-// two classes, that of the second against the first; else one for each class. The last
-// feature is 1.
-func (m *LandmarkClassifierModel[T]) Posteriors() []*mgp.FeaturePosterior {
-	return slices.Clone(m.posteriors)
-}
-
-// Beyond returns the share of each view's kernel, in terms of its trace over the samples,
-// that the landmarks cannot represent.
-func (m *LandmarkClassifierModel[T]) Beyond() []float64 { return slices.Clone(m.beyond) }
-
 // Bound returns Laplace's approximation of the log evidence in nats, the sum of the functions'. It is no bound.
-func (m *LandmarkClassifierModel[T]) Bound() float64 { return total(m.bounds) }
+func (m *LandmarkClassifierModel[T]) Bound() float64 { return vec.Total(m.bounds) }
 
 // Sharpness returns the power of the odds in the probabilities of the classes.
 func (m *LandmarkClassifierModel[T]) Sharpness() float64 { return m.sharpness }
@@ -79,8 +69,8 @@ func (m *LandmarkClassifierModel[T]) weights(o int) []float64 {
 }
 
 // Outputs tells what was learned of each function.
-func (m *LandmarkClassifierModel[T]) Outputs() []Output {
-	out := make([]Output, len(m.posteriors))
+func (m *LandmarkClassifierModel[T]) Outputs() []ModelOutput {
+	out := make([]ModelOutput, len(m.posteriors))
 	if len(out) > 1 {
 		for o := range out {
 			w := m.weights(o)
@@ -100,7 +90,7 @@ func (m *LandmarkClassifierModel[T]) Predict(x ...Features) (labels []T, probabi
 // PredictClasses is Predict with options, and with decision values, the functions' means.
 // Probabilities are those of [MultiGPClassifierModel.PredictClasses].
 func (m *LandmarkClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
-	t, err := m.design.checkInputs(x)
+	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +122,7 @@ func (m *LandmarkClassifierModel[T]) predict(
 	ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, mean, variance []float64),
 ) error {
 	ws := &la.Workspace{Workers: opt.Workers}
-	return m.design.eachBlock(ctx, opt.Workers, predictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
+	return m.design.EachBlock(ctx, opt.Workers, gram.PredictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
 		ones := la.NewMatrix[float64](1, n)
 		ones.Fill(1)
 		phi := append(m.plan.centred(ws, k, n, m.shift), ones)
@@ -150,7 +140,7 @@ func (m *LandmarkClassifierModel[T]) predict(
 // String describes the model in one line.
 func (m *LandmarkClassifierModel[T]) String() string {
 	return fmt.Sprintf("multiple Gaussian process classifier of %d classes on %d kernels (%d active), %d landmarks and %d samples, bound %.6g",
-		len(m.plan.classes.names), len(m.design.views), countActive(m.KernelWeights()), m.design.d, m.observations, m.Bound())
+		len(m.plan.classes.names), len(m.design.Views), countActive(m.KernelWeights()), m.design.D, m.observations, m.Bound())
 }
 
 // Summary describes the model in words, line by line.
@@ -163,7 +153,7 @@ func (m *LandmarkClassifierModel[T]) Summary() string {
 		fmt.Fprintln(&b, m.plan.classes.against(o, " against the rest"))
 		b.WriteString(summarizeActive(m.kernelWeights(w, make([]float64, len(w)))))
 	}
-	b.WriteString(leftOutText(all, m.beyond, m.design.d))
+	b.WriteString(leftOutText(all, m.beyond, m.design.D))
 	return b.String()
 }
 

@@ -3,8 +3,10 @@ package mkl
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -18,10 +20,13 @@ import (
 // learned, those of ARD kernels, are learned by a MultiGP of a few hundred samples.
 // Every kernel is centred on the samples, as Center does it, since the model has a bias;
 // kernels and distances that are given are refused, and so is Center with Normalize.
-// docs/scale.md has the mathematics, and what to expect.
+// docs/theory/statistics.md has the mathematics, docs/lab/scale.md times and errors.
 type LandmarkGP struct {
 	Fitting
-	Landmarks
+	Climb
+
+	// Landmarks says how the landmarks are chosen; nil means as its zero value does.
+	Landmarks *Landmarks
 }
 
 // Fit fits the model to the views of N samples and their targets. Errors are those of
@@ -31,28 +36,11 @@ func (g LandmarkGP) Fit(ctx context.Context, views []View, y []float64) (*Landma
 	if err != nil {
 		return nil, err
 	}
-	b, err := p.Builder(g.Workers)
+	p, sums, _, err := p.sumAll(ctx, g.Workers, distinctInputs(views), y)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.addAll(ctx, distinctInputs(views), y); err != nil {
-		return nil, err
-	}
-	sums, err := b.Finish()
-	if err != nil {
-		return nil, err
-	}
-	return p.Fit(ctx, g.Fitting, sums)
-}
-
-// distinctInputs returns the matrices of the views that a prediction takes.
-func distinctInputs(views []View) (x []Features) {
-	for i, v := range views {
-		if !slices.ContainsFunc(views[:i], func(w View) bool { return sameMatrix(v.X, w.X) }) {
-			x = append(x, v.X)
-		}
-	}
-	return x
+	return p.Fit(ctx, PlanFitting{g.Fitting, g.Climb}, sums)
 }
 
 // Begin makes the plan of a fit by a sample: kernels and their widths, units of features and
@@ -61,21 +49,21 @@ func distinctInputs(views []View) (x []Features) {
 // unless it is added. Notes are kept with the plan, and with the models that it makes.
 func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan, error) {
 	if ctx == nil {
-		return nil, errNoContext
+		return nil, gram.ErrNoContext
 	}
 	n, err := checkTargets([][]float64{y}, false)
 	if err != nil {
 		return nil, err
 	}
-	p := planning{Fitting: g.Fitting, Landmarks: g.Landmarks, name: "LandmarkGP", memory: g.EstimateMemory}
-	rows, err := p.sampled(views, n, nil)
+	p := planning{fitting: &fitting{Fitting: g.Fitting}, Landmarks: g.Landmarks.orDefault()}
+	rows, err := p.sampled(views, n, rareClasses(y, p.sampleSize(), g.Seed), p.planMemory(n, len(views)))
 	if err != nil {
 		return nil, err
 	}
-	some := picked(y, rows)
-	p.learn = func(views []View) ([]Kernel, error) {
-		rows := sample(len(some), widthSamples, nil, g.Seed)
-		m, err := MultiGP{Fitting: p.hurry(), PointScales: true, hurried: true}.Fit(ctx, takeRows(views, rows), picked(some, rows))
+	some := vec.Picked(y, rows)
+	p.learn = func(views []View) ([]kernel.Kernel, error) {
+		rows := sample(len(some), widthSamples, rareClasses(some, widthSamples, g.Seed), g.Seed)
+		m, err := MultiGP{Fitting: p.hurry(), Climb: g.Climb, PointScales: true, hurried: true}.Fit(ctx, takeRows(views, rows), vec.Picked(some, rows))
 		if err != nil {
 			return nil, fmt.Errorf("mkl: widths learned of %d samples: %w", len(rows), err)
 		}
@@ -92,8 +80,8 @@ func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan
 
 // EstimateMemory returns about how many bytes a fit of the given size takes beside its
 // data: it does not depend on the samples but by way of a part of them.
-func (g LandmarkGP) EstimateMemory(s Size) int64 {
-	return g.Landmarks.memory(&g.Fitting, s, 0)
+func (g LandmarkGP) EstimateMemory(s FitSize) int64 {
+	return g.Landmarks.orDefault().memory(&fitting{Fitting: g.Fitting}, s, 0)
 }
 
 // startOf returns the start of a fit that goes on from a posterior of features.

@@ -10,9 +10,6 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// planKind is what the file of a plan says it is.
-const planKind = "plan"
-
 // planJSON is the settings of a plan. Its tensors are those of the design; scale, the mean
 // kernel of a landmark with itself, of length P; view.I.features, of which the product with
 // the kernels makes features; input.I.ranks, the sorted values of its features; and
@@ -34,48 +31,27 @@ type landmarksJSON struct {
 	Evidence     float64  `json:"evidence"`
 }
 
-// Save writes the plan to a file that [LoadPlan] reads.
+// Kind returns "plan", what files call a plan of numbers.
+func (p *Plan) Kind() string { return "plan" }
+
+// Save writes the plan to a file that [LoadAs] reads.
 func (p *Plan) Save(w io.Writer) error {
 	var f fileWriter
-	return f.write(w, planKind, p.encode(&f))
+	return f.write(w, p.Kind(), p.encode(&f))
 }
 
-// LoadPlan reads a plan of [LandmarkGP]. The file need not be trusted: it is checked in full.
-// One that holds something else is a *[KindError].
-func LoadPlan(r io.Reader) (*Plan, error) {
-	p := &Plan{}
-	err := loadPlan(r, planKind, func(f *fileReader) error {
-		var j planJSON
-		if err := f.settings(&j); err != nil {
-			return err
-		}
-		return p.take(f, j)
-	}, p.seal)
-	if err != nil {
-		return nil, err
+func (p *Plan) decode(f *fileReader) error {
+	var j planJSON
+	if err := f.settings(&j); err != nil {
+		return err
 	}
-	return p, nil
-}
-
-// loadPlan reads a plan of a kind, which take takes from the file and seal seals.
-func loadPlan(r io.Reader, kind string, take func(*fileReader) error, seal func() error) error {
-	f, err := readFile(r)
-	if err != nil {
-		return loadError(" plan", err)
+	if err := p.take(f, j); err != nil {
+		return err
 	}
-	if f.kind != kind {
-		return loadError(" plan", &KindError{Kind: f.kind, Want: kind})
+	if err := f.close(); err != nil {
+		return err
 	}
-	if err = take(f); err == nil {
-		err = f.close()
-	}
-	if err == nil {
-		err = seal()
-	}
-	if err != nil {
-		return loadError(" plan", err)
-	}
-	return nil
+	return p.seal()
 }
 
 // seal sets the hash: that of the plan's file.
@@ -115,7 +91,7 @@ func (p *Plan) take(f *fileReader, j planJSON) error {
 
 // encode adds the tensors and returns the settings.
 func (p *featurePlan) encode(f *fileWriter) planJSON {
-	j := planJSON{f.addDesign(p.design, p.design.d), p.notes}
+	j := planJSON{f.addDesign(p.design, p.design.D), p.notes}
 	f.add("scale", p.scale, len(p.scale))
 	for i, by := range p.by {
 		f.add(fmt.Sprintf("view.%d.features", i), flat(by), by.Rows, by.Cols)
@@ -132,11 +108,11 @@ func (p *featurePlan) take(f *fileReader, j planJSON) (err error) {
 	if p.design, err = f.takeDesign(j.designJSON, P, true); err != nil {
 		return err
 	}
-	for i, in := range p.design.inputs {
-		if in.given {
+	for i, in := range p.design.Inputs {
+		if in.Given {
 			return errors.New("plan: kernels that are given have no landmarks")
 		}
-		if in.ranks != nil && !in.apart {
+		if in.Ranks != nil && !in.Apart {
 			return fmt.Errorf("plan: tensor %q is missing", f.prefix+fmt.Sprintf("input.%d.ranks", i))
 		}
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/stat"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -19,7 +19,7 @@ type LandmarkGPModel struct {
 	observations int64
 	target       target
 	shift        [][]float64 // of the features of each view, which gives them mean 0
-	beyond       []float64   // P
+	beyond       []float64   // P: of each kernel the share of its trace that the landmarks leave out
 	posterior    *mgp.FeaturePosterior
 	evidence     float64
 }
@@ -41,10 +41,6 @@ func (m *LandmarkGPModel) Plan() *Plan { return m.plan }
 // target.
 func (m *LandmarkGPModel) Posterior() *mgp.FeaturePosterior { return m.posterior }
 
-// Beyond returns the share of each view's kernel, in terms of its trace over the samples,
-// that the landmarks cannot represent. What of it the target depends on counts as noise.
-func (m *LandmarkGPModel) Beyond() []float64 { return slices.Clone(m.beyond) }
-
 // Bound returns the log evidence in nats, of the standardised target.
 func (m *LandmarkGPModel) Bound() float64 { return m.evidence }
 
@@ -55,7 +51,7 @@ func (m *LandmarkGPModel) NoiseSD() []float64 {
 }
 
 // Outputs tells what was learned of the target.
-func (m *LandmarkGPModel) Outputs() []Output { return []Output{{NoiseSD: m.NoiseSD()[0]}} }
+func (m *LandmarkGPModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.NoiseSD()[0]}} }
 
 // KernelWeights returns 1/γ_p of the views: the variance that a view adds to the function
 // for each unit of its kernel, relative to that of the standardised target. There is no
@@ -71,7 +67,7 @@ func (m *LandmarkGPModel) KernelWeights() []KernelWeight {
 
 // Refit fits the model anew to sums of samples, from where this fit ended: more samples, or
 // fewer. Settings are those of [Plan.Fit].
-func (m *LandmarkGPModel) Refit(ctx context.Context, f Fitting, sums ...*stat.Statistic) (*LandmarkGPModel, error) {
+func (m *LandmarkGPModel) Refit(ctx context.Context, f PlanFitting, sums ...*stat.Statistic) (*LandmarkGPModel, error) {
 	if f.Notes == nil {
 		f.Notes = m.notes
 	}
@@ -86,12 +82,12 @@ func (m *LandmarkGPModel) Predict(x ...Features) (mean, variance []float64, err 
 
 // PredictTargets is Predict with options.
 func (m *LandmarkGPModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
-	t, err := m.design.checkInputs(x)
+	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}
 	out, ws := newPrediction(1, t, opt), &la.Workspace{Workers: opt.Workers}
-	err = m.design.eachBlock(ctx, opt.Workers, predictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
+	err = m.design.EachBlock(ctx, opt.Workers, gram.PredictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
 		mean, variance, err := m.posterior.Predict(m.plan.centred(ws, k, n, m.shift), la.Matrix[float64]{}, opt.MeanOnly, opt.Workers)
 		if err != nil {
 			return err
@@ -108,12 +104,12 @@ func (m *LandmarkGPModel) PredictTargets(ctx context.Context, opt PredictOptions
 // String describes the model in one line.
 func (m *LandmarkGPModel) String() string {
 	return fmt.Sprintf("multiple Gaussian process on %d kernels (%d active), %d landmarks and %d samples, log evidence %.6g",
-		len(m.design.views), countActive(m.KernelWeights()), m.design.d, m.observations, m.evidence)
+		len(m.design.Views), countActive(m.KernelWeights()), m.design.D, m.observations, m.evidence)
 }
 
 // Summary describes the model in words, line by line.
 func (m *LandmarkGPModel) Summary() string {
 	weights := m.KernelWeights()
 	return fmt.Sprintf("%s\n%snoise SD %.4g\n%s%s", m, m.trace.outcome(), m.NoiseSD()[0], summarizeActive(weights),
-		leftOutText(weights, m.beyond, m.design.d))
+		leftOutText(weights, m.beyond, m.design.D))
 }

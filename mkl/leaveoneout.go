@@ -12,8 +12,8 @@ import (
 // factorised posteriors, which do not have it.
 //
 // Source: C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine
-// learning", 2006, equations 5.10 to 5.12; for noise that varies see docs/varying-noise.md, for
-// draws docs/mgp.md, section 20.
+// learning", 2006, equations 5.10 to 5.12; for noise that varies see docs/theory/varying-noise.md, for
+// draws docs/theory/mgp.md, section 20.
 func (m *MultiGPModel) LeaveOneOut() *Prediction {
 	if m.leaveOneOut == nil {
 		return nil
@@ -28,8 +28,8 @@ func (m *MultiGPModel) LeaveOneOut() *Prediction {
 // predictions of every training sample from all others, as [MultiGPModel.LeaveOneOut] has
 // them. The weights of the mixture have seen all samples. It is nil of a model that was
 // loaded, and of members that have not seen all samples.
-func (m *PoolModel) LeaveOneOut() *Prediction {
-	if m.Samples() < m.of || m.landmarks != nil || m.members[0].leaveOneOut == nil {
+func (m *AutoModel) LeaveOneOut() *Prediction {
+	if m.Samples() < m.of || m.onLandmarks || m.members[0].leaveOneOut == nil {
 		return nil
 	}
 	out, _ := m.mixed(func(i int) (*Prediction, error) { return m.members[i].LeaveOneOut(), nil })
@@ -59,5 +59,30 @@ func (m *MultiGPClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error)
 	}
 	out := rows(len(labels), len(m.classes.names))
 	sharpenAll(m.sharpness, score, out)
+	return out, nil
+}
+
+// LeaveOneOut returns the mean of the members' probabilities [sample][class] of every training sample given all
+// others, as [MultiGPClassifierModel.LeaveOneOut] has them. The weights of the members have seen all samples. It is
+// nil of a model that was loaded, and of members that have not seen all samples.
+func (m *AutoClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error) {
+	if m.Samples() < m.of || m.landmarks != nil {
+		return nil, nil
+	}
+	var out [][]float64
+	for i, member := range m.members {
+		p, err := member.LeaveOneOut(labels)
+		if p == nil || err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = rows(len(labels), len(m.Classes()))
+		}
+		for t := range p {
+			for c, v := range p[t] {
+				out[t][c] += float64(m.weights[i] * v)
+			}
+		}
+	}
 	return out, nil
 }

@@ -3,51 +3,48 @@ package mkl
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Model is what all fitted models have in common. The kinds of models are those of
-// this package.
+// Model is what all fitted models have in common. Every XModel of this package is one.
+//
+// Kind returns regression, shared-regression, task-regression, classifier, multilabel, task-classifier, multigp,
+// multigp-classifier, pool ([AutoModel]), pool-classifier ([AutoClassifierModel]), landmarks ([LandmarkGPModel]),
+// landmark-classifier, probit-classifier, spike-slab, multi-task, factors, pair-regression,
+// pair-classifier, survival or counts. A loaded model
+// gives the same predictions, bit for bit, as the model that was saved. Models with a kernel [kernel.Func] and models with
+// classes that have no JSON cannot be saved.
 type Model interface {
 	fmt.Stringer // the model in one line
+	Saved
 
-	// Kind returns what a file calls this kind of model: regression,
-	// shared-regression, task-regression, classifier, multilabel, task-classifier, multigp,
-	// multigp-classifier, pool, pool-classifier, landmarks, landmark-classifier, probit-classifier,
-	// spike-slab, multi-task, factors, pair-regression or pair-classifier.
-	Kind() string
-
-	// Samples returns the number of samples that the model keeps: the basis points
-	// of its kernels, which are the training samples unless a rectangular kernel
-	// says otherwise; the rows of a factor model; those of both sides of a model of pairs; 0
-	// for a [SpikeSlabModel].
+	// Samples returns the number of basis points that the model keeps: its training samples, unless a kernel is given as
+	// a rectangular matrix. It is the number of rows of a factor model, rows and columns together of a model of pairs, and
+	// 0 for a [SpikeSlabModel].
 	Samples() int
 
-	// Outputs tells what was learned of each output: the targets, the labels, the
-	// classes (two classes are one output, except of a [ProbitClassifierModel]), or
-	// the columns of a factor model, or the one value of pairs.
-	Outputs() []Output
+	// Outputs describes each output: each target, label, class, or column of a factor model. Two classes are one
+	// output, except for a [ProbitClassifierModel]. A model of pairs has one output.
+	Outputs() []ModelOutput
 
-	// Inputs describes the matrices that a prediction takes, one for each distinct
-	// X of the training views, in the order of their first view; of a model of pairs
-	// those of new rows and then those of new columns.
-	Inputs() []Input
+	// Inputs describes the matrices that a prediction takes: one for each Input of the training views, in the order of
+	// their first views. A model of pairs has the inputs of rows first, then the inputs of columns.
+	Inputs() []ModelInput
 
-	// KernelWeights returns the weights of the views' kernels; a factor model has
-	// none.
+	// KernelWeights returns the weights of the views' kernels. A factor model has none.
 	KernelWeights() []KernelWeight
 
-	// Collapsed lists the outputs, ascending, whose fitted function is constant
-	// because all their weights vanish.
+	// Collapsed returns the indices of the outputs whose fitted function is constant because all their weights vanish,
+	// in ascending order.
 	Collapsed() []int
 
-	// Bound returns the lower bound on the log evidence in nats, or where the model has
-	// one the log evidence or an estimate of it; NaN for a sampled model.
+	// Bound returns the log evidence in nats, or an estimate or a lower bound of it. It is NaN for a sampled model.
 	Bound() float64
 
 	// Trace returns the record of the fit.
@@ -58,14 +55,6 @@ type Model interface {
 
 	// Summary describes the model in words, line by line.
 	Summary() string
-
-	// Save writes the model to a file that [Load] and [LoadAs] read. What is loaded
-	// gives the same predictions, bit for bit. Models with a kernel [Func] and
-	// classes that have no JSON cannot be saved.
-	Save(w io.Writer) error
-
-	// decode makes the model what a file of its kind says.
-	decode(f *fileReader) error
 }
 
 // TargetModel is a model whose outputs are numbers.
@@ -75,101 +64,94 @@ type TargetModel interface {
 	// Targets returns the number of targets.
 	Targets() int
 
-	// NoiseSD returns the standard deviation of each target's noise, in the
-	// target's units.
+	// NoiseSD returns the standard deviation of each target's noise, in the target's units.
 	NoiseSD() []float64
 
-	// PredictTargets predicts every target of T samples. It takes one matrix for each of
-	// Inputs, in their order, of T rows and Input.Cols columns. An error names the matrix and
-	// what is wrong with it, and is a *[ValueError] for NaN (but see MissingViews of [Input])
-	// and infinities. It wraps the cause if ctx has ended. A prediction that is not finite is
-	// an error too.
+	// PredictTargets predicts every target of T samples. It takes one matrix for each of Inputs, in this order, with T rows
+	// and ModelInput.Cols columns. A NaN is a *[ValueError], unless the input may be missing ([ModelInput].MissingViews), and
+	// so is an infinity. A prediction that is not finite is an error too. If ctx ends the error wraps its cause.
 	PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error)
 }
 
-// ClassModel is a model that tells classes of type T apart.
+// ClassModel is a model whose output is a class of type T.
 type ClassModel[T comparable] interface {
 	Model
 
 	// Classes returns the classes in the order of probabilities and decisions.
 	Classes() []T
 
-	// PredictClasses predicts the class of each sample. It takes the matrices of
-	// [TargetModel.PredictTargets], with its errors.
+	// PredictClasses predicts the class of each sample. It takes the matrices of [TargetModel.PredictTargets] and returns
+	// its errors.
 	PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error)
 }
 
-// LabelModel is a model of labels that samples have or have not.
+// LabelModel is a model of labels, each of which a sample has or has not.
 type LabelModel interface {
 	Model
 
 	// Labels returns the number of labels.
 	Labels() int
 
-	// PredictLabels predicts every label of each sample. It takes the matrices of
-	// [TargetModel.PredictTargets], with its errors.
+	// PredictLabels predicts every label of each sample. It takes the matrices of [TargetModel.PredictTargets] and
+	// returns its errors.
 	PredictLabels(ctx context.Context, opt PredictOptions, x ...Features) (*LabelPrediction, error)
 }
 
-// Output is what was learned of one output of a model.
-type Output struct {
-	// NoiseSD is the standard deviation of a target's noise, in the target's units;
-	// 0 for labels and classes.
+// ModelOutput is what was learned of one output of a model.
+type ModelOutput struct {
+	// NoiseSD is the standard deviation of a target's noise, in the target's units; 0 for labels and classes.
 	NoiseSD float64
 
-	// NoiseFreedom is the degrees of freedom of the noise's Student-t density; 0 if the
-	// noise is normal.
+	// NoiseFreedom is the degrees of freedom of the noise's Student-t density; 0 if the noise is normal.
 	NoiseFreedom float64
 
-	// Prior says in words what was learned about the scales of the kernels; only
-	// multiple Gaussian processes learn it.
+	// Prior describes in words what was learned about the scales of the kernels. Only multiple Gaussian processes
+	// learn it.
 	Prior string
 
-	// Weights are the output's own weights of the kernels, in the order of
-	// KernelWeights; nil if all outputs have those.
+	// Weights are the output's own weights of the kernels, in the order of KernelWeights; nil if all outputs share
+	// the model's KernelWeights.
 	Weights []KernelWeight
 
-	// Inclusion is the probability of each weight of not being zero, of Weights or
-	// else of KernelWeights; nil unless the model has a spike-and-slab prior.
+	// Inclusion is for each weight the probability that it is not zero; nil unless the model has a spike-and-slab prior.
+	// The weights are Weights, or the model's KernelWeights where Weights is nil.
 	Inclusion []float64
 
-	// Active are the samples whose weight is at least ActiveThreshold times the
-	// largest, ascending; nil if the model gives samples no weights.
+	// Active are the samples whose weight is at least ActiveThreshold times the largest, in ascending order; nil if the
+	// model gives samples no weights.
 	Active []SampleWeight
 }
 
-// KernelWeight is the posterior of one view's weight. What the weight means, and in
-// which unit, the model's KernelWeights says.
+// KernelWeight is the posterior of one view's weight. The method KernelWeights of each model says what the weight means
+// and what its unit is.
 type KernelWeight struct {
-	View   string  // its name
+	View   string  // the name of the view
 	Kernel string  // its kernel, as fitted
-	Mean   float64 // its posterior mean
-	SD     float64 // its posterior standard deviation; +Inf where a posterior of heavy tails has none
+	Mean   float64 // posterior mean
+	SD     float64 // posterior standard deviation; +Inf if a heavy-tailed posterior has none
 	Active bool    // |Mean| is at least ActiveThreshold times the largest
 }
 
-// SampleWeight is the posterior of one basis point's weight a.
+// SampleWeight is the posterior of the weight a of one basis point.
 type SampleWeight struct {
 	Sample int     // index of the training sample, or of the basis point
-	Mean   float64 // its posterior mean, E[a]
-	SD     float64 // its posterior standard deviation
+	Mean   float64 // posterior mean E[a]
+	SD     float64 // posterior standard deviation
 }
 
-// ActiveThreshold is the share of the largest absolute weight from which a
-// kernel or a sample counts as active. Sparse priors leave weights that are
-// either of the order of the largest or many orders of magnitude below it.
+// ActiveThreshold is the share of the largest absolute weight from which a kernel or a sample counts as active. Under a
+// sparse prior most weights are many orders of magnitude below the largest.
 const ActiveThreshold = 0.01
 
 // Trace is the record of a fit.
 type Trace struct {
-	Bounds    []float64 // what the model's Bound returns, after each sweep, in nats
-	Sweeps    int       // with all samples; of each chain if sampled
-	Converged bool      // there was nothing left to climb, or nothing that double precision can tell
-	Reason    string    // why it stopped
+	Bounds    []float64 // the value of Bound after each sweep, in nats
+	Sweeps    int       // number of sweeps over all samples; of each chain if sampled
+	Converged bool      // the fit reached its optimum, up to its tolerance or to rounding
+	Reason    string    // why the fit stopped
 	Mixing    Mixing    // of sampled chains; the zero value if there are none
 
-	// Left is about how many sweeps more would have been needed, 0 if none or if that is not
-	// known.
+	// Left is about how many more sweeps the fit would have needed; 0 if none, or if the number is not known.
 	Left int
 
 	collapsed []int
@@ -213,10 +195,9 @@ func (m *record) Trace() Trace {
 // Notes returns the notes given to the fit.
 func (m *record) Notes() map[string]string { return maps.Clone(m.notes) }
 
-// Bound returns the lower bound on the log evidence in nats, NaN for a sampled
-// model. That of a regression is of the targets as the fit saw them: standardised,
-// unless RawTargets. To compare it with a fit to raw targets subtract n·log(SD) for
-// each target with its n observed values and standard deviation SD (with n−1).
+// Bound returns the lower bound on the log evidence in nats; NaN for a sampled model. The bound of a regression is about
+// the targets as the fit saw them: standardised, unless RawTargets. To compare it with the bound of a fit to raw targets,
+// subtract n·log(SD) for each target with n observed values and the standard deviation SD (divisor n−1).
 func (m *record) Bound() float64 {
 	if len(m.trace.Bounds) == 0 {
 		return math.NaN()
@@ -224,9 +205,9 @@ func (m *record) Bound() float64 {
 	return m.trace.Bounds[len(m.trace.Bounds)-1]
 }
 
-// Collapsed lists the outputs, ascending, whose fitted function is constant: all
-// their weights vanish. If that holds for every output of a regression, classifier
-// or multi-task model, the fit returned a *[CollapsedError].
+// Collapsed returns the indices of the outputs whose fitted function is constant because all their weights vanish, in
+// ascending order. If a regression, a classifier or a multi-task model has no other outputs, the fit returned a
+// *[CollapsedError].
 func (m *record) Collapsed() []int { return slices.Clone(m.trace.collapsed) }
 
 // collapsed reports whether all of so many outputs have collapsed.
@@ -235,44 +216,44 @@ func (m *record) collapsed(outputs int) bool { return len(m.trace.collapsed) == 
 // onViews is what models fitted to views have in common.
 type onViews struct {
 	record
-	design *design
+	design *gram.Design
 }
 
-// Samples returns the number of basis points: the training samples, unless a
-// rectangular kernel says otherwise.
-func (m *onViews) Samples() int { return m.design.d }
+// inputs returns what predictions need of the inputs.
+func (m *onViews) inputs() []gram.Input { return m.design.Inputs }
 
-// Inputs describes the matrices that a prediction takes, one for each distinct X
-// of the training views, in the order of their first view.
-func (m *onViews) Inputs() []Input {
-	in := make([]Input, len(m.design.inputs))
+// Samples returns the number of basis points: the training samples, unless a kernel is given as a rectangular matrix.
+func (m *onViews) Samples() int { return m.design.D }
+
+// Inputs describes the matrices that a prediction takes: one for each Input of the training views, in the order of their
+// first views.
+func (m *onViews) Inputs() []ModelInput {
+	in := make([]ModelInput, len(m.design.Inputs))
+	old := len(in) > 1 && !slices.ContainsFunc(m.design.Inputs, func(in gram.Input) bool { return in.Name != "" })
 	for i := range in {
-		in[i].Cols, in[i].MissingViews = m.design.inputs[i].cols, m.design.inputs[i].gaps
+		of := &m.design.Inputs[i]
+		in[i] = ModelInput{Name: of.Name, Cols: of.Cols, MissingViews: of.Gaps}
+		if old { // of a file from before inputs had names
+			in[i].Name = fmt.Sprintf("x%d", i+1)
+		}
 	}
-	for i, v := range m.design.views {
-		in[v.input].Views = append(in[v.input].Views, i)
+	for i, v := range m.design.Views {
+		in[v.Input].Views = append(in[v.Input].Views, i)
 	}
 	return in
 }
 
 // kernelWeights gives the weights of the views' kernels their names.
 func (m *onViews) kernelWeights(mean, sd []float64) []KernelWeight {
-	limit := ActiveThreshold * largestAbs(mean)
+	limit := ActiveThreshold * vec.LargestAbs(mean)
 	out := make([]KernelWeight, len(mean))
-	for i, v := range m.design.views {
+	for i, v := range m.design.Views {
 		out[i] = KernelWeight{
-			View: v.name, Kernel: v.kernel.String(), Mean: mean[i], SD: sd[i],
+			View: v.Name, Kernel: v.Kernel.String(), Mean: mean[i], SD: sd[i],
 			Active: limit > 0 && math.Abs(mean[i]) >= limit,
 		}
 	}
 	return out
-}
-
-func largestAbs(x []float64) (largest float64) {
-	for _, v := range x {
-		largest = max(largest, math.Abs(v))
-	}
-	return largest
 }
 
 // countActive counts the active kernels.

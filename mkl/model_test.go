@@ -28,10 +28,12 @@ var (
 	_ Model              = (*FactorAnalysisModel)(nil)
 	_ Model              = (*PairRegressionModel)(nil)
 	_ Model              = (*PairClassifierModel)(nil)
+	_ Model              = (*SurvivalModel)(nil)
+	_ Model              = (*CountModel)(nil)
 )
 
 // oneOfEach fits a small model of each kind.
-func oneOfEach(t *testing.T, f Fitting) []Model {
+func oneOfEach(t *testing.T, f fitting) []Model {
 	t.Helper()
 	ctx := context.Background()
 	views, y, a, b := twoInputs(4, 24)
@@ -44,7 +46,7 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 		classes = append(classes, []string{"low", "middle", "high"}[k])
 		labels[0], labels[1] = append(labels[0], k > 0), append(labels[1], k > 1)
 	}
-	table := make(Dense, b.Rows)
+	table := make(DenseTable, b.Rows)
 	for i := range table {
 		table[i] = b.Row(i)
 	}
@@ -54,27 +56,29 @@ func oneOfEach(t *testing.T, f Fitting) []Model {
 		require.NoError(t, err)
 		all = append(all, m)
 	}
-	keep(orNil(Regression{Fitting: f}.Fit(ctx, views, y, second)))
-	keep(orNil(SharedRegression{Fitting: f}.Fit(ctx, views, y, second)))
+	keep(orNil(Regression{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates}.Fit(ctx, views, y, second)))
+	keep(orNil(SharedRegression{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates}.Fit(ctx, views, y, second)))
 	third := slices.Clone(second)
 	third[5], third[7] = math.NaN(), math.NaN()
-	keep(orNil(TaskRegression{Fitting: f, MissingTargets: true}.Fit(ctx, views, y, third)))
-	keep(orNil(Classifier[string]{Fitting: f}.Fit(ctx, views, classes)))
-	keep(orNil(MultiLabel{Fitting: f}.Fit(ctx, views, labels...)))
-	keep(orNil(TaskClassifier{Fitting: f}.Fit(ctx, views, known(labels, 5)...)))
-	keep(orNil(MultiGP{Fitting: f}.Fit(ctx, views, y)))
-	keep(orNil(MultiGPClassifier[string]{Fitting: f}.Fit(ctx, views, classes)))
-	keep(orNil(ProbitClassifier[string]{Fitting: f}.Fit(ctx, views, classes)))
-	keep(orNil(MultiTask{Fitting: f}.Fit(ctx, views, y, second)))
-	keep(orNil(SpikeSlab{Fitting: f}.Fit(ctx, b, y)))
-	keep(orNil(FactorAnalysis{Fitting: f, Factors: 2}.Fit(ctx, table)))
-	keep(orNil(Auto{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
-	keep(orNil(AutoClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
-	keep(orNil(LandmarkGP{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, y)))
-	keep(orNil(LandmarkClassifier[string]{Fitting: f}.Fit(ctx, []View{{X: a}, {X: b}}, classes)))
+	keep(orNil(TaskRegression{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates, MissingTargets: true}.Fit(ctx, views, y, third)))
+	keep(orNil(Classifier[string]{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates}.Fit(ctx, views, classes)))
+	keep(orNil(MultiLabel{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates}.Fit(ctx, views, allLabels(labels)...)))
+	keep(orNil(TaskClassifier{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates}.Fit(ctx, views, known(labels, 5)...)))
+	keep(orNil(MultiGP{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, views, y)))
+	keep(orNil(MultiGPClassifier[string]{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, views, classes)))
+	keep(orNil(ProbitClassifier[string]{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates}.Fit(ctx, views, classes)))
+	keep(orNil(MultiTask{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, views, y, second)))
+	keep(orNil(SpikeSlab{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, b, y)))
+	keep(orNil(FactorAnalysis{Fitting: f.Fitting, Ascent: f.Ascent, Factors: 2}.Fit(ctx, table)))
+	keep(orNil(Auto{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, []View{{X: a, Input: "x1"}, {X: b, Input: "x2"}}, y)))
+	keep(orNil(AutoClassifier[string]{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, []View{{X: a, Input: "x1"}, {X: b, Input: "x2"}}, classes)))
+	keep(orNil(LandmarkGP{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, []View{{X: a, Input: "x1"}, {X: b, Input: "x2"}}, y)))
+	keep(orNil(LandmarkClassifier[string]{Fitting: f.Fitting, MinRise: f.Tolerance, MaxPasses: f.MaxSweeps}.Fit(ctx, []View{{X: a, Input: "x1"}, {X: b, Input: "x2"}}, classes)))
 	rows, columns, values, has := somePairs(3, 10, 8)
-	keep(orNil(PairRegression{Fitting: f, Components: 2}.Fit(ctx, rows, columns, values)))
-	keep(orNil(PairClassifier{Fitting: f, Components: 2}.Fit(ctx, rows, columns, has)))
+	keep(orNil(PairRegression{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates, Components: 2}.Fit(ctx, rows, columns, values)))
+	keep(orNil(PairClassifier{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates, Components: 2}.Fit(ctx, rows, columns, has)))
+	keep(orNil(Survival{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, views, someLifetimes(y))))
+	keep(orNil(Counts{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, views, someCounts(y))))
 	return all
 }
 
@@ -86,9 +90,9 @@ func known(labels [][]bool, unknown int) (out [][]Label) {
 			switch {
 			case o == 0 && i < unknown:
 			case has:
-				out[o][i] = Present
+				out[o][i] = LabelPresent
 			default:
-				out[o][i] = Absent
+				out[o][i] = LabelAbsent
 			}
 		}
 	}
@@ -120,8 +124,10 @@ func TestModels(t *testing.T) {
 		{"landmark-classifier", 24, 3, false, false},
 		{"pair-regression", 18, 1, true, false},
 		{"pair-classifier", 18, 1, false, false},
+		{"survival", 24, 1, false, false},
+		{"counts", 24, 1, false, false},
 	}
-	models := oneOfEach(t, Fitting{MaxSweeps: 8, Notes: map[string]string{"by": "a test"}})
+	models := oneOfEach(t, fitting{Fitting: Fitting{Notes: map[string]string{"by": "a test"}}, Ascent: Ascent{MaxSweeps: 8}})
 	require.Len(t, models, len(want))
 	require.Len(t, kinds(), len(want), "the kinds that files hold")
 	for i, m := range models {
@@ -160,7 +166,7 @@ func TestModels(t *testing.T) {
 		} {
 			loaded, err := load(bytes.NewReader(file.Bytes()))
 			if i != j {
-				assert.ErrorContains(t, err, "another kind", "%s as %s", w.kind, want[j].kind)
+				assert.ErrorContains(t, err, "the file holds", "%s as %s", w.kind, want[j].kind)
 				continue
 			}
 			require.NoError(t, err, w.kind)
@@ -181,8 +187,8 @@ func asModel[M interface {
 // A limit below the estimate refuses a fit of any kind, and one at the estimate does
 // not.
 func TestMemoryLimits(t *testing.T) {
-	size := Size{Samples: 10, Kernels: 2, Outputs: 2}
-	for name, need := range map[string]func(Size) int64{
+	size := FitSize{Samples: 10, Kernels: 2, Outputs: 2}
+	for name, need := range map[string]func(FitSize) int64{
 		"regression": Regression{}.EstimateMemory, "shared": SharedRegression{}.EstimateMemory, "tasks": TaskRegression{}.EstimateMemory,
 		"classifier": Classifier[int]{}.EstimateMemory, "multilabel": MultiLabel{}.EstimateMemory, "task classifier": TaskClassifier{}.EstimateMemory,
 		"multigp": MultiGP{}.EstimateMemory, "multigp classifier": MultiGPClassifier[int]{}.EstimateMemory,
@@ -193,14 +199,14 @@ func TestMemoryLimits(t *testing.T) {
 		larger := size
 		larger.Samples *= 1000
 		assert.Greater(t, need(larger), 10*need(size), name)
-		assert.Positive(t, need(Size{math.MaxInt32, math.MaxInt32, 40, 9, 0}), name)
+		assert.Positive(t, need(FitSize{math.MaxInt32, math.MaxInt32, 40, 9, 0}), name)
 	}
 	x, y := slabProblem(10, 3)
-	table := Dense{{1, 2, 3}, {2, 4, 7}, {3, 1, 5}}
+	table := DenseTable{{1, 2, 3}, {2, 4, 7}, {3, 1, 5}}
 	for _, limit := range []int64{100, 1 << 30} {
-		f := Fitting{MemoryLimit: limit, MaxSweeps: 2}
-		_, slabErr := SpikeSlab{Fitting: f}.Fit(context.Background(), x, y)
-		_, factorErr := FactorAnalysis{Fitting: f, Factors: 1}.Fit(context.Background(), table)
+		f := fitting{Fitting: Fitting{MemoryLimit: limit}, Ascent: Ascent{MaxSweeps: 2}}
+		_, slabErr := SpikeSlab{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(context.Background(), x, y)
+		_, factorErr := FactorAnalysis{Fitting: f.Fitting, Ascent: f.Ascent, Factors: 1}.Fit(context.Background(), table)
 		for _, err := range []error{slabErr, factorErr} {
 			if limit > 100 {
 				assert.NoError(t, err)
@@ -219,17 +225,17 @@ func TestRestarts(t *testing.T) {
 	views, y, _, _ := twoInputs(4, 20)
 	var best float64
 	for seed := range uint64(3) {
-		m, err := Regression{Fitting: Fitting{Seed: 7 + seed, MaxSweeps: 6}}.Fit(context.Background(), views, y)
+		m, err := Regression{Fitting: Fitting{Seed: 7 + seed}, Ascent: Ascent{MaxSweeps: 6}}.Fit(context.Background(), views, y)
 		require.NoError(t, err)
 		if seed == 0 || m.Bound() > best {
 			best = m.Bound()
 		}
 	}
 	starts := map[int]int{}
-	m, err := Regression{Fitting: Fitting{Seed: 7, Restarts: 2, MaxSweeps: 6, Progress: func(p Progress) {
+	m, err := Regression{Fitting: Fitting{Seed: 7, Progress: func(p Progress) {
 		starts[p.Start]++
 		assert.Equal(t, 3, p.Starts)
-	}}}.Fit(context.Background(), views, y)
+	}}, Ascent: Ascent{Restarts: 2, MaxSweeps: 6}}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	assert.Equal(t, map[int]int{1: 6, 2: 6, 3: 6}, starts)
 	assert.Equal(t, best, m.Bound())

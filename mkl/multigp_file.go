@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -47,6 +48,9 @@ type processJSON struct {
 
 	Freedom float64 `json:"freedom,omitempty"` // of noise with heavy tails; there are then sites
 
+	Likelihood string    `json:"likelihood,omitempty"` // of times and counts; there are then sites
+	Shape      []float64 `json:"shape,omitempty"`      // its level and parameters
+
 	// Widths are those of each view whose kernel has one for each feature, null for
 	// the others; they are left out if the views have them.
 	Widths [][]float64 `json:"widths,omitempty"`
@@ -70,6 +74,7 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 		j := processJSON{
 			Family: s.Family, Labels: s.Labels, Prior: s.Prior, Tau: s.Tau,
 			GPLimit: m.limits[o], Bound: m.bounds[o], Sites: s.Sites != nil, LogEvidence: m.evidence, Freedom: s.Freedom,
+			Likelihood: s.Likelihood, Shape: s.Shape,
 		}
 		for i, known := range s.Known {
 			if known {
@@ -77,7 +82,7 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 			}
 		}
 		if m.designs[o] != m.designs[0] {
-			j.Widths = m.designs[o].allWidths()
+			j.Widths = m.designs[o].AllWidths()
 		}
 		name := fmt.Sprintf("process.%d.", o)
 		f.addState(name, s)
@@ -93,14 +98,14 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 
 // addDrawn adds the functions that are drawn, of which ds is the design but for widths, and
 // returns their settings.
-func (f *fileWriter) addDrawn(draws *processes, ds *design) (all []drawJSON) {
+func (f *fileWriter) addDrawn(draws *processes, ds *gram.Design) (all []drawJSON) {
 	if draws == nil {
 		return nil
 	}
 	for i, p := range draws.posteriors {
 		j := drawJSON{Tau: p.State().Tau}
 		if draws.designs[i] != ds {
-			j.Widths = draws.designs[i].allWidths()
+			j.Widths = draws.designs[i].AllWidths()
 		}
 		f.addState(fmt.Sprintf("draw.%d.", i), p.State())
 		all = append(all, j)
@@ -116,13 +121,13 @@ func (f *fileReader) takeDrawn(m *processes, all []drawJSON) error {
 	m.draws = &processes{}
 	P, N := m.posteriors[0].Dims()
 	for i, j := range all {
-		p, err := f.takeState(fmt.Sprintf("draw.%d.", i), mgp.State{Family: ARD, Tau: j.Tau}, P, N, false)
+		p, err := f.takeState(fmt.Sprintf("draw.%d.", i), mgp.State{Family: FamilyFlat, Tau: j.Tau}, P, N, false)
 		if f.err != nil {
 			return f.err
 		}
 		ds := m.design
 		if err == nil && j.Widths != nil {
-			ds, err = ds.withWidths(j.Widths)
+			ds, err = ds.WithWidths(j.Widths)
 		}
 		if err != nil {
 			return fmt.Errorf("model: draws[%d]: %w", i, err)
@@ -139,7 +144,7 @@ func (f *fileWriter) addState(name string, s mgp.State) {
 		f.add(name+"sites", s.Sites, N)
 	}
 	f.add(name+"gamma", s.Gamma, P)
-	if s.Family != ARD {
+	if s.Family != FamilyFlat {
 		var scales []float64
 		for _, q := range s.Scales {
 			scales = append(scales, q.Omega, q.Chi, q.Phi)
@@ -154,7 +159,7 @@ func (f *fileWriter) addState(name string, s mgp.State) {
 // whose state is given.
 func (f *fileReader) takeState(name string, s mgp.State, P, N int, sites bool) (*mgp.Posterior, error) {
 	s.Gamma = f.take(name+"gamma", P)
-	if s.Family != ARD {
+	if s.Family != FamilyFlat {
 		for scales := f.take(name+"scales", P, 3); len(scales) > 0; scales = scales[3:] {
 			s.Scales = append(s.Scales, GIG{Omega: scales[0], Chi: scales[1], Phi: scales[2]})
 		}
@@ -179,48 +184,77 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 		return m, err
 	}
 	for o, j := range all {
+		err := j.check(design, labels)
+		if err == nil {
+			err = f.takeProcess(&m, fmt.Sprintf("process.%d.", o), j, design, P)
+		}
 		switch {
-		case j.Labels != labels:
-			return m, fmt.Errorf("model: processes[%d]: labels is %t", o, j.Labels)
-		case j.Noise != nil && design.Samples != N:
-			return m, fmt.Errorf("model: processes[%d]: noise that varies of %d samples that span %d", o, N, design.Samples)
-		case !j.Labels && j.Sites != (j.Freedom != 0), j.Labels && (j.Noise != nil || j.Freedom != 0), j.Noise != nil && j.Sites:
-			return m, fmt.Errorf("model: processes[%d]: sites are for labels and heavy noise, and noise for targets", o)
-		}
-		name := fmt.Sprintf("process.%d.", o)
-		s := mgp.State{Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau, Freedom: j.Freedom}
-		if design.Samples != N {
-			s.Samples = design.Samples
-		}
-		for i, p := range j.Known {
-			if p < 0 || p >= P || i > 0 && p <= j.Known[i-1] {
-				return m, fmt.Errorf("model: processes[%d]: known[%d] is %d: ascending numbers below %d are needed", o, i, p, P)
-			}
-			if s.Known == nil {
-				s.Known = make([]bool, P)
-			}
-			s.Known[p] = true
-		}
-		p, err := f.takeState(name, s, P, N, j.Sites)
-		if err == nil && j.Noise != nil {
-			m.noise, err = f.takeNoise(name+"noise.", *j.Noise, P, N)
-		}
-		if f.err != nil {
+		case f.err != nil:
 			return m, f.err
-		}
-		if err != nil {
+		case err != nil:
 			return m, fmt.Errorf("model: processes[%d]: %w", o, err)
 		}
-		ds := m.design
-		if j.Widths != nil {
-			if ds, err = ds.withWidths(j.Widths); err != nil {
-				return m, fmt.Errorf("model: processes[%d]: widths: %w", o, err)
-			}
-		}
-		m.designs, m.evidence = append(m.designs, ds), j.LogEvidence
-		m.posteriors, m.limits, m.bounds = append(m.posteriors, p), append(m.limits, j.GPLimit), append(m.bounds, j.Bound)
 	}
 	return m, nil
+}
+
+// check reports settings of a function, of labels or of a target, that do not fit each other or the design.
+func (j processJSON) check(design designJSON, labels bool) error {
+	varies, heavy := j.Noise != nil, j.Freedom != 0 || j.Likelihood != "" // or times or counts
+	switch {
+	case j.Labels != labels:
+		return fmt.Errorf("labels is %t", j.Labels)
+	case varies && design.Samples != design.Basis:
+		return fmt.Errorf("noise that varies of %d samples that span %d", design.Basis, design.Samples)
+	case !labels && j.Sites != heavy, labels && (varies || heavy), varies && j.Sites:
+		return errors.New("sites are for labels and heavy noise, and noise for targets")
+	}
+	return nil
+}
+
+// takeProcess takes a function and adds it to m.
+func (f *fileReader) takeProcess(m *processes, name string, j processJSON, design designJSON, P int) error {
+	known, err := j.knownWeights(P)
+	if err != nil {
+		return err
+	}
+	N := design.Basis
+	s := mgp.State{Family: j.Family, Labels: j.Labels, Prior: j.Prior, Tau: j.Tau, Freedom: j.Freedom, Likelihood: j.Likelihood, Shape: j.Shape, Known: known}
+	if design.Samples != N {
+		s.Samples = design.Samples
+	}
+	p, err := f.takeState(name, s, P, N, j.Sites)
+	if err != nil {
+		return err
+	}
+	if j.Noise != nil {
+		if m.noise, err = f.takeNoise(name+"noise.", *j.Noise, P, N); err != nil {
+			return err
+		}
+	}
+	ds := m.design
+	if j.Widths != nil {
+		if ds, err = ds.WithWidths(j.Widths); err != nil {
+			return fmt.Errorf("widths: %w", err)
+		}
+	}
+	m.designs, m.evidence = append(m.designs, ds), j.LogEvidence
+	m.posteriors, m.limits, m.bounds = append(m.posteriors, p), append(m.limits, j.GPLimit), append(m.bounds, j.Bound)
+	return nil
+}
+
+// knownWeights reports for each of P kernels whether its weight was given; nil if none was.
+func (j processJSON) knownWeights(P int) (is []bool, err error) {
+	for i, p := range j.Known {
+		if p < 0 || p >= P || i > 0 && p <= j.Known[i-1] {
+			return nil, fmt.Errorf("known[%d] is %d: ascending numbers below %d are needed", i, p, P)
+		}
+		if is == nil {
+			is = make([]bool, P)
+		}
+		is[p] = true
+	}
+	return is, nil
 }
 
 // takeNoise takes noise that varies.
@@ -261,6 +295,9 @@ func (m *MultiGPModel) decode(f *fileReader) error {
 func (m *MultiGPModel) take(f *fileReader, j multiGPJSON) (err error) {
 	if len(j.Processes) != 1 {
 		return fmt.Errorf("model: %d processes in a regression, which has one", len(j.Processes))
+	}
+	if name := j.Processes[0].Likelihood; name != "" {
+		return fmt.Errorf("model: likelihood %q of a regression", name)
 	}
 	if m.processes, err = f.takeProcesses(j.designJSON, j.recordJSON, j.Processes, false); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -44,7 +45,7 @@ func (m *MultiGPModel) NoiseSD() []float64 {
 }
 
 // Outputs tells what was learned of the target.
-func (m *MultiGPModel) Outputs() []Output {
+func (m *MultiGPModel) Outputs() []ModelOutput {
 	out := m.processes.Outputs()
 	out[0].NoiseSD, out[0].NoiseFreedom = m.NoiseSD()[0], m.posteriors[0].State().Freedom
 	return out
@@ -55,21 +56,21 @@ func (m *MultiGPModel) Outputs() []Output {
 func (m *MultiGPModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
 
 // Coefficients returns the posterior means and standard deviations of the coefficients β of a view
-// of features h(x) with the kernel [Linear], neither centred nor normalised, whose function is
+// of features h(x) with the kernel [kernel.Linear], neither centred nor normalised, whose function is
 // h(x)ᵀβ: those of a mean function, or of a linear part of the model. They are those of the features
 // as they were given, or as Standardize makes them, in the target's units.
 func (m *MultiGPModel) Coefficients(view int) (mean, sd []float64, err error) {
-	if view < 0 || view >= len(m.design.views) {
-		return nil, nil, fmt.Errorf("mkl: Coefficients: view %d of %d", view, len(m.design.views))
+	if view < 0 || view >= len(m.design.Views) {
+		return nil, nil, fmt.Errorf("mkl: Coefficients: view %d of %d", view, len(m.design.Views))
 	}
-	v := m.design.views[view]
-	linear, ok := v.kernel.(Linear)
-	in := &m.design.inputs[v.input]
-	if !ok || v.center || v.normalize || in.given || in.gaps {
+	v := m.design.Views[view]
+	linear, ok := v.Kernel.(kernel.Linear)
+	in := &m.design.Inputs[v.Input]
+	if !ok || v.Center || v.Normalize || in.Given || in.Gaps {
 		return nil, nil, fmt.Errorf("mkl: Coefficients: view %d has no linear kernel of features, uncentred and not normalised", view)
 	}
 	root := math.Sqrt(cmp.Or(linear.Scale, 1))
-	seen := in.seen(in.basis, v.sight, nil)
+	seen := in.Seen(in.Basis, v.Sight, nil)
 	h := la.NewMatrix[float64](seen.Cols, seen.Rows)
 	for i := range seen.Rows {
 		for j, x := range seen.Row(i) {
@@ -99,7 +100,7 @@ func (m *MultiGPModel) Predict(x ...Features) (mean, variance []float64, err err
 
 // PredictTargets is Predict with options.
 func (m *MultiGPModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
-	t, err := m.design.checkInputs(x)
+	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ const noticeable = 1e-3
 
 // Rounding returns the share of a prediction's standard deviation by which rounding may
 // have moved its mean, and at most that share of its variance, given what was learned: see
-// docs/trust.md. It is large where there is next to no noise, in units of what the kernels
+// docs/lab/digits.md. It is large where there is next to no noise, in units of what the kernels
 // explain. Summary warns from a thousandth on.
 func (m *MultiGPModel) Rounding() float64 {
 	var most float64

@@ -3,6 +3,7 @@ package mkl
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // gpProblem returns features of which only the first column makes the target,
@@ -31,7 +34,7 @@ func gpProblem(n, cols int) (x Features, views func(x Features) []View, y []floa
 			for i := range x.Rows {
 				column.Set(i, 0, x.At(i, j))
 			}
-			vs = append(vs, View{X: column, Kernel: RBF{Width: 1}})
+			vs = append(vs, View{X: column, Input: fmt.Sprint("x", j+1), Kernel: kernel.RBF{Width: 1}})
 		}
 		return vs
 	}, y
@@ -47,7 +50,7 @@ func columns(views []View) (x []Features) {
 func TestMultiGPFindsTheView(t *testing.T) {
 	testkit.NotShort(t)
 	x, views, y := gpProblem(80, 4)
-	for _, family := range []Family{StudentT, Laplace, GammaVariance, GeneralGIG, ARD} {
+	for _, family := range []Family{FamilyStudentT, FamilyLaplace, FamilyGammaVariance, FamilyGIG, FamilyFlat} {
 		m, err := MultiGP{Family: family}.Fit(context.Background(), views(x), y)
 		require.NoError(t, err, family.String())
 		w := m.KernelWeights()
@@ -55,7 +58,11 @@ func TestMultiGPFindsTheView(t *testing.T) {
 			assert.Greater(t, w[0].Mean, 5*other.Mean, family.String())
 		}
 		assert.InDelta(t, 1, m.NoiseSD()[0], 0.3, family.String())
-		assert.Contains(t, m.Prior(), family.String())
+		if family == FamilyFlat {
+			assert.Contains(t, m.Prior(), "no prior")
+		} else {
+			assert.Contains(t, m.Prior(), family.String())
+		}
 		assert.Contains(t, m.Summary(), "converged")
 		mean, variance, err := m.Predict(columns(views(x))...)
 		require.NoError(t, err)
@@ -94,7 +101,7 @@ func TestMultiGPKernelsWithThemselves(t *testing.T) {
 			}
 			test[j].Set(i, 40, 1)
 		}
-		given = append(given, View{X: k, Kernel: Precomputed{}})
+		given = append(given, View{X: k, Input: v.Input, Kernel: kernel.Precomputed{}})
 	}
 	p, err := MultiGP{PointScales: true}.Fit(context.Background(), given, y)
 	require.NoError(t, err)
@@ -114,7 +121,7 @@ func TestMultiGPKernelsWithThemselves(t *testing.T) {
 	require.NoError(t, err)
 	ks := []la.Matrix[float64]{la.NewMatrix[float64](40, 40), la.NewMatrix[float64](40, 40)}
 	self := la.NewMatrix[float64](2, 40)
-	require.NoError(t, m.design.crossSelf(context.Background(), 1, columns(centred), 0, ks, self))
+	require.NoError(t, m.design.CrossSelf(context.Background(), 1, columns(centred), 0, ks, self))
 	for p := range 2 {
 		for i := range 40 {
 			assert.InDelta(t, ks[p].At(i, i), self.At(p, i), 1e-13)
@@ -129,10 +136,10 @@ func TestMultiGPRefusesBadData(t *testing.T) {
 	var value *ValueError
 	require.ErrorAs(t, err, &value)
 	assert.Equal(t, 3, value.Row)
-	_, err = MultiGP{}.Fit(context.Background(), []View{{X: normal(rand.New(rand.NewPCG(1, 1)), 10, 4), Kernel: Precomputed{}}}, make([]float64, 10))
+	_, err = MultiGP{}.Fit(context.Background(), []View{{X: normal(rand.New(rand.NewPCG(1, 1)), 10, 4), Kernel: kernel.Precomputed{}}}, make([]float64, 10))
 	assert.Error(t, err)
 	y[3] = 0
-	_, err = MultiGP{}.Fit(context.Background(), []View{{X: normal(rand.New(rand.NewPCG(1, 1)), 10, 4), Kernel: Precomputed{}}}, y)
+	_, err = MultiGP{}.Fit(context.Background(), []View{{X: normal(rand.New(rand.NewPCG(1, 1)), 10, 4), Kernel: kernel.Precomputed{}}}, y)
 	assert.ErrorContains(t, err, "square kernels")
 	_, err = MultiGP{Fitting: Fitting{MemoryLimit: 1}}.Fit(context.Background(), views(x), y)
 	var memory *MemoryError
@@ -149,12 +156,12 @@ func TestMultiGPEstimateMemory(t *testing.T) {
 	kernels, factor := int64(8*p*n*n), int64(8*n*n)
 	g := MultiGP{Fitting: Fitting{Workers: 1}, PointScales: true}
 	for classes, l := range map[int]int64{2: 1, 3: 3, 4: 4} {
-		need := MultiGPClassifier[int]{Fitting: g.Fitting}.EstimateMemory(Size{Samples: n, Kernels: p, Outputs: classes})
+		need := MultiGPClassifier[int]{Fitting: g.Fitting, Climb: g.Climb}.EstimateMemory(FitSize{Samples: n, Kernels: p, Outputs: classes})
 		assert.Greater(t, need, kernels+(2+l)*factor)
 		assert.Less(t, need, kernels+(3+l)*factor+8<<18)
 	}
 	// Draws are factors too, of a pool those of every member.
-	small := Size{Samples: mostDrawn, Kernels: 1, Outputs: 1}
+	small := FitSize{Samples: mostDrawn, Kernels: 1, Outputs: 1}
 	drawn := int64(8 * drawsOf(mostDrawn) * mostDrawn * mostDrawn)
 	assert.Greater(t, MultiGP{}.EstimateMemory(small), MultiGP{PointScales: true}.EstimateMemory(small)+drawn)
 	assert.Greater(t, Auto{}.EstimateMemory(small), int64(len(autoMembers))*drawn)
@@ -163,14 +170,14 @@ func TestMultiGPEstimateMemory(t *testing.T) {
 	assert.Less(t, Auto{}.EstimateMemory(more), Auto{}.EstimateMemory(small)-3*drawn)
 	assert.Equal(t, Auto{}.EstimateMemory(small), Auto{MaxSamples: small.Samples}.EstimateMemory(more))
 	x, views, y := gpProblem(30, 2)
-	g.MemoryLimit = g.EstimateMemory(Size{Samples: 30, Kernels: 2, Outputs: 1})
+	g.MemoryLimit = g.EstimateMemory(FitSize{Samples: 30, Kernels: 2, Outputs: 1})
 	_, err := g.Fit(context.Background(), views(x), y)
 	require.NoError(t, err)
-	c := MultiGPClassifier[int]{Fitting: g.Fitting}
+	c := MultiGPClassifier[int]{Fitting: g.Fitting, Climb: g.Climb}
 	_, err = c.Fit(context.Background(), views(x), parts(y, 3))
 	var memory *MemoryError
 	require.ErrorAs(t, err, &memory)
-	assert.Equal(t, c.EstimateMemory(Size{Samples: 30, Kernels: 2, Outputs: 3}), memory.Need)
+	assert.Equal(t, c.EstimateMemory(FitSize{Samples: 30, Kernels: 2, Outputs: 3}), memory.Need)
 }
 
 func TestMultiGPClassifier(t *testing.T) {
@@ -187,7 +194,7 @@ func TestMultiGPClassifier(t *testing.T) {
 		}
 		m, err := c.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err)
-		assert.Len(t, m.Posteriors(), map[int]int{2: 1, 3: 3}[K])
+		assert.Len(t, m.posteriors, map[int]int{2: 1, 3: 3}[K])
 		assert.Equal(t, sweeps, m.Trace().Sweeps)
 		assert.ElementsMatch(t, []int{0, 1, 2}[:K], m.Classes())
 		w := m.KernelWeights()
@@ -202,7 +209,7 @@ func TestMultiGPClassifier(t *testing.T) {
 			if label == labels[i] {
 				right++
 			}
-			assert.InDelta(t, 1, total(p.Probability[i]), 1e-12)
+			assert.InDelta(t, 1, vec.Total(p.Probability[i]), 1e-12)
 			assert.Len(t, p.Decision[i], K)
 		}
 		assert.Greater(t, right, 75)
@@ -238,7 +245,7 @@ func TestMultiGPFilesAreChecked(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, c.Classes(), same.Classes())
 	_, err = LoadAs[*RegressionModel](bytes.NewReader(file.Bytes()))
-	assert.ErrorContains(t, err, "another kind")
+	assert.ErrorContains(t, err, "the file holds")
 
 	for _, c := range []struct {
 		want   string
@@ -276,7 +283,7 @@ func TestMeanFunctionOfAView(t *testing.T) {
 		y[i] = 100 + 30*at + 2*math.Sin(9*at)
 		level += y[i] / 70
 	}
-	views := []View{{Name: "trend", X: x, Kernel: Linear{Scale: 4}}, {X: x, Kernel: RBF{Width: 0.2}}}
+	views := []View{{Name: "trend", X: x, Kernel: kernel.Linear{Scale: 4}}, {X: x, Kernel: kernel.RBF{Width: 0.2}}}
 	g := MultiGP{KnownWeights: []float64{25, 0}}
 	m, err := g.Fit(ctx, views, y)
 	require.NoError(t, err)
@@ -302,15 +309,12 @@ func TestMeanFunctionOfAView(t *testing.T) {
 	assert.EqualError(t, err, "mkl: Coefficients: view 1 has no linear kernel of features, uncentred and not normalised")
 	_, _, err = m.Coefficients(2)
 	assert.EqualError(t, err, "mkl: Coefficients: view 2 of 2")
-	g.Method = Factorised
-	_, err = g.Fit(ctx, views, y)
-	assert.EqualError(t, err, "mkl: KnownWeights: factorised learns all weights")
 	g = MultiGP{KnownWeights: []float64{1}}
 	_, err = g.Fit(ctx, views, y)
 	assert.EqualError(t, err, "mkl: vi: Known: 1 weights for 2 kernels")
 
 	// A Cauchy process keeps its order.
-	cauchy, err := MultiGP{Family: StudentT, Prior: GIG{Omega: 0.5}, HeldPrior: HeldGIG{Omega: true}}.Fit(ctx, views, y)
+	cauchy, err := MultiGP{Family: FamilyStudentT, Prior: GIG{Omega: 0.5}, HeldPrior: HeldPrior{Omega: true}}.Fit(ctx, views, y)
 	require.NoError(t, err)
 	assert.Equal(t, 0.5, cauchy.Posterior().State().Prior.Omega)
 }
@@ -321,20 +325,32 @@ func TestMultiGPOfKnownNoise(t *testing.T) {
 	for i := range y {
 		y[i] = 100 + 5*y[i]
 	}
-	views := []View{{X: x, Kernel: RBF{Width: 2}, Standardize: true}, {X: x, Kernel: Linear{}}}
-	for _, g := range []MultiGP{{}, {Method: Factorised}, {Method: Published, Fitting: Fitting{MaxSweeps: 5}}, {RawTargets: true}, {Family: StudentT}} {
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 2}, Standardize: true}, {X: x, Kernel: kernel.Linear{}}}
+	by := func(g MultiGP) func([]View, float64, *MultiGPModel) (*MultiGPModel, error) {
+		return func(views []View, sd float64, from *MultiGPModel) (*MultiGPModel, error) {
+			g.KnownNoise, g.From = sd, from
+			return g.Fit(t.Context(), views, y)
+		}
+	}
+	factorised := func(g FactorisedGP) func([]View, float64, *MultiGPModel) (*MultiGPModel, error) {
+		return func(views []View, sd float64, from *MultiGPModel) (*MultiGPModel, error) {
+			g.KnownNoise, g.From = sd, from
+			return g.Fit(t.Context(), views, y)
+		}
+	}
+	for _, fit := range []func([]View, float64, *MultiGPModel) (*MultiGPModel, error){
+		by(MultiGP{}), by(MultiGP{RawTargets: true}), by(MultiGP{Family: FamilyStudentT}), factorised(FactorisedGP{}), factorised(FactorisedGP{Plain: true, MaxSweeps: 5}),
+	} {
 		for _, some := range [][]View{views, views[1:]} {
-			g.KnownNoise, g.From = 2.5, nil
-			m, err := g.Fit(t.Context(), some, y)
+			m, err := fit(some, 2.5, nil)
 			require.NoError(t, err)
 			assert.InDelta(t, 2.5, m.NoiseSD()[0], 1e-12)
-			g.From, g.KnownNoise = m, 3
-			m, err = g.Fit(t.Context(), some, y)
+			m, err = fit(some, 3, m)
 			require.NoError(t, err)
 			assert.InDelta(t, 3, m.NoiseSD()[0], 1e-12)
 		}
 	}
-	few, err := MultiGP{KnownNoise: 2}.Fit(t.Context(), []View{{X: x.Slice(0, 30, 0, 3), Kernel: RBF{Width: 2}}}, y[:30])
+	few, err := MultiGP{KnownNoise: 2}.Fit(t.Context(), []View{{X: x.Slice(0, 30, 0, 3), Kernel: kernel.RBF{Width: 2}}}, y[:30])
 	require.NoError(t, err)
 	require.NotNil(t, few.draws)
 	assert.InDelta(t, 2, few.NoiseSD()[0], 1e-12)
@@ -347,7 +363,7 @@ func TestMultiGPOfKnownNoise(t *testing.T) {
 		"mkl: KnownNoise: heavy noise is learned":                          {KnownNoise: 1, Noise: HeavyNoise},
 		"mkl: KnownNoise: varying noise is learned":                        {KnownNoise: 1, Noise: VaryingNoise},
 		"mkl: KnownNoise is 1e-08, less than 0.0001 of the target's root ": {KnownNoise: 1e-8, RawTargets: true},
-		"mkl: KnownNoise is 1e-200, less than 0.0001 of the target's root": {KnownNoise: 1e-200, RawTargets: true, Method: Factorised},
+		"mkl: KnownNoise is 1e-200, less than 0.0001 of the target's root": {KnownNoise: 1e-200, RawTargets: true},
 	} {
 		_, err := g.Fit(t.Context(), views, y)
 		assert.ErrorContains(t, err, want)

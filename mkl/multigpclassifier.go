@@ -2,8 +2,6 @@ package mkl
 
 import (
 	"context"
-	"fmt"
-	"slices"
 )
 
 // MultiGPClassifier is the multiple Gaussian process model for two or more
@@ -19,11 +17,15 @@ import (
 // Source: as [MultiGP], section 4.
 type MultiGPClassifier[T comparable] struct {
 	Fitting
+	Climb
 
-	Method    Method  // as in [MultiGP]
-	Family    Family  // as in [MultiGP]
-	Prior     GIG     // as in [MultiGP]
-	HeldPrior HeldGIG // as in [MultiGP]
+	// LowerBound climbs a lower bound on the evidence, of the best Gaussian posterior, in place of the estimate by
+	// expectation propagation.
+	LowerBound bool
+
+	Family    Family    // as in [MultiGP]
+	Prior     GIG       // as in [MultiGP]
+	HeldPrior HeldPrior // as in [MultiGP]
 
 	KnownWeights []float64 // as in [MultiGP], of every function, in units of the variance 1 of the latent noise
 
@@ -35,50 +37,29 @@ type MultiGPClassifier[T comparable] struct {
 	// kernels, perhaps with other labels or another prior, to continue from.
 	From *MultiGPClassifierModel[T]
 
+	MissingViews bool          // as in [Regression]
+	Storage      KernelStorage // as in [Regression]
+
 	hurried bool // for AutoClassifier: see processSettings
 }
 
 // Fit fits the model to the views of N samples and their labels. Errors are
 // those of [MultiGP.Fit]; they name the class. If the context ends before the last
 // class's function is begun there is no model.
-func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (model *MultiGPClassifierModel[T], err error) {
-	classes, index, err := checkLabels(c.Classes, labels)
-	if err != nil {
-		return nil, err
-	}
-	ds, k, err := c.processKernels(ctx, views, len(labels), len(classes), c.EstimateMemory)
-	if err != nil {
-		return nil, suggestLandmarks(err, c.Fitting, views, len(labels), len(classes))
-	}
-	defer release(k, &model, &err)
-	m := &MultiGPClassifierModel[T]{classes: classSet[T]{names: classes}, sharpness: 1}
-	m.onViews = onViews{c.record(Trace{}), ds}
-	settings := processSettings{
-		method: c.Method, family: c.Family, prior: c.Prior, held: c.HeldPrior, known: c.KnownWeights, hurried: c.hurried, seed: c.Seed,
-		name: func(o int) string { return m.classes.against(o, " against the rest") },
-	}
-	if c.From != nil {
-		if !slices.Equal(c.From.classes.names, classes) {
-			return nil, fmt.Errorf("mkl: From: its classes are %v, not %v", c.From.classes.names, classes)
-		}
-		L := functions(len(classes))
-		if err := checkFrom(&c.Fitting, c.From.design, "functions", len(c.From.posteriors), ds, L); err != nil {
-			return nil, err
-		}
-		settings.from = &c.From.processes
-	}
-	whole, err := settings.fit(ctx, &c.Fitting, &m.processes, k, oneAgainstRest(len(classes), index), true)
-	if !whole {
-		return nil, err
-	}
-	if scores := m.leftOutScores(index); scores != nil && !m.adapted {
-		m.sharpness = fitSharpness(scores, index)
-	}
-	return m, err
+func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*MultiGPClassifierModel[T], error) {
+	return c.problem().fit(ctx, views, labels)
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes, its
 // Outputs being classes.
-func (c MultiGPClassifier[T]) EstimateMemory(s Size) int64 {
-	return c.processMemory(s, functions(s.Outputs), true)
+func (c MultiGPClassifier[T]) EstimateMemory(s FitSize) int64 { return c.problem().memory(s) }
+
+func (c *MultiGPClassifier[T]) problem() *processClassification[T] {
+	return &processClassification[T]{
+		fitting: &fitting{Fitting: c.Fitting, Ascent: c.Climb.ascent(), limit: "MaxSteps", missingViews: c.MissingViews, storage: c.Storage},
+		processSettings: processSettings{
+			bound: c.LowerBound, family: c.Family, prior: c.Prior, held: c.HeldPrior, known: c.KnownWeights, hurried: c.hurried, seed: c.Seed,
+		},
+		classes: c.Classes, model: c.From,
+	}
 }

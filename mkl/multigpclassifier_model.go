@@ -19,12 +19,6 @@ type MultiGPClassifierModel[T comparable] struct {
 // Kind returns multigp-classifier.
 func (m *MultiGPClassifierModel[T]) Kind() string { return "multigp-classifier" }
 
-// Posteriors returns the approximate posterior of each function: one for two
-// classes, that of the second against the first; else one for each class.
-func (m *MultiGPClassifierModel[T]) Posteriors() []*mgp.Posterior {
-	return slices.Clone(m.posteriors)
-}
-
 // Classes returns the classes in the order of probabilities and decisions.
 func (m *MultiGPClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
 
@@ -40,7 +34,7 @@ func (m *MultiGPClassifierModel[T]) Predict(x ...Features) (labels []T, probabil
 // of Sharpness. They are computed from logarithms and are never 0 where those are
 // not below −745.
 func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
-	t, err := m.design.checkInputs(x)
+	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}

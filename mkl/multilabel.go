@@ -11,6 +11,7 @@ import (
 // [Classifier], with its settings and its source. The zero value is ready to fit.
 type MultiLabel struct {
 	Fitting
+	Ascent
 
 	Lambda, Gamma, Omega Gamma   // as in [Classifier]
 	Margin               float64 // as in [Classifier]
@@ -22,27 +23,21 @@ type MultiLabel struct {
 	// and Restarts is an error.
 	From *MultiLabelModel
 
-	Landmarks *Landmarks // as in [Regression]
+	MissingViews    bool          // as in [Regression]
+	AllowDuplicates bool          // as in [Regression]
+	Storage         KernelStorage // as in [Regression]
+	Slopes          func(Slopes)  // as in [Regression]
+	Landmarks       *Landmarks    // as in [Regression]
 }
 
-// Fit fits the model to the views of N samples and, for each label, whether
-// each of them has it. Errors are those of [Regression.Fit].
-func (c MultiLabel) Fit(ctx context.Context, views []View, labels ...[]bool) (*MultiLabelModel, error) {
-	known := make([][]Label, len(labels))
-	for o, label := range labels {
-		known[o] = make([]Label, len(label))
-		for i, has := range label {
-			known[o][i] = Absent
-			if has {
-				known[o][i] = Present
-			}
-		}
-	}
-	return c.FitKnown(ctx, views, known...)
+// fitting returns the settings of a fit.
+func (c MultiLabel) fitting() *fitting {
+	return &fitting{Fitting: c.Fitting, Ascent: c.Ascent, allowDuplicates: c.AllowDuplicates, missingViews: c.MissingViews, storage: c.Storage, slopes: c.Slopes}
 }
 
-// FitKnown is Fit where labels of some samples are not known.
-func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Label) (*MultiLabelModel, error) {
+// Fit fits the model to the views of N samples and, for each label, what is known of each of them: [LabelsOf] returns
+// labels of which all is known. Errors are those of [Regression.Fit].
+func (c MultiLabel) Fit(ctx context.Context, views []View, labels ...[]Label) (*MultiLabelModel, error) {
 	y, err := checkKnown(labels)
 	if err != nil {
 		return nil, err
@@ -52,7 +47,7 @@ func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Labe
 	if c.From != nil {
 		from = &c.From.scores
 	}
-	s, err := fitScores(ctx, &c.Fitting, c.Landmarks, settings, views, y, len(labels), c.EstimateMemory, from)
+	s, err := fitScores(ctx, c.fitting(), c.Landmarks, settings, views, y, len(labels), c.EstimateMemory, from)
 	if s == nil {
 		return nil, err
 	}
@@ -64,6 +59,6 @@ func (c MultiLabel) FitKnown(ctx context.Context, views []View, labels ...[]Labe
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-func (c MultiLabel) EstimateMemory(s Size) int64 {
-	return c.kernelMemory(c.Landmarks.size(s), s.Outputs)
+func (c MultiLabel) EstimateMemory(s FitSize) int64 {
+	return c.fitting().kernelMemory(c.Landmarks.size(s), s.Outputs)
 }

@@ -21,6 +21,9 @@ func (m *MultiLabelModel) Predictor(opt PredictorOptions) (*LabelPredictor, erro
 	return &LabelPredictor{s}, nil
 }
 
+// Info says what pruning kept of the score of each label, and bounds what that does to its mean and standard deviation.
+func (p *LabelPredictor) Info() []PredictorInfo { return p.infos() }
+
 // Predict stores in probability, which has an entry for each label, the
 // probability that the sample has it. The sample is given as one row for each of
 // the model's Inputs. A probability of another length is an error; others are those of

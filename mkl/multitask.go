@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/slab"
 )
@@ -18,13 +20,14 @@ import (
 // out of the model. The zero value is ready to fit.
 //
 // RBF, Laplacian, Categorical and FromDistance kernels of one width, unless centred or
-// normalised, have it learned, for each latent function. Views with [Function] in place of a kernel hold
+// normalised, have it learned, for each latent function. Views with [kernel.KnownFunction] in place of a kernel hold
 // functions that are known; of such views alone it is a sparse linear model of several targets.
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011.
 type MultiTask struct {
 	Fitting
+	Ascent
 
 	// Latents is the number of latent functions of each view with a kernel; 0 means as many as
 	// there are targets, but no more than 5.
@@ -37,7 +40,7 @@ type MultiTask struct {
 	// and Held says what of it, and of the noise, is held instead of learned. Zeros
 	// stand for a Pi of ½ and a Variance of 1.
 	Prior SlabPrior
-	Held  Held
+	Held  HeldSlab
 
 	KeepAll bool // keep latent functions that no target needs
 	Plain   bool // do exactly the published updates, which need many more sweeps
@@ -59,19 +62,21 @@ type MultiTask struct {
 	// takes the place of Seed, Prior and the start of the noise, and Restarts is an error. Functions that it
 	// has taken out stay out.
 	From *MultiTaskModel
+
+	Slopes func(Slopes) // as in [Regression]
+}
+
+// fitting returns the settings of a fit.
+func (t MultiTask) fitting() *fitting {
+	return &fitting{Fitting: t.Fitting, Ascent: t.Ascent, slopes: t.Slopes}
 }
 
 // Fit fits the model to the views of N samples and their targets. Given kernels
-// ([Precomputed]) and distances are N×N; the kernels of a prediction then carry one
+// ([kernel.Precomputed]) and distances are N×N; the kernels of a prediction then carry one
 // more column, the kernel of each sample with itself. Errors are those of
 // [Regression.Fit].
 func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*MultiTaskModel, error) {
-	if err := t.refuseMissingViews("MultiTask"); err != nil {
-		return nil, err
-	}
-	if err := t.refuseKernelStorage("MultiTask"); err != nil {
-		return nil, err
-	}
+	f := t.fitting()
 	n, err := checkTargets(y, t.MissingTargets)
 	if err != nil {
 		return nil, err
@@ -79,31 +84,29 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	if err := t.checkLatents(n, len(y)); err != nil {
 		return nil, err
 	}
-	if views, err = functionViews(views); err != nil {
-		return nil, err
-	}
-	ds, err := bindViews(views, n, false)
+	train, err := bindFunctions(views, n)
 	if err != nil {
 		return nil, err
 	}
-	if err := ds.checkSquare(views, n); err != nil {
+	if err := train.CheckSquare(); err != nil {
 		return nil, err
 	}
-	if err := t.check(t.memory(Size{Samples: n, Kernels: ds.kernelViews(), Outputs: len(y)}, t.forms(ds, y))); err != nil {
+	ds := train.Design
+	if err := f.check(t.memory(FitSize{Samples: n, Kernels: ds.KernelViews(), Outputs: len(y)}, t.forms(ds, y))); err != nil {
 		return nil, err
 	}
-	covariances, held, err := ds.covariances(ctx, views, t.Workers, !t.FixedKernels)
+	covariances, err := train.Covariances(ctx, t.Workers, !t.FixedKernels)
 	if err != nil {
 		return nil, err
 	}
 	each := t.latents(len(y))
-	latents, of := ds.latentsOf(covariances, each, n)
+	latents, of := latentsOf(ds, covariances, each, n)
 	from, err := t.from(len(y), len(latents), n)
 	if err != nil {
 		return nil, err
 	}
 	targets, z := standardizeTargets(y, t.RawTargets)
-	fit, err := bestStart(ctx, &t.Fitting, func(seed uint64, a vi.Ascent) (*slab.MultiTaskFit, error) {
+	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*slab.MultiTaskFit, error) {
 		return slab.MultiTask{
 			Prior: t.Prior, SharedNoise: t.SharedNoise, Held: t.Held, Plain: t.Plain, KeepAll: t.KeepAll,
 			MeanOnly: t.MeanOnly, Seed: seed, Ascent: a, Workers: t.Workers, From: from,
@@ -113,7 +116,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 		return nil, err
 	}
 	if t.Slopes != nil {
-		s, err := ds.widthSlopes(held, of, fit.BoundGradient)
+		s, err := widthSlopes(ds, heldMatrices(covariances), of, fit.BoundGradient)
 		if err != nil {
 			return nil, err
 		}
@@ -121,8 +124,8 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	}
 	m := &MultiTaskModel{posterior: fit.Posterior, targets: targets}
 	m.onViews = onViews{
-		t.record(newTrace(fit.Record, fit.Collapsed)),
-		ds.latentFunctions(of, each, fit.Posterior.State().Lengths),
+		f.record(newTrace(fit.Record, fit.Collapsed)),
+		ds.LatentFunctions(of, each, fit.Posterior.State().Lengths),
 	}
 	if werr := checkWeights(m.KernelWeights()); werr != nil {
 		return nil, errors.Join(err, werr)
@@ -146,22 +149,33 @@ func (t MultiTask) checkLatents(n, targets int) error {
 
 // latentsOf returns the latent functions on the n training samples, each of every view with a kernel, of
 // the covariances given, and the known ones of views without; and the view of each.
-func (ds *design) latentsOf(covariances []slab.Covariance, each, n int) (latents []slab.Latent, of []int) {
-	var inputs []Features
-	for _, in := range ds.inputs {
-		inputs = append(inputs, in.basis)
-	}
-	known := ds.functions(inputs, 0, n)
+func latentsOf(ds *gram.Design, covariances []gram.Covariance, each, n int) (latents []slab.Latent, of []int) {
+	known := ds.Functions(ds.Features(), 0, n)
 	for i, c := range covariances {
-		if ds.views[i].isFunction() {
+		if ds.Views[i].IsFunction() {
 			latents, of = append(latents, slab.Latent{Mean: known.Row(i)}), append(of, i)
 			continue
 		}
+		own := slab.FixedCovariance(c.K)
+		if c.Length > 0 {
+			own = slab.DecayCovariance(c.K, c.Length, c.Least, c.Most)
+		}
 		for range each {
-			latents, of = append(latents, slab.Latent{Covariance: c}), append(of, i)
+			latents, of = append(latents, slab.Latent{Covariance: own}), append(of, i)
 		}
 	}
 	return latents, of
+}
+
+// heldMatrices returns the matrices of the kernels whose lengths are held; those of the others are empty.
+func heldMatrices(covariances []gram.Covariance) []la.Matrix[float64] {
+	held := make([]la.Matrix[float64], len(covariances))
+	for i, c := range covariances {
+		if c.Length == 0 {
+			held[i] = c.K
+		}
+	}
+	return held
 }
 
 // from returns the fit that From continues, nil without, which must be of these numbers of targets,
@@ -171,24 +185,24 @@ func (t MultiTask) from(targets, latents, n int) (*slab.MultiTaskFit, error) {
 		return nil, nil
 	}
 	return &slab.MultiTaskFit{Posterior: t.From.posterior},
-		checkShape(&t.Fitting, "%d targets, %d latent functions and %d samples where there are %d, %d and %d",
-			len(t.From.targets), len(t.From.design.views), t.From.design.d, targets, latents, n)
+		checkShape(t.fitting(), "%d targets, %d latent functions and %d samples where there are %d, %d and %d",
+			len(t.From.targets), len(t.From.design.Views), t.From.design.D, targets, latents, n)
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes; views with [Function] are no kernels.
+// EstimateMemory returns about how many bytes a fit of the given size takes; views with [kernel.KnownFunction] are no kernels.
 // It counts a tridiagonal form of every kernel, half as large as its matrix. Fit makes none of a kernel whose width
 // it learns, nor where targets are missing, and asks for that much less.
-func (t MultiTask) EstimateMemory(s Size) int64 { return t.memory(s, s.Kernels) }
+func (t MultiTask) EstimateMemory(s FitSize) int64 { return t.memory(s, s.Kernels) }
 
 // forms returns of how many kernels a fit makes tridiagonal forms.
-func (t MultiTask) forms(ds *design, y [][]float64) (n int) {
+func (t MultiTask) forms(ds *gram.Design, y [][]float64) (n int) {
 	for _, target := range y {
 		if slices.ContainsFunc(target, math.IsNaN) {
 			return 0
 		}
 	}
-	for i := range ds.views {
-		if v := &ds.views[i]; !v.isFunction() && (t.FixedKernels || !v.decays()) {
+	for i := range ds.Views {
+		if v := &ds.Views[i]; !v.IsFunction() && (t.FixedKernels || v.Decay() == 0) {
 			n++
 		}
 	}
@@ -196,7 +210,7 @@ func (t MultiTask) forms(ds *design, y [][]float64) (n int) {
 }
 
 // memory is EstimateMemory with so many tridiagonal forms.
-func (t MultiTask) memory(s Size, forms int) int64 {
+func (t MultiTask) memory(s FitSize, forms int) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(s.Outputs)
 	M := P * float64(t.latents(s.Outputs))
 	words := float64(6*M*N) + float64(3*L*N) + float64(8*L*M)

@@ -76,7 +76,7 @@ func (m *MultiTaskModel) decode(f *fileReader) error {
 		Phi: f.takeMatrix("phi", M, N), PhiVariance: f.takeMatrix("phi.variance", M, N),
 	}
 	for i := range s.Dense {
-		s.Dense[i] = !m.design.views[i].isFunction()
+		s.Dense[i] = !m.design.Views[i].IsFunction()
 	}
 	if !j.MeanOnly {
 		s.Factors = make([]la.Matrix[float64], M)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/slab"
 )
@@ -32,9 +33,9 @@ func (m *MultiTaskModel) Kind() string { return "multi-task" }
 // Outputs tells what was learned of each target: its weights of the latent
 // functions, in its units, and the probabilities that they are not zero. Active are
 // those of an active function that are more likely there than not.
-func (m *MultiTaskModel) Outputs() []Output {
+func (m *MultiTaskModel) Outputs() []ModelOutput {
 	latents, noise := m.KernelWeights(), m.NoiseSD()
-	out := make([]Output, len(m.targets))
+	out := make([]ModelOutput, len(m.targets))
 	for q := range out {
 		out[q].NoiseSD = noise[q]
 		for i, w := range m.Weights(q) {
@@ -62,11 +63,11 @@ func (m *MultiTaskModel) NoiseSD() []float64 {
 // names are those of KernelWeights; those of functions that were taken out of the
 // model are zero.
 func (m *MultiTaskModel) Weights(target int) []SlabWeight {
-	out := make([]SlabWeight, len(m.design.views))
-	for i, v := range m.design.views {
+	out := make([]SlabWeight, len(m.design.Views))
+	for i, v := range m.design.Views {
 		p := m.posterior.Weight(target, i)
 		mean, _ := p.Moments()
-		out[i] = SlabWeight{v.name, m.targets[target].sd * mean, m.targets[target].sd * math.Sqrt(p.VarW()), p.Inclusion()}
+		out[i] = SlabWeight{v.Name, m.targets[target].sd * mean, m.targets[target].sd * math.Sqrt(p.VarW()), p.Inclusion()}
 	}
 	return out
 }
@@ -80,11 +81,11 @@ func (m *MultiTaskModel) Weights(target int) []SlabWeight {
 func (m *MultiTaskModel) KernelWeights() []KernelWeight {
 	s := m.posterior.State()
 	energy := m.posterior.Energy()
-	out := make([]KernelWeight, len(m.design.views))
+	out := make([]KernelWeight, len(m.design.Views))
 	var largest float64
-	for i, v := range m.design.views {
-		w := KernelWeight{View: v.name, Kernel: v.kernel.String()}
-		power := la.SumSq(s.Phi.Row(i)) / float64(m.design.d)
+	for i, v := range m.design.Views {
+		w := KernelWeight{View: v.Name, Kernel: v.Kernel.String()}
+		power := la.SumSq(s.Phi.Row(i)) / float64(m.design.D)
 		for q := range m.targets {
 			w.Mean += energy.At(q, i)
 			w.SD += float64(power * m.posterior.Weight(q, i).VarW())
@@ -101,7 +102,7 @@ func (m *MultiTaskModel) KernelWeights() []KernelWeight {
 
 // PredictTargets predicts every target. It takes one matrix for each of Inputs.
 func (m *MultiTaskModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
-	t, err := m.design.checkInputs(x)
+	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}
@@ -124,13 +125,13 @@ func (m *MultiTaskModel) PredictTargets(ctx context.Context, opt PredictOptions,
 // PredictLatents predicts the latent functions, [function][sample], without the
 // targets' noise. Those that were taken out of the model are zero.
 func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
-	t, err := m.design.checkInputs(x)
+	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}
-	out := newPrediction(len(m.design.views), t, opt)
+	out := newPrediction(len(m.design.Views), t, opt)
 	err = m.predict(ctx, opt, x, t, func(first int, p *slab.MultiTaskPrediction) {
-		for i := range m.design.views {
+		for i := range m.design.Views {
 			copy(out.Mean[i][first:], p.Phi.Row(i))
 			if !opt.MeanOnly {
 				copy(out.Variance[i][first:], p.PhiVariance.Row(i))
@@ -146,8 +147,8 @@ func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions,
 // predict calls do with the predictions of the samples from first on, for block
 // after block.
 func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *slab.MultiTaskPrediction)) error {
-	return m.design.eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
-		p, err := m.posterior.Predict(k, self, m.design.functions(x, first, n), vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
+	return m.design.EachBlock(ctx, opt.Workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
+		p, err := m.posterior.Predict(k, self, m.design.Functions(x, first, n), vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})
 		if err == nil {
 			do(first, p)
 		}
@@ -159,7 +160,7 @@ func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Fe
 func (m *MultiTaskModel) String() string {
 	active := countActive(m.KernelWeights())
 	return fmt.Sprintf("multi-task model of %d targets with %d latent functions (%d active) on %d samples, bound %.6g",
-		len(m.targets), len(m.design.views), active, m.design.d, m.Bound())
+		len(m.targets), len(m.design.Views), active, m.design.D, m.Bound())
 }
 
 // Summary describes the model in words, line by line.

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/reuse"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // MultiTaskPredictor predicts all targets of one sample at a time. Like
@@ -16,7 +19,7 @@ import (
 // at a part of the training samples, on which for smooth kernels all of them nearly
 // depend. Kernels that were given as matrices keep every sample.
 type MultiTaskPredictor struct {
-	pointKernels
+	gram.Points
 	info    []PredictorInfo // by target
 	latents []pointLatent
 
@@ -24,7 +27,7 @@ type MultiTaskPredictor struct {
 	weight, square, within la.Matrix[float64]
 	bias, noise            []float64 // by target; noise is a variance
 	meanOnly               bool
-	pool                   scratchPool
+	pool                   reuse.Pool[scratch]
 }
 
 // pointLatent is a latent function at a sample whose kernels with the function's
@@ -37,9 +40,12 @@ type pointLatent struct {
 }
 
 // Predictor prunes the model for predictions of single samples, of all targets:
-// opt.Target is not used and Published has no meaning. For each latent function it
+// Published plays no role. For each latent function it
 // costs about two products of the samples' order.
 func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, error) {
+	if err := opt.check(1); err != nil {
+		return nil, err
+	}
 	s := m.posterior.State()
 	if !opt.MeanOnly && s.Factors == nil {
 		return nil, errors.New("mkl: Predictor: the fit had MeanOnly, and so must the predictor")
@@ -53,8 +59,8 @@ func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, e
 	all := slices.Concat(pr.kept, pr.known)
 	Q, P := len(m.targets), len(all)
 	p := &MultiTaskPredictor{
-		pointKernels: newPointKernels(pr.design, upTo(P), samples, true),
-		weight:       la.NewMatrix[float64](Q, P), square: la.NewMatrix[float64](Q, P), within: la.NewMatrix[float64](Q, P),
+		Points: gram.NewPoints(pr.design, vec.UpTo(P), samples, true),
+		weight: la.NewMatrix[float64](Q, P), square: la.NewMatrix[float64](Q, P), within: la.NewMatrix[float64](Q, P),
 		meanOnly: opt.MeanOnly,
 	}
 	for _, f := range pr.kept {
@@ -78,20 +84,26 @@ func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, e
 		p.bias, p.noise = append(p.bias, t.mean), append(p.noise, t.sd*t.sd*s.Noise[q])
 		p.info = append(p.info, pr.info(q, samples, t.sd))
 	}
-	p.pool = newScratchPool(p.newScratch)
+	p.pool = reuse.NewPool(p.newScratch)
 	return p, nil
 }
 
 func (p *MultiTaskPredictor) newScratch() *scratch {
-	s := p.pointKernels.newScratch()
+	s := &scratch{PointScratch: p.Points.NewScratch()}
 	s.g, s.spread = make([]float64, len(p.latents)), make([]float64, len(p.latents))
-	s.picked, s.solved = make([]float64, p.samples), make([]float64, p.samples)
+	s.picked, s.solved = make([]float64, p.Samples), make([]float64, p.Samples)
 	return s
 }
 
-// Info says what pruning kept, Kernels being latent functions, and bounds what that
-// does to a target's mean and standard deviation.
-func (p *MultiTaskPredictor) Info(target int) PredictorInfo { return p.info[target].clone() }
+// Info says for each target what pruning kept, Kernels being latent functions, and bounds what that does to its mean
+// and standard deviation.
+func (p *MultiTaskPredictor) Info() []PredictorInfo {
+	out := make([]PredictorInfo, len(p.info))
+	for q, i := range p.info {
+		out[q] = i.clone()
+	}
+	return out
+}
 
 // Predict stores the predictive means and variances (noise included) of one sample,
 // given as one row for each of the model's Inputs, in mean and variance, which have
@@ -106,12 +118,12 @@ func (p *MultiTaskPredictor) Predict(mean, variance []float64, x ...[]float64) e
 	case variance != nil && len(variance) != len(p.bias):
 		return fmt.Errorf("mkl: variance has length %d and there are %d targets", len(variance), len(p.bias))
 	}
-	if err := p.checkPoint(x); err != nil {
+	if err := checkPoint(p.Inputs, x); err != nil {
 		return err
 	}
-	s := p.pool.take()
+	s := p.pool.Take()
 	p.predict(s, mean, variance, x)
-	p.pool.put(s)
+	p.pool.Put(s)
 	for q, m := range mean {
 		v := 1.0
 		if variance != nil {
@@ -125,20 +137,20 @@ func (p *MultiTaskPredictor) Predict(mean, variance []float64, x ...[]float64) e
 }
 
 func (p *MultiTaskPredictor) predict(s *scratch, mean, variance []float64, x [][]float64) {
-	p.kernels(s, x)
+	p.Kernels(s.PointScratch, x)
 	for n := range p.latents {
 		l := &p.latents[n]
-		if v := &p.views[n]; l.known {
-			s.g[n], s.spread[n] = v.value(&p.inputs[v.input], x[v.input]), 0
+		if v := &p.Views[n]; l.known {
+			s.g[n], s.spread[n] = v.Value(&p.Inputs[v.Input], x[v.Input]), 0
 			continue
 		}
 		k := s.picked[:len(l.pick)]
-		pick(k, s.k.Row(n), l.pick)
+		vec.Pick(k, s.K.Row(n), l.pick)
 		s.g[n] = la.Dot(l.beta, k)
 		if variance != nil {
 			v := s.solved[:l.t.Rows]
-			la.Gemv(&s.ws, la.NoTrans, 1, l.t, k, 0, v)
-			s.spread[n] = max(0, s.self[n]-la.SumSq(v))
+			la.Gemv(&s.WS, la.NoTrans, 1, l.t, k, 0, v)
+			s.spread[n] = max(0, s.Self[n]-la.SumSq(v))
 		}
 	}
 	for q, b := range p.bias {

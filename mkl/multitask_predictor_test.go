@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // taskProblem returns targets made from functions of two inputs, and views of them
@@ -28,11 +29,11 @@ func taskProblem(n int) (views []View, y [][]float64, a, b Features) {
 		y[2][i] = 100 * (g + 0.2*rng.NormFloat64())
 	}
 	return []View{
-		{Name: "a", X: a, Kernel: RBF{Width: 1}, Standardize: true},
-		{Name: "a", X: a, Kernel: Laplacian{Width: 1}},
-		{Name: "b", X: b, Kernel: RBF{}, Center: true},
-		{Name: "b", X: b, Kernel: Polynomial{Offset: 1}, Normalize: true},
-		{Name: "b", X: b, Kernel: Linear{}},
+		{Name: "a", X: a, Input: "x1", Kernel: kernel.RBF{Width: 1}, Standardize: true},
+		{Name: "a", X: a, Input: "x1", Kernel: kernel.Laplacian{Width: 1}},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.RBF{}, Center: true},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.Polynomial{Offset: 1}, Normalize: true},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.Linear{}},
 	}, y, a, b
 }
 
@@ -52,7 +53,7 @@ func requireTasks(t *testing.T, m *MultiTaskModel, p *MultiTaskPredictor, meanOn
 		}
 		require.NoError(t, p.Predict(mean, variance, point...))
 		for q := range mean {
-			info, unit := p.Info(q), m.targets[q].sd
+			info, unit := p.Info()[q], m.targets[q].sd
 			assert.LessOrEqual(t, math.Abs(mean[q]-want.Mean[q][i]), info.MeanError+1e-9*unit, "sample %d, target %d", i, q)
 			if !meanOnly {
 				assert.LessOrEqual(t, math.Abs(math.Sqrt(variance[q])-math.Sqrt(want.Variance[q][i])), info.SDError+1e-9*unit, "sample %d, target %d", i, q)
@@ -63,24 +64,24 @@ func requireTasks(t *testing.T, m *MultiTaskModel, p *MultiTaskPredictor, meanOn
 
 func TestMultiTaskPredictorWithinItsBounds(t *testing.T) {
 	views, y, a, b := taskProblem(40)
-	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 25}, Latents: 1, KeepAll: true}.Fit(context.Background(), views[:4], y...)
+	m, err := MultiTask{Ascent: Ascent{MaxSweeps: 25}, Latents: 1, KeepAll: true}.Fit(context.Background(), views[:4], y...)
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(1, 1))
 	far := normal(rng, 20, 3)
 	la.Scal(3, far.Data)
-	for _, opt := range []PredictorOptions{{}, {Tolerance: -1}, {Tolerance: 1e-6}, {Tolerance: 0.5}, {Tolerance: 20}, {Tolerance: 0.1, MeanOnly: true}} {
+	for _, opt := range []PredictorOptions{{}, {Exact: true}, {Tolerance: 1e-6}, {Tolerance: 0.5}, {Tolerance: 20}, {Tolerance: 0.1, MeanOnly: true}} {
 		p, err := m.Predictor(opt)
 		require.NoError(t, err)
-		info := p.Info(0)
-		if opt.Tolerance >= 0 {
+		info := p.Info()[0]
+		if !opt.Exact {
 			noise := m.NoiseSD()
 			for q := range y {
-				tol := max(opt.Tolerance, 0)
+				tol := opt.Tolerance
 				if tol == 0 {
 					tol = DefaultPruning
 				}
-				assert.LessOrEqual(t, p.Info(q).MeanError, tol*noise[q])
-				assert.LessOrEqual(t, p.Info(q).SDError, tol*noise[q])
+				assert.LessOrEqual(t, p.Info()[q].MeanError, tol*noise[q])
+				assert.LessOrEqual(t, p.Info()[q].SDError, tol*noise[q])
 			}
 		} else {
 			assert.Len(t, info.Samples, 40)
@@ -88,7 +89,7 @@ func TestMultiTaskPredictorWithinItsBounds(t *testing.T) {
 			assert.Zero(t, info.SDError)
 		}
 		requireTasks(t, m, p, opt.MeanOnly, a, b)
-		if info.Certain {
+		if info.Kind == BoundProved {
 			requireTasks(t, m, p, opt.MeanOnly, normal(rng, 20, 1), far)
 		}
 	}
@@ -97,7 +98,7 @@ func TestMultiTaskPredictorWithinItsBounds(t *testing.T) {
 // Smooth functions of one feature depend on few samples, however many there are.
 func TestMultiTaskPredictorPrunes(t *testing.T) {
 	x, y, _ := relatedTasks(80)
-	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 30}, Latents: 2, MissingTargets: true}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y...)
+	m, err := MultiTask{Ascent: Ascent{MaxSweeps: 30}, Latents: 2, MissingTargets: true}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y...)
 	require.NoError(t, err)
 	around := la.NewMatrix[float64](60, 1) // where the samples are and beyond
 	for i := range around.Data {
@@ -107,9 +108,9 @@ func TestMultiTaskPredictorPrunes(t *testing.T) {
 	for _, tolerance := range []float64{1e-4, 0.01, 0.5} {
 		p, err := m.Predictor(PredictorOptions{Tolerance: tolerance})
 		require.NoError(t, err)
-		info := p.Info(0)
+		info := p.Info()[0]
 		assert.LessOrEqual(t, len(info.Samples), last)
-		assert.True(t, info.Certain)
+		assert.Equal(t, BoundProved, info.Kind)
 		last = len(info.Samples)
 		requireTasks(t, m, p, false, x)
 		requireTasks(t, m, p, false, around)
@@ -118,16 +119,16 @@ func TestMultiTaskPredictorPrunes(t *testing.T) {
 
 	// Unbounded kernels are pruned by the values of the training.
 	views, targets, a, b := taskProblem(40)
-	linear, err := MultiTask{Fitting: Fitting{MaxSweeps: 20}, Latents: 1}.Fit(context.Background(), []View{views[0], views[4]}, targets...)
+	linear, err := MultiTask{Ascent: Ascent{MaxSweeps: 20}, Latents: 1}.Fit(context.Background(), []View{views[0], views[4]}, targets...)
 	require.NoError(t, err)
 	lp, err := linear.Predictor(PredictorOptions{Tolerance: 0.1})
 	require.NoError(t, err)
-	assert.False(t, lp.Info(0).Certain)
-	assert.Less(t, len(lp.Info(0).Samples), 40)
+	assert.Equal(t, BoundAssumed, lp.Info()[0].Kind)
+	assert.Less(t, len(lp.Info()[0].Samples), 40)
 	requireTasks(t, linear, lp, false, a, b)
 	p, err := m.Predictor(PredictorOptions{Tolerance: 1e9})
 	require.NoError(t, err)
-	assert.Empty(t, p.Info(0).Kernels)
+	assert.Empty(t, p.Info()[0].Kernels)
 	requireTasks(t, m, p, false, x)
 
 	var file bytes.Buffer
@@ -155,29 +156,29 @@ func TestMultiTaskPredictorPrunes(t *testing.T) {
 
 func TestMultiTaskPredictorOfGivenKernels(t *testing.T) {
 	x, y, _ := relatedTasks(24)
-	kernel, at := la.NewMatrix[float64](24, 24), la.NewMatrix[float64](24, 25)
+	similarity, at := la.NewMatrix[float64](24, 24), la.NewMatrix[float64](24, 25)
 	distance := la.NewMatrix[float64](24, 24)
 	for i := range 24 {
 		for j := range 24 {
 			d := x.At(i, 0) - x.At(j, 0)
 			distance.Set(i, j, d*d/2)
-			kernel.Set(i, j, math.Exp(-d*d/2))
+			similarity.Set(i, j, math.Exp(-d*d/2))
 			at.Set(i, j, math.Exp(-d*d/2))
 		}
 		at.Set(i, 24, 1)
 	}
-	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 20}, Latents: 1}.Fit(context.Background(),
-		[]View{{X: kernel, Kernel: Precomputed{}}, {X: distance, Kernel: FromDistance{Scale: 2}}}, y[1:]...)
+	m, err := MultiTask{Ascent: Ascent{MaxSweeps: 20}, Latents: 1}.Fit(context.Background(),
+		[]View{{X: similarity, Input: "x1", Kernel: kernel.Precomputed{}}, {X: distance, Input: "x2", Kernel: kernel.FromDistance{Scale: 2}}}, y[1:]...)
 	require.NoError(t, err)
 	p, err := m.Predictor(PredictorOptions{})
 	require.NoError(t, err)
-	assert.Len(t, p.Info(0).Samples, 24)
+	assert.Len(t, p.Info()[0].Samples, 24)
 	requireTasks(t, m, p, false, at, distance)
 }
 
 func TestMultiTaskPredictorRefusals(t *testing.T) {
 	x, y, _ := relatedTasks(12)
-	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 5}, Latents: 1, MeanOnly: true}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y[2:]...)
+	m, err := MultiTask{Ascent: Ascent{MaxSweeps: 5}, Latents: 1, MeanOnly: true}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y[2:]...)
 	require.NoError(t, err)
 	_, err = m.Predictor(PredictorOptions{})
 	assert.EqualError(t, err, "mkl: Predictor: the fit had MeanOnly, and so must the predictor")
@@ -197,7 +198,7 @@ func TestMultiTaskPredictorRefusals(t *testing.T) {
 	} {
 		assert.EqualError(t, p.Predict(c.mean, c.variance, c.x...), c.want)
 	}
-	full, err := MultiTask{Fitting: Fitting{MaxSweeps: 5}, Latents: 1}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y[2:]...)
+	full, err := MultiTask{Ascent: Ascent{MaxSweeps: 5}, Latents: 1}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y[2:]...)
 	require.NoError(t, err)
 	p, err = full.Predictor(PredictorOptions{})
 	require.NoError(t, err)
@@ -209,9 +210,9 @@ func TestMultiTaskPredictorDoesNotAllocate(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	views, y, _, _ := taskProblem(30)
-	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 10}, Latents: 1, KeepAll: true}.Fit(context.Background(), views, y...)
+	m, err := MultiTask{Ascent: Ascent{MaxSweeps: 10}, Latents: 1, KeepAll: true}.Fit(context.Background(), views, y...)
 	require.NoError(t, err)
-	for _, opt := range []PredictorOptions{{}, {Tolerance: -1}, {MeanOnly: true}} {
+	for _, opt := range []PredictorOptions{{}, {Exact: true}, {MeanOnly: true}} {
 		p, err := m.Predictor(opt)
 		require.NoError(t, err)
 		a, b, mean, variance := []float64{0.1}, []float64{1, 2, 3}, make([]float64, 3), make([]float64, 3)
@@ -230,12 +231,12 @@ func TestMultiTaskPredictorDoesNotAllocate(t *testing.T) {
 func BenchmarkMultiTaskPredictor(b *testing.B) {
 	for _, n := range []int{100, 400} {
 		x, y, _ := relatedTasks(n)
-		m, err := MultiTask{Fitting: Fitting{MaxSweeps: 30}, Latents: 2, MissingTargets: true}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}}, y...)
+		m, err := MultiTask{Ascent: Ascent{MaxSweeps: 30}, Latents: 2, MissingTargets: true}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y...)
 		require.NoError(b, err)
 		for _, c := range []struct {
 			name string
 			opt  PredictorOptions
-		}{{"full", PredictorOptions{}}, {"mean", PredictorOptions{MeanOnly: true}}, {"unpruned", PredictorOptions{Tolerance: -1}}} {
+		}{{"full", PredictorOptions{}}, {"mean", PredictorOptions{MeanOnly: true}}, {"unpruned", PredictorOptions{Exact: true}}} {
 			p, err := m.Predictor(c.opt)
 			require.NoError(b, err)
 			b.Run(fmt.Sprintf("n=%d/%s", n, c.name), func(b *testing.B) {
@@ -250,7 +251,7 @@ func BenchmarkMultiTaskPredictor(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(p.samples), "samples")
+				b.ReportMetric(float64(p.Samples), "samples")
 			})
 		}
 	}

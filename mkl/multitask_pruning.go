@@ -8,6 +8,9 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // latentPruning decides what a [MultiTaskPredictor] leaves out. All quantities are
@@ -27,7 +30,7 @@ import (
 // dᵀG·d ≤ κ·tr(G(K − C·Cᵀ)) ≤ ε² = κ·Σ λ_n·r_n, so that the function's variance
 // moves by at most ε·(2√κ + ε).
 type latentPruning struct {
-	design   *design // a view for each function kept
+	design   *gram.Design // a view for each function kept
 	meanOnly bool
 	tol      float64
 	noise    []float64 // by target
@@ -43,7 +46,7 @@ type latentPruning struct {
 // prunedLatent is a latent function with its weights for each target.
 type prunedLatent struct {
 	index                  int
-	view                   boundView
+	view                   gram.Bound
 	weight, square, within []float64 // |E[w]|, E[w²], Var[w]
 	alpha, root            []float64
 	factor                 la.Matrix[float64]
@@ -57,19 +60,13 @@ type prunedLatent struct {
 func newLatentPruning(opt PredictorOptions, m *MultiTaskModel) *latentPruning {
 	s := m.posterior.State()
 	pr := &latentPruning{
-		meanOnly: opt.MeanOnly, tol: opt.Tolerance, noise: s.Noise, certain: true,
+		meanOnly: opt.MeanOnly, tol: opt.pruning(), exact: opt.Exact, noise: s.Noise, certain: true,
 		meanError: make([]float64, len(m.targets)), varError: make([]float64, len(m.targets)),
-	}
-	switch {
-	case pr.tol == 0:
-		pr.tol = DefaultPruning
-	case pr.tol < 0:
-		pr.tol, pr.exact = 0, true
 	}
 	for _, i := range s.Active {
 		f := &prunedLatent{
-			index: i, view: m.design.views[i], alpha: s.Alpha.Row(i), root: s.Root.Row(i),
-			kappa: m.design.views[i].largest, norm: math.Sqrt(max(0, la.Dot(s.Alpha.Row(i), s.Phi.Row(i)))),
+			index: i, view: m.design.Views[i], alpha: s.Alpha.Row(i), root: s.Root.Row(i),
+			kappa: m.design.Views[i].Largest, norm: math.Sqrt(max(0, la.Dot(s.Alpha.Row(i), s.Phi.Row(i)))),
 		}
 		if s.Factors != nil {
 			f.factor = s.Factors[i]
@@ -79,14 +76,14 @@ func newLatentPruning(opt PredictorOptions, m *MultiTaskModel) *latentPruning {
 			mean, square := w.Moments()
 			f.weight, f.square, f.within = append(f.weight, math.Abs(mean)), append(f.square, square), append(f.within, w.VarW())
 		}
-		if f.view.isFunction() {
+		if f.view.IsFunction() {
 			pr.known = append(pr.known, f)
 			continue
 		}
-		pr.exact = pr.exact || f.view.kernel.statistic().kind == given
+		pr.exact = pr.exact || f.view.Kernel.Statistic().Kind == kernel.GivenStatistic
 		pr.kept = append(pr.kept, f)
 	}
-	pr.design = &design{inputs: m.design.inputs, d: m.design.d}
+	pr.design = &gram.Design{Inputs: m.design.Inputs, D: m.design.D}
 	return pr
 }
 
@@ -132,14 +129,14 @@ func (pr *latentPruning) dropFunctions() {
 			break
 		}
 		pr.meanError, pr.varError = mean, variance
-		pr.certain = pr.certain && (f.view.certain || share(f) == 0)
+		pr.certain = pr.certain && (f.view.Certain || share(f) == 0)
 		pr.kept = pr.kept[1:]
 	}
 	slices.SortFunc(pr.kept, func(a, b *prunedLatent) int { return cmp.Compare(a.index, b.index) })
 	for _, f := range slices.Concat(pr.kept, pr.known) {
-		pr.design.views = append(pr.design.views, f.view)
+		pr.design.Views = append(pr.design.Views, f.view)
 	}
-	pr.design.group()
+	pr.design.Regroup()
 }
 
 // without bounds what a target's mean and variance lose with the function.
@@ -174,13 +171,13 @@ func (pr *latentPruning) dropSamples() error {
 	}
 	ks := make([]la.Matrix[float64], len(pr.kept))
 	for i := range ks {
-		ks[i] = la.NewMatrix[float64](pr.design.d, pr.design.d)
+		ks[i] = la.NewMatrix[float64](pr.design.D, pr.design.D)
 	}
 	var x []Features
-	for _, in := range pr.design.inputs {
-		x = append(x, in.basis)
+	for _, in := range pr.design.Inputs {
+		x = append(x, in.Basis)
 	}
-	if err := pr.design.cross(context.Background(), 0, x, 0, ks); err != nil {
+	if err := pr.design.Cross(context.Background(), 0, x, 0, ks); err != nil {
 		return err
 	}
 	importance := make([]float64, len(pr.kept))
@@ -192,7 +189,7 @@ func (pr *latentPruning) dropSamples() error {
 	}
 	for !pr.enough() {
 		best, most := -1, 0.0
-		for n := range pr.design.d {
+		for n := range pr.design.D {
 			var gain float64
 			for i, f := range pr.kept {
 				if r := f.span.rest[n]; r > f.span.floor {
@@ -218,7 +215,7 @@ func (pr *latentPruning) dropSamples() error {
 					c += float64(a * f.span.c.At(n, rank))
 				}
 				// What is left is known no better than to rounding.
-				f.left = max(f.left-float64(c*c), float64(pr.design.d)*0x1p-52*f.norm*f.norm)
+				f.left = max(f.left-float64(c*c), float64(pr.design.D)*0x1p-52*f.norm*f.norm)
 			}
 		}
 	}
@@ -241,7 +238,7 @@ func (pr *latentPruning) enough() bool {
 // samples returns the training samples that some function keeps, ascending.
 func (pr *latentPruning) samples() []int {
 	if pr.exact {
-		return upTo(pr.design.d)
+		return vec.UpTo(pr.design.D)
 	}
 	var all []int
 	for _, f := range pr.kept {
@@ -299,7 +296,7 @@ func (f *prunedLatent) point(pr *latentPruning, samples []int) (pointLatent, err
 	la.Syrk(ws, la.Transpose, 1, x, 0, h)
 	h.MirrorLower()
 	root := pivotedCholesky(h, func(rest []float64) bool {
-		f.lack = total(rest)
+		f.lack = vec.Total(rest)
 		return pr.lackIsSmall(f)
 	})
 	l.t = la.NewMatrix[float64](root.Cols, rank)
@@ -326,10 +323,10 @@ func (pr *latentPruning) lackIsSmall(f *prunedLatent) bool {
 // info describes the pruning for a target; sd is its unit.
 func (pr *latentPruning) info(q int, samples []int, sd float64) PredictorInfo {
 	mean, variance := pr.meanError[q], pr.varError[q]
-	info := PredictorInfo{Samples: samples, Certain: pr.certain}
+	info, certain := PredictorInfo{Samples: samples}, pr.certain
 	for _, f := range pr.kept {
 		info.Kernels = append(info.Kernels, f.index)
-		info.Certain = info.Certain && (f.span == nil || f.view.certain)
+		certain = certain && (f.span == nil || f.view.Certain)
 		m, v := f.projected(q)
 		mean += m
 		variance += v
@@ -338,6 +335,7 @@ func (pr *latentPruning) info(q int, samples []int, sd float64) PredictorInfo {
 		info.Kernels = append(info.Kernels, f.index)
 	}
 	slices.Sort(info.Kernels)
+	info.Kind = pruningKind(certain)
 	info.MeanError = sd * mean
 	if !pr.meanOnly {
 		info.SDError = sd * min(math.Sqrt(variance), variance/(2*math.Sqrt(pr.noise[q])))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // relatedTasks returns four targets made from two functions of x, in units of
@@ -39,8 +40,8 @@ func relatedTasks(n int) (x Features, y [][]float64, gap map[int]float64) {
 func TestMultiTaskLearnsFromRelatedTargets(t *testing.T) {
 	testkit.NotShort(t)
 	x, y, gap := relatedTasks(60)
-	views := []View{{Name: "time", X: x, Kernel: RBF{Width: 1}}}
-	estimator := MultiTask{Fitting: Fitting{Restarts: 2, Notes: map[string]string{"k": "v"}}, Latents: 3, MissingTargets: true}
+	views := []View{{Name: "time", X: x, Kernel: kernel.RBF{Width: 1}}}
+	estimator := MultiTask{Fitting: Fitting{Notes: map[string]string{"k": "v"}}, Ascent: Ascent{Restarts: 2}, Latents: 3, MissingTargets: true}
 	m, err := estimator.Fit(context.Background(), views, y...)
 	require.NoError(t, err)
 	p, err := m.PredictTargets(context.Background(), PredictOptions{}, x)
@@ -92,17 +93,17 @@ func TestMultiTaskLearnsFromRelatedTargets(t *testing.T) {
 func TestMultiTaskGivenKernels(t *testing.T) {
 	x, y, _ := relatedTasks(24)
 	y = y[1:]
-	kernel, distance := la.NewMatrix[float64](24, 24), la.NewMatrix[float64](24, 24)
+	similarity, distance := la.NewMatrix[float64](24, 24), la.NewMatrix[float64](24, 24)
 	for i := range 24 {
 		for j := range 24 {
 			d := x.At(i, 0) - x.At(j, 0)
-			kernel.Set(i, j, math.Exp(-d*d/2))
+			similarity.Set(i, j, math.Exp(-d*d/2))
 			distance.Set(i, j, d*d/2)
 		}
 	}
 	withSelf := la.NewMatrix[float64](24, 25)
 	for i := range 24 {
-		copy(withSelf.Row(i), kernel.Row(i))
+		copy(withSelf.Row(i), similarity.Row(i))
 		withSelf.Set(i, 24, 1)
 	}
 	var want *Prediction
@@ -112,12 +113,12 @@ func TestMultiTaskGivenKernels(t *testing.T) {
 		fixed bool
 		x     Features
 	}{
-		{"features", View{X: x, Kernel: RBF{Width: 1}}, true, x},
-		{"scale", View{X: x, Kernel: RBF{Scale: math.Sqrt2}}, true, x},
-		{"kernel", View{X: kernel, Kernel: Precomputed{}}, false, withSelf},
-		{"distance", View{X: distance, Kernel: FromDistance{Scale: 1}}, true, distance},
+		{"features", View{X: x, Kernel: kernel.RBF{Width: 1}}, true, x},
+		{"scale", View{X: x, Kernel: kernel.RBF{Scale: math.Sqrt2}}, true, x},
+		{"kernel", View{X: similarity, Kernel: kernel.Precomputed{}}, false, withSelf},
+		{"distance", View{X: distance, Kernel: kernel.FromDistance{Scale: 1}}, true, distance},
 	} {
-		m, err := MultiTask{Fitting: Fitting{MaxSweeps: 50}, Latents: 2, FixedKernels: c.fixed}.Fit(context.Background(), []View{c.view}, y...)
+		m, err := MultiTask{Ascent: Ascent{MaxSweeps: 50}, Latents: 2, FixedKernels: c.fixed}.Fit(context.Background(), []View{c.view}, y...)
 		require.NoError(t, err, c.name)
 		p, err := m.PredictTargets(context.Background(), PredictOptions{}, c.x)
 		require.NoError(t, err, c.name)
@@ -129,12 +130,12 @@ func TestMultiTaskGivenKernels(t *testing.T) {
 			assert.InDeltaSlice(t, want.Variance[q], p.Variance[q], 1e-3*m.targets[q].sd*m.targets[q].sd, c.name)
 		}
 	}
-	for _, k := range []Kernel{RBF{Width: 0.5}, RBF{Scale: 2}, Laplacian{Width: 3}, FromDistance{Scale: 2}} {
+	for _, k := range []kernel.Kernel{kernel.RBF{Width: 0.5}, kernel.RBF{Scale: 2}, kernel.Laplacian{Width: 3}, kernel.FromDistance{Scale: 2}} {
 		view, at := View{X: x, Kernel: k}, x
-		if _, ok := k.(FromDistance); ok {
+		if _, ok := k.(kernel.FromDistance); ok {
 			view.X, at = distance, distance
 		}
-		m, err := MultiTask{Fitting: Fitting{MaxSweeps: 30}, Latents: 1}.Fit(context.Background(), []View{view}, y...)
+		m, err := MultiTask{Ascent: Ascent{MaxSweeps: 30}, Latents: 1}.Fit(context.Background(), []View{view}, y...)
 		require.NoError(t, err, k.String())
 		assert.NotEqual(t, k.String(), m.KernelWeights()[0].Kernel, "its length is learned")
 		// Training and test kernels are the same function.
@@ -154,7 +155,7 @@ var inferenceAll = PredictOptions{}.inference()
 
 func TestMultiTaskRefusals(t *testing.T) {
 	x, y, _ := relatedTasks(12)
-	views := []View{{X: x, Kernel: RBF{}}}
+	views := []View{{X: x, Kernel: kernel.RBF{}}}
 	asymmetric := la.NewMatrix[float64](12, 12)
 	asymmetric.Set(3, 1, 1)
 	asymmetric.Set(1, 3, 2)
@@ -167,8 +168,8 @@ func TestMultiTaskRefusals(t *testing.T) {
 	}{
 		{MultiTask{}, nil, "mkl: views: none given"},
 		{MultiTask{Latents: -1}, views, "mkl: Latents is -1: it must not be negative"},
-		{MultiTask{}, []View{{X: asymmetric, Kernel: FromDistance{Scale: 1}}}, "mkl: views[0] (distance(scale=1)): X is not symmetric: X[1][3] is 2 and X[3][1] is 1"},
-		{MultiTask{}, []View{{X: rect, Kernel: Precomputed{}}}, "mkl: views[0] (precomputed): 5 basis points for 12 samples: the model needs square kernels"},
+		{MultiTask{}, []View{{X: asymmetric, Kernel: kernel.FromDistance{Scale: 1}}}, "mkl: views[0] (distance(scale=1)): X is not symmetric: X[1][3] is 2 and X[3][1] is 1"},
+		{MultiTask{}, []View{{X: rect, Kernel: kernel.Precomputed{}}}, "mkl: views[0] (precomputed): 5 basis points for 12 samples: the model needs square kernels"},
 		{MultiTask{Prior: SlabPrior{Variance: -1}}, views, "mkl: vi: Prior.Variance is -1: it must be positive and finite"},
 	} {
 		m, err := c.m.Fit(context.Background(), c.views, y[1:]...)
@@ -180,7 +181,7 @@ func TestMultiTaskRefusals(t *testing.T) {
 	_, err = MultiTask{Fitting: Fitting{MemoryLimit: 1000}}.Fit(context.Background(), views, y[1:]...)
 	var limit *MemoryError
 	assert.ErrorAs(t, err, &limit)
-	m, err := MultiTask{Fitting: Fitting{MaxSweeps: 5}, MeanOnly: true}.Fit(context.Background(), views, y[1:]...)
+	m, err := MultiTask{Ascent: Ascent{MaxSweeps: 5}, MeanOnly: true}.Fit(context.Background(), views, y[1:]...)
 	require.NoError(t, err)
 	_, err = m.PredictTargets(context.Background(), PredictOptions{}, x)
 	assert.ErrorContains(t, err, "means only")
@@ -200,7 +201,7 @@ func TestMultiTaskRefusals(t *testing.T) {
 func TestMultiTaskMemoryOfForms(t *testing.T) {
 	const n = 30
 	x, y, gap := relatedTasks(n)
-	views := []View{{X: x, Kernel: RBF{Width: 1}}, {X: x, Kernel: Laplacian{Width: 1}}, {X: x, Kernel: Linear{}, Center: true}}
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 1}}, {X: x, Kernel: kernel.Laplacian{Width: 1}}, {X: x, Kernel: kernel.Linear{}, Center: true}}
 	need := func(est MultiTask, y [][]float64) int64 {
 		est.MemoryLimit = 1
 		_, err := est.Fit(t.Context(), views, y...)
@@ -217,7 +218,7 @@ func TestMultiTaskMemoryOfForms(t *testing.T) {
 		}
 		y[0] = append(y[0], v)
 	}
-	all := MultiTask{}.EstimateMemory(Size{Samples: n, Kernels: 3, Outputs: 4})
+	all := MultiTask{}.EstimateMemory(FitSize{Samples: n, Kernels: 3, Outputs: 4})
 	assert.Equal(t, all, need(MultiTask{FixedKernels: true}, y))
 	assert.Equal(t, all-2*form, need(MultiTask{MissingTargets: true}, y), "two of the widths are learned")
 	assert.Equal(t, all-3*form, need(MultiTask{FixedKernels: true, MissingTargets: true}, missing))

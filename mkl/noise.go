@@ -7,10 +7,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -25,8 +25,8 @@ const (
 	// VaryingNoise is noise whose variance is a function of the inputs: its logarithm is
 	// a sum of Gaussian processes with the kernels of the views, as the function is, with
 	// scales of its own. Both are fitted by a lower bound on the evidence, under the
-	// method Evidence and DefaultFamily only; a fit takes several times as long as one
-	// with constant noise. docs/varying-noise.md has the derivation.
+	// method Evidence and FamilyDefault only; a fit takes several times as long as one
+	// with constant noise. docs/theory/varying-noise.md has the derivation.
 	//
 	// Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic Gaussian
 	// process regression", ICML 2011.
@@ -34,8 +34,8 @@ const (
 
 	// HeavyNoise is noise of one Student-t density, whose degrees of freedom, above 2, and
 	// scale are learned: targets far from the function hardly move it, and count as what they are. It is
-	// fitted by a lower bound on the evidence, under the method Evidence and DefaultFamily
-	// only. docs/heavy-noise.md has the derivation.
+	// fitted by a lower bound on the evidence, under the method Evidence and FamilyDefault
+	// only. docs/theory/heavy-noise.md has the derivation.
 	//
 	// Source: M. Kuss, "Gaussian process models for robust regression, classification, and
 	// reinforcement learning", 2006.
@@ -60,10 +60,8 @@ func (s *processSettings) checkNoise() error {
 	switch {
 	case s.noise < ConstantNoise || s.noise > HeavyNoise:
 		return fmt.Errorf("mkl: Noise: %v is not known", s.noise)
-	case s.noise != ConstantNoise && s.method >= Factorised:
-		return fmt.Errorf("mkl: Method: %v has no %v noise", s.method, s.noise)
-	case s.noise != ConstantNoise && s.family != DefaultFamily:
-		return fmt.Errorf("mkl: Family: %v: %v noise takes DefaultFamily", s.family, s.noise)
+	case s.noise != ConstantNoise && s.family != FamilyDefault:
+		return fmt.Errorf("mkl: Family: %v: %v noise takes FamilyDefault", s.family, s.noise)
 	}
 	return nil
 }
@@ -108,7 +106,7 @@ var otherNoises = []otherNoise{
 // addNoise fits a member once more with other noise, if a test of its residuals calls for
 // that, and returns the densities with those of the new member. Of the
 // members that the mixture would keep it is the one with the highest density. The
-// members took the time spent, and were fitted to views.
+// members were fitted to views, and each is the forecast of one in seconds.
 //
 // Residuals may also differ in size because the function is wrong for part of the
 // samples; noise that explains that away spoils the function. If the squared errors of
@@ -118,10 +116,10 @@ var otherNoises = []otherNoise{
 // standard errors there is no new member. Noise with heavy tails is there for the function's
 // sake, which outliers spoil, and an edge that the function is too smooth for leaves large
 // residuals too: those errors have to fall.
-func (a Auto) addNoise(ctx context.Context, m *PoolModel, views [][]View, y []float64, density [][]float64, spent time.Duration, other otherNoise) ([][]float64, error) {
+func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []float64, density [][]float64, each float64, other otherNoise) ([][]float64, error) {
 	best := -1
 	for i, w := range stack(density[:len(views)], a.Seed) {
-		if other.rejects(m.members[i]) && w >= smallShare(len(views)) && (best < 0 || total(density[i]) > total(density[best])) {
+		if other.rejects(m.members[i]) && w >= smallShare(len(views)) && (best < 0 || vec.Total(density[i]) > vec.Total(density[best])) {
 			best = i
 		}
 	}
@@ -134,11 +132,11 @@ func (a Auto) addNoise(ctx context.Context, m *PoolModel, views [][]View, y []fl
 			other.seen, other.name, other.most))
 		return density, nil
 	}
-	if a.Time > 0 && 2*spent > a.Time {
+	if a.Time > 0 && float64(each*float64(len(m.members)+2)) > a.Time.Seconds() {
 		m.left = append(m.left, name)
 		return density, nil
 	}
-	g := MultiGP{Fitting: a.Fitting, Noise: other.noise, hurried: true}
+	g := MultiGP{Fitting: a.Fitting, Climb: a.Climb, Noise: other.noise, hurried: true}
 	g.Notes = nil
 	if a.Progress != nil {
 		g.Progress = func(q Progress) {
@@ -196,7 +194,7 @@ func clearlyLess(a, b []float64, errors float64) bool {
 	for i, v := range b {
 		difference[i] = v - a[i]
 	}
-	mean, sd := meanSD(difference)
+	mean, sd := vec.MeanSD(difference)
 	return mean > errors*sd/math.Sqrt(float64(len(a)))
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -37,7 +39,7 @@ func TestVaryingNoise(t *testing.T) {
 	for i := range y { // units of the target must not matter
 		y[i] = 7 + 1000*y[i]
 	}
-	views := []View{{Name: "wide", X: x, Kernel: RBF{Width: 1}}, {Name: "narrow", X: x, Kernel: RBF{Width: 0.2}}}
+	views := []View{{Name: "wide", X: x, Kernel: kernel.RBF{Width: 1}}, {Name: "narrow", X: x, Kernel: kernel.RBF{Width: 0.2}}}
 	m, err := MultiGP{Noise: VaryingNoise}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	require.Len(t, m.NoiseWeights(), 2)
@@ -63,13 +65,11 @@ func TestVaryingNoise(t *testing.T) {
 
 func TestVaryingNoiseRefusals(t *testing.T) {
 	x, y := uneven(rand.New(rand.NewPCG(1, 20)), 10, growing)
-	views := []View{{X: x, Kernel: RBF{Width: 1}}}
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 1}}}
 	for want, g := range map[string]MultiGP{
 		"Noise: NoiseModel(3) is not known":                {Noise: 3},
-		"Method: published has no varying noise":           {Noise: VaryingNoise, Method: Published},
-		"Method: factorised has no heavy noise":            {Noise: HeavyNoise, Method: Factorised},
-		"Family: ARD: varying noise takes DefaultFamily":   {Noise: VaryingNoise, Family: ARD},
-		"Family: Laplace: heavy noise takes DefaultFamily": {Noise: HeavyNoise, Family: Laplace},
+		"Family: ARD: varying noise takes FamilyDefault":   {Noise: VaryingNoise, Family: FamilyFlat},
+		"Family: Laplace: heavy noise takes FamilyDefault": {Noise: HeavyNoise, Family: FamilyLaplace},
 	} {
 		_, err := g.Fit(context.Background(), views, y)
 		assert.ErrorContains(t, err, want)
@@ -112,12 +112,12 @@ func TestPoolWithVaryingNoise(t *testing.T) {
 // agree.
 func TestLeftOutDensitiesAreComparable(t *testing.T) {
 	x, y := uneven(rand.New(rand.NewPCG(4, 20)), 200, func(float64) float64 { return 30 })
-	views := []View{{X: x, Kernel: RBF{Width: 1}}}
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 1}}}
 	constant, err := MultiGP{}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	varying, err := MultiGP{Noise: VaryingNoise}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
-	assert.InDelta(t, total(constant.leftOutDensity(y))/200, total(varying.leftOutDensity(y))/200, 0.02)
+	assert.InDelta(t, vec.Total(constant.leftOutDensity(y))/200, vec.Total(varying.leftOutDensity(y))/200, 0.02)
 }
 
 // The test keeps its level where the noise is constant, also with heavy tails, and
@@ -184,7 +184,7 @@ func TestVaryingNoiseFarAway(t *testing.T) {
 	for i := range y {
 		y[i] *= 1e140
 	}
-	m, err := MultiGP{Noise: VaryingNoise}.Fit(context.Background(), []View{{X: x, Kernel: Linear{}}, {X: x, Kernel: RBF{Width: 1}}}, y)
+	m, err := MultiGP{Noise: VaryingNoise}.Fit(context.Background(), []View{{X: x, Kernel: kernel.Linear{}}, {X: x, Kernel: kernel.RBF{Width: 1}}}, y)
 	require.NoError(t, err)
 	_, variance, err := m.Predict(Column([]float64{1e3}))
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestHeavyNoise(t *testing.T) {
 		}
 		y[i] = 7 + 1000*y[i]
 	}
-	views := []View{{Name: "wide", X: x, Kernel: RBF{Width: 1}}, {Name: "narrow", X: x, Kernel: RBF{Width: 0.2}}}
+	views := []View{{Name: "wide", X: x, Kernel: kernel.RBF{Width: 1}}, {Name: "narrow", X: x, Kernel: kernel.RBF{Width: 0.2}}}
 	m, err := MultiGP{Noise: HeavyNoise}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	assert.Contains(t, m.Summary(), "the noise has heavy tails: Student-t of ")
@@ -280,7 +280,7 @@ func TestPoolWithHeavyNoise(t *testing.T) {
 	assert.Contains(t, m.Summary(), "the residuals have heavy tails (a test at the level of 1 %)")
 	names, _ := m.Members()
 	assert.Contains(t, strings.Join(names, "; "), "noise with heavy tails")
-	normal, err := MultiGP{}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 1}}, {X: x, Kernel: Constant{}}}, y)
+	normal, err := MultiGP{}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}, {X: x, Kernel: kernel.Constant{}}}, y)
 	require.NoError(t, err)
 	at, _ := uneven(rng, 2000, growing)
 	off := func(m interface {

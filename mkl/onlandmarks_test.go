@@ -10,15 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // onLandmarkViews are views whose kernels with landmarks take all that kernels can: units, ranks, columns and a
 // kernel of a sample with itself that is 1.
 func onLandmarkViews(x Features) []View {
 	return []View{
-		{Name: "wide", X: x, Kernel: RBF{Width: 2}, Standardize: true},
-		{Name: "ranks", X: x, Kernel: Laplacian{Width: 2}, Ranks: true},
-		{Name: "some", X: x, Kernel: Linear{}, Columns: []int{2, 0}, Normalize: true},
+		{Name: "wide", X: x, Kernel: kernel.RBF{Width: 2}, Standardize: true},
+		{Name: "ranks", X: x, Kernel: kernel.Laplacian{Width: 2}, Ranks: true},
+		{Name: "some", X: x, Kernel: kernel.Linear{}, Columns: []int{2, 0}, Normalize: true},
 	}
 }
 
@@ -28,12 +30,12 @@ func TestRegressionOnLandmarks(t *testing.T) {
 	x, y := waves(1, n, 0.2)
 	landmarks := x.Slice(20, 20+D, 0, 3)
 	at := &Landmarks{Choose: GivenLandmarks, Given: []Features{landmarks}}
-	f := Fitting{MaxSweeps: 12, Seed: 3} // each sweep enlarges what the kernels' last digits differ by
-	m, err := Regression{Fitting: f, Landmarks: at}.Fit(t.Context(), onLandmarkViews(x)[:1], y)
+	f := fitting{Fitting: Fitting{Seed: 3}, Ascent: Ascent{MaxSweeps: 12}} // each sweep enlarges what the kernels' last digits differ by
+	m, err := Regression{Fitting: f.Fitting, Ascent: f.Ascent, Landmarks: at}.Fit(t.Context(), onLandmarkViews(x)[:1], y)
 	require.NoError(t, err)
 	assert.Equal(t, D, m.Samples())
 
-	_, sd := columnStats(x)
+	_, sd := gram.ColumnStats(x)
 	k := la.NewMatrix[float64](n, D)
 	for i := range n {
 		for d := range D {
@@ -45,7 +47,7 @@ func TestRegressionOnLandmarks(t *testing.T) {
 			k.Set(i, d, math.Exp(-square/(2*2*2)))
 		}
 	}
-	want, err := Regression{Fitting: f}.FitKernels(t.Context(), []la.Matrix[float64]{k}, y)
+	want, err := Regression{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(t.Context(), PrecomputedViews(k), y)
 	require.NoError(t, err)
 	assert.InEpsilonSlice(t, want.Trace().Bounds, m.Trace().Bounds, 1e-11)
 	got, variance, err := m.Predict(x)
@@ -62,24 +64,24 @@ func TestEstimatorsOnLandmarks(t *testing.T) {
 	x, y := waves(2, n, 0.2)
 	points, _ := waves(3, 40, 0)
 	views, at := onLandmarkViews(x), &Landmarks{Count: 25}
-	f := Fitting{MaxSweeps: 60}
+	f := fitting{Ascent: Ascent{MaxSweeps: 60}}
 	second := slices.Clone(y)
 	for i := range second {
 		second[i] += x.At(i, 1)
 	}
 	var models []Model
-	r, err := Regression{Fitting: f, Landmarks: at}.Fit(t.Context(), views, y)
+	r, err := Regression{Fitting: f.Fitting, Ascent: f.Ascent, Landmarks: at}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
-	s, err := SharedRegression{Fitting: f, Landmarks: at}.Fit(t.Context(), views, y, second)
+	s, err := SharedRegression{Fitting: f.Fitting, Ascent: f.Ascent, Landmarks: at}.Fit(t.Context(), views, y, second)
 	require.NoError(t, err)
 	_, labels, _ := crests(2, n, 3, 0.2)
-	c, err := Classifier[string]{Fitting: f, Landmarks: at}.Fit(t.Context(), views, labels)
+	c, err := Classifier[string]{Fitting: f.Fitting, Ascent: f.Ascent, Landmarks: at}.Fit(t.Context(), views, labels)
 	require.NoError(t, err)
 	high := make([]bool, n)
 	for i, l := range labels {
 		high[i] = l != "low"
 	}
-	b, err := MultiLabel{Fitting: f, Landmarks: at}.Fit(t.Context(), views, high)
+	b, err := MultiLabel{Fitting: f.Fitting, Ascent: f.Ascent, Landmarks: at}.Fit(t.Context(), views, LabelsOf(high))
 	require.NoError(t, err)
 	models = append(models, r, s, c, b)
 	for _, m := range models {
@@ -130,14 +132,14 @@ func TestEverySampleALandmark(t *testing.T) {
 	x, y := waves(5, n, 0.2)
 	_, labels, _ := crests(5, n, 3, 0.2)
 	points, _ := waves(6, 20, 0)
-	views, f, at := onLandmarkViews(x), Fitting{MaxSweeps: 5}, &Landmarks{Count: n}
+	views, f, at := onLandmarkViews(x), fitting{Ascent: Ascent{MaxSweeps: 5}}, &Landmarks{Count: n}
 	same := func(a, b Model) {
 		t.Helper()
 		assert.InEpsilonSlice(t, a.Trace().Bounds, b.Trace().Bounds, 1e-10)
 	}
-	r, err := Regression{Fitting: f}.Fit(t.Context(), views, y)
+	r, err := Regression{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
-	on, err := Regression{Fitting: f, Landmarks: at}.Fit(t.Context(), views, y)
+	on, err := Regression{Fitting: f.Fitting, Ascent: f.Ascent, Landmarks: at}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	same(r, on)
 	want, _, err := r.Predict(points)
@@ -145,23 +147,23 @@ func TestEverySampleALandmark(t *testing.T) {
 	got, _, err := on.Predict(points)
 	require.NoError(t, err)
 	assert.InDeltaSlice(t, want, got, 1e-10)
-	s, err := SharedRegression{Fitting: f}.Fit(t.Context(), views, y)
+	s, err := SharedRegression{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
-	sharedOn, err := SharedRegression{Fitting: f, Landmarks: at}.Fit(t.Context(), views, y)
+	sharedOn, err := SharedRegression{Fitting: f.Fitting, Ascent: f.Ascent, Landmarks: at}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	same(s, sharedOn)
-	c, err := Classifier[string]{Fitting: f}.Fit(t.Context(), views, labels)
+	c, err := Classifier[string]{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(t.Context(), views, labels)
 	require.NoError(t, err)
-	classOn, err := Classifier[string]{Fitting: f, Landmarks: at}.Fit(t.Context(), views, labels)
+	classOn, err := Classifier[string]{Fitting: f.Fitting, Ascent: f.Ascent, Landmarks: at}.Fit(t.Context(), views, labels)
 	require.NoError(t, err)
 	same(c, classOn)
 }
 
 func TestOnLandmarksRefuses(t *testing.T) {
 	x, y := waves(4, 40, 0.1)
-	kernel := la.NewMatrix[float64](40, 40)
+	similarity := la.NewMatrix[float64](40, 40)
 	for i := range 40 {
-		kernel.Set(i, i, 1)
+		similarity.Set(i, i, 1)
 	}
 	for _, c := range []struct {
 		name  string
@@ -169,14 +171,14 @@ func TestOnLandmarksRefuses(t *testing.T) {
 		views []View
 		want  string
 	}{
-		{"centred", Regression{Landmarks: &Landmarks{}}, []View{{X: x, Kernel: Linear{}, Center: true}}, "Landmarks exclude Center"},
-		{"given", Regression{Landmarks: &Landmarks{}}, []View{{X: kernel, Kernel: Precomputed{}}}, "landmarks need features"},
-		{"slopes", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{Slopes: func(Slopes) {}}}, onLandmarkViews(x), "Slopes: Landmarks leave no derivatives"},
-		{"missing views", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{MissingViews: true}}, onLandmarkViews(x), "MissingViews is not for Landmarks"},
-		{"storage", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{Storage: KernelStorage{Float32: true}}}, onLandmarkViews(x), "Storage is not for Landmarks"},
+		{"centred", Regression{Landmarks: &Landmarks{}}, []View{{X: x, Kernel: kernel.Linear{}, Center: true}}, "Landmarks exclude Center"},
+		{"given", Regression{Landmarks: &Landmarks{}}, []View{{X: similarity, Kernel: kernel.Precomputed{}}}, "landmarks need features"},
+		{"slopes", Regression{Landmarks: &Landmarks{}, Slopes: func(Slopes) {}}, onLandmarkViews(x), "Slopes: not with Landmarks"},
+		{"missing views", Regression{Landmarks: &Landmarks{}, MissingViews: true}, onLandmarkViews(x), "MissingViews: not with Landmarks"},
+		{"storage", Regression{Landmarks: &Landmarks{}, Storage: KernelStorage{Float32: true}}, onLandmarkViews(x), "Storage: not with Landmarks"},
 		{"no kernel", Regression{Landmarks: &Landmarks{}}, []View{{X: x}}, "Kernel is nil"},
-		{"widths to be learned", Regression{Landmarks: &Landmarks{}}, []View{{X: x, Kernel: RBF{ARD: true}}}, "ARD: this estimator cannot learn widths"},
-		{"duplicates", Regression{Landmarks: &Landmarks{}}, []View{{X: x, Kernel: Linear{}}, {X: x, Kernel: Linear{}}}, "the same kernel matrix"},
+		{"widths to be learned", Regression{Landmarks: &Landmarks{}}, []View{{X: x, Kernel: kernel.RBF{ARD: true}}}, "ARD: this estimator cannot learn widths"},
+		{"duplicates", Regression{Landmarks: &Landmarks{}}, []View{{X: x, Kernel: kernel.Linear{}}, {X: x, Kernel: kernel.Linear{}}}, "the same kernel matrix"},
 		{"memory", Regression{Landmarks: &Landmarks{}, Fitting: Fitting{MemoryLimit: 1000}}, onLandmarkViews(x), "and may take"},
 	} {
 		_, err := c.r.Fit(t.Context(), c.views, y)
@@ -187,7 +189,7 @@ func TestOnLandmarksRefuses(t *testing.T) {
 	var value *ValueError
 	assert.ErrorAs(t, err, &value)
 
-	size := Size{Samples: 100_000, Kernels: 5, Outputs: 1}
+	size := FitSize{Samples: 100_000, Kernels: 5, Outputs: 1}
 	with, without := Regression{Landmarks: &Landmarks{Count: 200}}.EstimateMemory(size), Regression{}.EstimateMemory(size)
 	assert.Less(t, 100*with, without)
 }

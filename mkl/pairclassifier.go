@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/bemkl"
+	"github.com/bmkl/bmkl/vi/kbmf"
 )
 
 // PairClassifier is [PairRegression] of a label that pairs of a row and a column have or have
@@ -15,9 +15,10 @@ import (
 // Source: M. Gönen, "Predicting drug–target interactions from chemical and genomic kernels using
 // Bayesian matrix factorization", Bioinformatics 28 (2012), and that of [PairRegression], with a
 // bias, without which a pair that nothing is known of has the probability ½; derived in
-// docs/kbmf.md.
+// docs/theory/kbmf.md.
 type PairClassifier struct {
 	Fitting
+	Ascent
 
 	Components         int     // as in [PairRegression]
 	Lambda, Eta, Gamma Gamma   // as in [PairRegression]
@@ -28,6 +29,13 @@ type PairClassifier struct {
 	Plain  bool // does the plain updates alone, which need more sweeps
 
 	From *PairClassifierModel // as in [PairRegression]
+
+	AllowDuplicates bool // as in [Regression], of the views of either side
+}
+
+// fitting returns the settings of a fit.
+func (p PairClassifier) fitting() *fitting {
+	return &fitting{Fitting: p.Fitting, Ascent: p.Ascent, allowDuplicates: p.AllowDuplicates}
 }
 
 // Fit fits the model to the views of the rows, the views of the columns and a table of labels: 1
@@ -38,7 +46,8 @@ func (p PairClassifier) Fit(ctx context.Context, rows, columns []View, y Table) 
 	if err != nil {
 		return nil, err
 	}
-	d, err := p.pairData(ctx, "PairClassifier", rows, columns, y, R)
+	f := p.fitting()
+	d, err := f.gatherPairs(ctx, rows, columns, y, R)
 	if err != nil {
 		return nil, err
 	}
@@ -61,26 +70,26 @@ func (p PairClassifier) Fit(ctx context.Context, rows, columns []View, y Table) 
 	if !have[0] || !have[1] {
 		return nil, errors.New("mkl: y: all pairs observed have the same label, or none is: there is nothing to learn")
 	}
-	var from *bemkl.PairPosterior
+	var from *kbmf.Posterior
 	if p.From != nil {
 		from = p.From.posterior
-		if err := p.From.checkFrom(&p.Fitting, d, R); err != nil {
+		if err := p.From.checkFrom(f, d, R); err != nil {
 			return nil, err
 		}
 	}
-	fit, err := bestStart(ctx, &p.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.PairClassificationFit, error) {
-		return bemkl.PairClassification{
+	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*kbmf.ClassificationFit, error) {
+		return kbmf.Classification{
 			Components: R, Lambda: p.Lambda, Eta: p.Eta, Gamma: p.Gamma,
 			SigmaG: p.SigmaG, SigmaH: p.SigmaH, Margin: p.Margin, NoBias: p.NoBias,
 			Ascent: a, Plain: p.Plain, Workers: p.Workers, Seed: seed, From: from,
 		}.Fit(ctx, d.kx, d.kz, d.y)
-	}, func(fit *bemkl.PairClassificationFit) vi.Record { return fit.Record })
+	}, func(fit *kbmf.ClassificationFit) vi.Record { return fit.Record })
 	if fit == nil {
 		return nil, err
 	}
 	m := &PairClassifierModel{}
 	var serr error
-	if m.pairModel, serr = p.pairModel(d, fit.Posterior, fit.Record, fit.Collapsed); serr != nil {
+	if m.pairModel, serr = f.pairModel(d, fit.Posterior, fit.Record, fit.Collapsed); serr != nil {
 		return nil, errors.Join(err, serr)
 	}
 	if err == nil && fit.Collapsed {
@@ -90,6 +99,6 @@ func (p PairClassifier) Fit(ctx context.Context, rows, columns []View, y Table) 
 }
 
 // EstimateMemory returns about how many bytes a fit takes, as [PairRegression.EstimateMemory].
-func (p PairClassifier) EstimateMemory(rows, columns Size) int64 {
+func (p PairClassifier) EstimateMemory(rows, columns FitSize) int64 {
 	return PairRegression{Fitting: p.Fitting, Components: p.Components}.EstimateMemory(rows, columns)
 }

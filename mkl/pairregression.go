@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/bemkl"
+	"github.com/bmkl/bmkl/vi/kbmf"
 )
 
 // PairRegression is kernelised Bayesian matrix factorisation: it learns a value for each pair of
@@ -19,9 +20,10 @@ import (
 // [FactorAnalysis] completes a table of which no views are known.
 //
 // Source: M. Gönen, S. A. Khan and S. Kaski, "Kernelized Bayesian matrix factorization", ICML
-// 2013, with a bias and noise that is learned; derived in docs/kbmf.md.
+// 2013, with a bias and noise that is learned; derived in docs/theory/kbmf.md.
 type PairRegression struct {
 	Fitting
+	Ascent
 
 	// Components is the number R of factors of a row, or of a column; 0 means 5.
 	Components int
@@ -51,6 +53,13 @@ type PairRegression struct {
 	// and kernels, perhaps with other values of the pairs or priors, to continue from; it takes the
 	// place of Seed, and Restarts is an error.
 	From *PairRegressionModel
+
+	AllowDuplicates bool // as in [Regression], of the views of either side
+}
+
+// fitting returns the settings of a fit.
+func (p PairRegression) fitting() *fitting {
+	return &fitting{Fitting: p.Fitting, Ascent: p.Ascent, allowDuplicates: p.AllowDuplicates}
 }
 
 // Fit fits the model to the views of the rows, the views of the columns and a table of values, in
@@ -61,7 +70,8 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns []View, y Table) 
 	if err != nil {
 		return nil, err
 	}
-	d, err := p.pairData(ctx, "PairRegression", rows, columns, y, R)
+	f := p.fitting()
+	d, err := f.gatherPairs(ctx, rows, columns, y, R)
 	if err != nil {
 		return nil, err
 	}
@@ -70,31 +80,31 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns []View, y Table) 
 	}
 	scale := target{0, 1}
 	if !p.RawTargets {
-		scale.mean, scale.sd = meanSD(d.seen)
+		scale.mean, scale.sd = vec.MeanSD(d.seen)
 	}
 	for i, v := range d.y.Data {
 		d.y.Data[i] = (v - scale.mean) / scale.sd
 	}
-	var from *bemkl.PairPosterior
+	var from *kbmf.Posterior
 	if p.From != nil {
 		from = p.From.posterior
-		if err := p.From.checkFrom(&p.Fitting, d, R); err != nil {
+		if err := p.From.checkFrom(f, d, R); err != nil {
 			return nil, err
 		}
 	}
-	fit, err := bestStart(ctx, &p.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.PairFit, error) {
-		return bemkl.PairRegression{
+	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*kbmf.RegressionFit, error) {
+		return kbmf.Regression{
 			Components: R, Lambda: p.Lambda, Eta: p.Eta, Gamma: p.Gamma, Epsilon: p.Epsilon,
 			SigmaG: p.SigmaG, SigmaH: p.SigmaH, SigmaY: p.SigmaY, NoBias: p.NoBias,
 			Ascent: a, Plain: p.Plain, Workers: p.Workers, Seed: seed, From: from,
 		}.Fit(ctx, d.kx, d.kz, d.y)
-	}, func(fit *bemkl.PairFit) vi.Record { return fit.Record })
+	}, func(fit *kbmf.RegressionFit) vi.Record { return fit.Record })
 	if fit == nil {
 		return nil, err
 	}
 	m := &PairRegressionModel{scale: scale}
 	var serr error
-	if m.pairModel, serr = p.pairModel(d, fit.Posterior, fit.Record, fit.Collapsed); serr != nil {
+	if m.pairModel, serr = f.pairModel(d, fit.Posterior, fit.Record, fit.Collapsed); serr != nil {
 		return nil, errors.Join(err, serr)
 	}
 	if err == nil && fit.Collapsed {
@@ -105,10 +115,10 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns []View, y Table) 
 
 // EstimateMemory returns about how many bytes a fit takes of so many rows and columns, with the
 // kernels of each; their Outputs do not count.
-func (p PairRegression) EstimateMemory(rows, columns Size) int64 {
+func (p PairRegression) EstimateMemory(rows, columns FitSize) int64 {
 	R := p.Components
 	if R <= 0 {
 		R = defaultComponents
 	}
-	return p.pairMemory(rows, columns, R)
+	return p.fitting().pairMemory(rows, columns, R)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -30,19 +31,12 @@ func components(n int) (int, error) {
 type pairData struct {
 	y             la.Matrix[float64] // rows × columns, NaN where nothing is observed
 	seen          []float64          // the observed values, row by row
-	rows, columns *design
-	kx, kz        heldKernels
+	rows, columns *gram.Training
+	kx, kz        gram.Held
 }
 
-// pairData checks the views and the pairs of a fit with so many components, and computes the
-// kernels.
-func (f *Fitting) pairData(ctx context.Context, estimator string, rows, columns []View, y Table, components int) (*pairData, error) {
-	if err := f.refuseMissingViews(estimator); err != nil {
-		return nil, err
-	}
-	if err := f.refuseKernelStorage(estimator); err != nil {
-		return nil, err
-	}
+// gatherPairs checks the views and the pairs of a fit with so many components, and computes the kernels.
+func (f *fitting) gatherPairs(ctx context.Context, rows, columns []View, y Table, components int) (*pairData, error) {
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
 	}
@@ -52,19 +46,19 @@ func (f *Fitting) pairData(ctx context.Context, estimator string, rows, columns 
 		name  string
 		views []View
 		n     int
-		ds    **design
+		t     **gram.Training
 	}{{"rows", rows, n, &p.rows}, {"columns", columns, m, &p.columns}} {
-		ds, err := newDesign(side.views, side.n, false)
+		t, err := bindViews(side.views, side.n, false)
 		if err == nil {
-			err = ds.checkFixed(side.views)
+			err = t.CheckFixed()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", side.name, err)
 		}
-		*side.ds = ds
+		*side.t = t
 	}
 	need := f.pairMemory(
-		Size{Samples: n, Basis: p.rows.d, Kernels: len(rows)}, Size{Samples: m, Basis: p.columns.d, Kernels: len(columns)}, components)
+		FitSize{Samples: n, Basis: p.rows.D, Kernels: len(rows)}, FitSize{Samples: m, Basis: p.columns.D, Kernels: len(columns)}, components)
 	if err := f.check(need); err != nil {
 		return nil, err
 	}
@@ -81,31 +75,31 @@ func (f *Fitting) pairData(ctx context.Context, estimator string, rows, columns 
 		}
 		p.seen = append(p.seen, values...)
 	}
-	free := func(Size) int64 { return 0 } // the memory of both sides has been checked
-	if _, p.kx, err = f.kernelsOf(ctx, p.rows, rows, n, components, free); err != nil {
+	free := func(FitSize) int64 { return 0 } // the memory of both sides has been checked
+	if p.kx, err = f.weightedKernels(ctx, p.rows, components, free); err != nil {
 		return nil, fmt.Errorf("rows: %w", err)
 	}
-	if _, p.kz, err = f.kernelsOf(ctx, p.columns, columns, m, components, free); err != nil {
+	if p.kz, err = f.weightedKernels(ctx, p.columns, components, free); err != nil {
 		return nil, fmt.Errorf("columns: %w", err)
 	}
 	return p, nil
 }
 
 // pairMemory estimates what a fit takes.
-func (f *Fitting) pairMemory(rows, columns Size, components int) int64 {
+func (f *fitting) pairMemory(rows, columns FitSize, components int) int64 {
 	n, m, r := float64(rows.Samples), float64(columns.Samples), float64(components)
 	own := inBytes(float64(7*n*m) + float64((n+m)*r*(float64(6*r)+8))) // values, places and fitted values; factors
 	sum := own
-	for _, side := range []Size{rows, columns} {
+	for _, side := range []FitSize{rows, columns} {
 		more := f.kernelMemory(side, components)
 		sum = min(sum, math.MaxInt64-more) + more
 	}
 	return sum
 }
 
-// Side says of which rows, or of which columns, pairs are predicted. The zero value is all those
+// PairSide says of which rows, or of which columns, pairs are predicted. The zero value is all those
 // of the fit.
-type Side struct {
+type PairSide struct {
 	// X are new ones: a matrix for each distinct X of the side's views, a line for each of them.
 	X []Features
 

@@ -15,8 +15,8 @@ import (
 var pairSets = flag.Int("pairs.sets", 2, "sets that TestPairsAreCalibrated simulates")
 
 // TestPairsAreCalibrated simulates tables and counts how many pairs that were not observed lie in
-// their 90 % intervals, healed and not, and compares probabilities with frequencies. What it logs of
-// more sets is in docs/kbmf.md.
+// their 90 % intervals, healed and not, and compares probabilities with frequencies. docs/lab/pairs.md
+// has its counts for more sets.
 func TestPairsAreCalibrated(t *testing.T) {
 	testkit.NotShort(t)
 	const n, m, more = 45, 40, 20
@@ -28,7 +28,7 @@ func TestPairsAreCalibrated(t *testing.T) {
 		rows, columns, y, has := somePairs(seed+50, n+more, m+more)
 		r, c, values, newRows, newColumns := firstPairs(rows, columns, y, n, m)
 		_, _, labels, _, _ := firstPairs(rows, columns, has, n, m)
-		seen, seenLabels := Dense{}, Dense{}
+		seen, seenLabels := DenseTable{}, DenseTable{}
 		for i := range n {
 			seen, seenLabels = append(seen, append([]float64(nil), values[i]...)), append(seenLabels, append([]float64(nil), labels[i]...))
 			for j := range m {
@@ -41,7 +41,7 @@ func TestPairsAreCalibrated(t *testing.T) {
 		require.NoError(t, err)
 		classifier, err := PairClassifier{Components: 3}.Fit(context.Background(), r, c, seenLabels)
 		require.NoError(t, err)
-		for k, s := range [][2]Side{{}, {newRows, {}}, {{}, newColumns}, {newRows, newColumns}} {
+		for k, s := range [][2]PairSide{{}, {newRows, {}}, {{}, newColumns}, {newRows, newColumns}} {
 			for way, opt := range []PredictOptions{{}, {Unhealed: true}} {
 				v, err := model.PredictPairs(context.Background(), opt, s[0], s[1])
 				require.NoError(t, err)

@@ -5,7 +5,8 @@ import (
 	"io"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi/bemkl"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/vi/kbmf"
 )
 
 // pairsJSON is the settings of a model of pairs. The tensors of the rows have the prefix rows.,
@@ -43,7 +44,7 @@ func (f *fileWriter) addPairs(m *pairModel) pairsJSON {
 }
 
 // addPairSide adds one side and returns the settings of its design.
-func (f *fileWriter) addPairSide(prefix string, ds *design, s *bemkl.PairSideState) designJSON {
+func (f *fileWriter) addPairSide(prefix string, ds *gram.Design, s *kbmf.SideState) designJSON {
 	R, D, P, N := s.A.Rows, s.A.Cols, len(s.E), s.H.Cols
 	f.prefix = prefix
 	defer func() { f.prefix = "" }()
@@ -79,8 +80,8 @@ func (f *fileReader) takePairs(labels bool) (m pairModel, err error) {
 	}
 	bias := f.take("bias", 2)
 	gamma := unpair(f.take("gamma", 1, 2))
-	s := bemkl.PairState{
-		Priors: bemkl.PairPriors(j.Priors), SigmaG: j.SigmaG, SigmaH: j.SigmaH, Labels: labels, Noise: j.Noise, Margin: j.Margin,
+	s := kbmf.State{
+		Priors: kbmf.Priors(j.Priors), SigmaG: j.SigmaG, SigmaH: j.SigmaH, Labels: labels, Noise: j.Noise, Margin: j.Margin,
 	}
 	if f.has("epsilon") {
 		if e := unpair(f.take("epsilon", 1, 2)); len(e) == 1 {
@@ -100,7 +101,7 @@ func (f *fileReader) takePairs(labels bool) (m pairModel, err error) {
 	if err := f.close(); err != nil {
 		return m, err
 	}
-	p, err := bemkl.NewPairPosterior(s)
+	p, err := kbmf.NewPosterior(s)
 	if err != nil {
 		return m, err
 	}
@@ -109,7 +110,7 @@ func (f *fileReader) takePairs(labels bool) (m pairModel, err error) {
 }
 
 // takePairSide takes one side.
-func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *design, s bemkl.PairSideState, err error) {
+func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *gram.Design, s kbmf.SideState, err error) {
 	f.prefix = prefix
 	defer func() { f.prefix = "" }()
 	P, D := f.size("e.mean"), j.Basis
@@ -125,13 +126,13 @@ func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *design, s be
 	if f.err != nil {
 		return nil, s, f.err
 	}
-	s = bemkl.PairSideState{
+	s = kbmf.SideState{
 		Lambda: f.takeMatrix("lambda", R, D), A: f.takeMatrix("a", R, D), Eta: unpair(f.take("eta", P, 2)),
 		E: f.take("e.mean", P), ECov: f.takeCovariance("e.cov", P), Gram: f.takeUpper("gram", D),
 		H: f.takeMatrix("h.mean", R, N), HCov: la.NewMatrix[float64](N, R*R),
 	}
 	if f.has("healing.kernel") {
-		s.Healing = &bemkl.PairHealing{
+		s.Healing = &kbmf.Healing{
 			Kernel: f.takeLower("healing.kernel", D), Trust: f.takeMatrix("healing.trust", R, D),
 			Residual: f.takeMatrix("healing.residual", R, D), Precision: f.take("healing.precision", R),
 		}

@@ -6,36 +6,37 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/bemkl"
+	"github.com/bmkl/bmkl/vi/kbmf"
 )
 
 // pairModel is what models of pairs have in common.
 type pairModel struct {
 	record
-	rows, columns *design
-	posterior     *bemkl.PairPosterior
-	healed        [2]*selfDesign // of new rows and of new columns; nil if these are not healed
-	rounding      float64        // see Rounding
+	rows, columns *gram.Design
+	posterior     *kbmf.Posterior
+	healed        [2]*gram.SelfDesign // of new rows and of new columns; nil if these are not healed
+	rounding      float64             // see Rounding
 }
 
 // pairModel returns the model of a fit.
-func (f *Fitting) pairModel(d *pairData, p *bemkl.PairPosterior, rec vi.Record, collapsed bool) (m pairModel, err error) {
+func (f *fitting) pairModel(d *pairData, p *kbmf.Posterior, rec vi.Record, collapsed bool) (m pairModel, err error) {
 	var out []int
 	if collapsed {
 		out = []int{0}
 	}
-	m = pairModel{record: f.record(newTrace(rec, out)), rows: d.rows, columns: d.columns}
+	m = pairModel{record: f.record(newTrace(rec, out)), rows: d.rows.Design, columns: d.columns.Design}
 	err = m.set(p)
 	return m, err
 }
 
 // set completes the model by its posterior, and reports what is no number.
-func (m *pairModel) set(p *bemkl.PairPosterior) (err error) {
+func (m *pairModel) set(p *kbmf.Posterior) (err error) {
 	m.posterior = p
-	for i, ds := range [2]*design{m.rows, m.columns} {
+	for i, ds := range [2]*gram.Design{m.rows, m.columns} {
 		if p.Healable(i == 1) {
-			m.healed[i] = newSelfDesign(ds)
+			m.healed[i] = gram.NewSelfDesign(ds)
 		}
 	}
 	if m.rounding, err = p.Rounding(&la.Workspace{}); err != nil {
@@ -50,15 +51,15 @@ func (m *pairModel) set(p *bemkl.PairPosterior) (err error) {
 func (m *pairModel) Rounding() float64 { return m.rounding }
 
 // checkFrom reports what keeps a fit of so many components from going on from the model.
-func (m *pairModel) checkFrom(f *Fitting, d *pairData, components int) error {
+func (m *pairModel) checkFrom(f *fitting, d *pairData, components int) error {
 	rows, columns, own := m.Dims()
 	return checkShape(f, "%d components of %d rows with %d kernels and %d columns with %d kernels where there are %d of %d with %d and %d with %d",
-		own, rows, len(m.rows.views), columns, len(m.columns.views),
-		components, d.y.Rows, len(d.rows.views), d.y.Cols, len(d.columns.views))
+		own, rows, len(m.rows.Views), columns, len(m.columns.Views),
+		components, d.y.Rows, len(d.rows.Views), d.y.Cols, len(d.columns.Views))
 }
 
 // Posterior returns the approximate posterior, of standardised values.
-func (m *pairModel) Posterior() *bemkl.PairPosterior { return m.posterior }
+func (m *pairModel) Posterior() *kbmf.Posterior { return m.posterior }
 
 // Dims returns the numbers of rows and columns of the fit, and that of the components.
 func (m *pairModel) Dims() (rows, columns, components int) {
@@ -68,7 +69,7 @@ func (m *pairModel) Dims() (rows, columns, components int) {
 
 // Samples returns the number of basis points of the rows' kernels and of those of the columns,
 // together.
-func (m *pairModel) Samples() int { return m.rows.d + m.columns.d }
+func (m *pairModel) Samples() int { return m.rows.D + m.columns.D }
 
 // sides returns the views of the rows and those of the columns.
 func (m *pairModel) sides() [2]onViews {
@@ -78,12 +79,12 @@ func (m *pairModel) sides() [2]onViews {
 // Inputs describes the matrices that a prediction of new rows takes, and then those that one of
 // new columns takes. Their Views count from the first view of the rows, and go on with those of
 // the columns.
-func (m *pairModel) Inputs() []Input {
+func (m *pairModel) Inputs() []ModelInput {
 	rows, columns := m.SideInputs()
 	for _, in := range columns {
 		views := make([]int, len(in.Views))
 		for i, v := range in.Views {
-			views[i] = len(m.rows.views) + v
+			views[i] = len(m.rows.Views) + v
 		}
 		in.Views = views
 		rows = append(rows, in)
@@ -91,8 +92,8 @@ func (m *pairModel) Inputs() []Input {
 	return rows
 }
 
-// SideInputs describes the matrices of the X of a [Side]: of new rows, and of new columns.
-func (m *pairModel) SideInputs() (rows, columns []Input) {
+// SideInputs describes the matrices of the X of a [PairSide]: of new rows, and of new columns.
+func (m *pairModel) SideInputs() (rows, columns []ModelInput) {
 	s := m.sides()
 	return s[0].Inputs(), s[1].Inputs()
 }
@@ -114,7 +115,7 @@ func (m *pairModel) SideWeights() (rows, columns []KernelWeight) {
 // [RegressionModel.KernelSpreads]: it takes the matrices of new rows and then those of new columns.
 func (m *pairModel) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
 	s := m.sides()
-	n := min(len(x), len(m.rows.inputs))
+	n := min(len(x), len(m.rows.Inputs))
 	rows, err := s[0].KernelSpreads(ctx, opt, x[:n]...)
 	if err != nil {
 		return nil, fmt.Errorf("rows: %w", err)
@@ -127,7 +128,7 @@ func (m *pairModel) KernelSpreads(ctx context.Context, opt PredictOptions, x ...
 }
 
 // factors finds what is known of the factors of a side.
-func (m *pairModel) factors(ctx context.Context, opt PredictOptions, columns bool, s Side) (*bemkl.PairFactors, error) {
+func (m *pairModel) factors(ctx context.Context, opt PredictOptions, columns bool, s PairSide) (*kbmf.Factors, error) {
 	R, n, cols := m.posterior.Dims()
 	ds, own := m.rows, m.healed[0]
 	if columns {
@@ -148,20 +149,20 @@ func (m *pairModel) factors(ctx context.Context, opt PredictOptions, columns boo
 	if s.Known != nil {
 		return nil, fmt.Errorf("mkl: X and Known exclude each other")
 	}
-	healed := !opt.Published && !opt.Unhealed && own.heals(len(s.X), func(i int) int { return s.X[i].Cols })
+	healed := !opt.Published && !opt.Unhealed && own.Heals(len(s.X), func(i int) int { return s.X[i].Cols })
 	if healed {
-		ds = own.design
+		ds = own.Design
 	}
-	t, err := ds.checkInputs(s.X)
+	t, err := checkInputs(ds, s.X)
 	if err != nil {
 		return nil, err
 	}
-	out := &bemkl.PairFactors{Mean: la.NewMatrix[float64](R, t)}
+	out := &kbmf.Factors{Mean: la.NewMatrix[float64](R, t)}
 	if !opt.MeanOnly {
 		out.Covariance = la.NewMatrix[float64](t, R*R)
 	}
-	err = ds.eachBlock(ctx, opt.Workers, ds.blockWords(), healed, s.X, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
-		var f *bemkl.PairFactors
+	err = ds.EachBlock(ctx, opt.Workers, ds.BlockWords(), healed, s.X, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
+		var f *kbmf.Factors
 		var err error
 		if healed {
 			f, err = m.posterior.NewHealed(columns, k, self, opt.ofPairs())
@@ -181,9 +182,9 @@ func (m *pairModel) factors(ctx context.Context, opt PredictOptions, columns boo
 }
 
 // predict predicts the pairs of the rows and the columns.
-func (m *pairModel) predict(ctx context.Context, opt PredictOptions, rows, columns Side) (*bemkl.PairPrediction, error) {
+func (m *pairModel) predict(ctx context.Context, opt PredictOptions, rows, columns PairSide) (*kbmf.Prediction, error) {
 	if ctx == nil {
-		return nil, errNoContext
+		return nil, gram.ErrNoContext
 	}
 	x, err := m.factors(ctx, opt, false, rows)
 	if err != nil {
@@ -200,7 +201,7 @@ func (m *pairModel) predict(ctx context.Context, opt PredictOptions, rows, colum
 func (m *pairModel) describe(what string) string {
 	rows, columns, components := m.Dims()
 	return fmt.Sprintf("%s of %d rows and %d columns with %d components, on %d and %d kernels, bound %.6g",
-		what, rows, columns, components, len(m.rows.views), len(m.columns.views), m.Bound())
+		what, rows, columns, components, len(m.rows.Views), len(m.columns.Views), m.Bound())
 }
 
 // summary is a model's Summary; line tells of the pairs.
@@ -219,7 +220,7 @@ func (m *pairModel) summary(headline, line string) string {
 		weights []KernelWeight
 	}{{"rows", rows}, {"columns", columns}} {
 		fmt.Fprintf(&b, "%s: %s", side.name, summarizeActive(side.weights))
-		if note := m.healed[i].note(); note != "" {
+		if note := healingNote(m.healed[i]); note != "" {
 			fmt.Fprintf(&b, "new %s: %s", side.name, note)
 		}
 	}
@@ -239,12 +240,12 @@ func (m *PairRegressionModel) Kind() string { return "pair-regression" }
 func (m *PairRegressionModel) NoiseSD() float64 { return m.scale.sd * m.posterior.State().Noise }
 
 // Outputs tells what was learned of the values: their noise.
-func (m *PairRegressionModel) Outputs() []Output { return []Output{{NoiseSD: m.NoiseSD()}} }
+func (m *PairRegressionModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.NoiseSD()}} }
 
 // Predict returns the predictive mean and variance, noise included, [row][column], of every pair
 // of the rows and the columns, in the units of the values and their square. Errors are those of
 // [TargetModel.PredictTargets], and a place in Known that the fit does not have.
-func (m *PairRegressionModel) Predict(rows, columns Side) (mean, variance [][]float64, err error) {
+func (m *PairRegressionModel) Predict(rows, columns PairSide) (mean, variance [][]float64, err error) {
 	p, err := m.PredictPairs(context.Background(), PredictOptions{}, rows, columns)
 	if err != nil {
 		return nil, nil, err
@@ -255,7 +256,7 @@ func (m *PairRegressionModel) Predict(rows, columns Side) (mean, variance [][]fl
 // PredictPairs is Predict with options. New rows or columns take twice as many factorisations of
 // the basis points' order as there are components, in every call, half of them for healing: see
 // [PredictOptions].
-func (m *PairRegressionModel) PredictPairs(ctx context.Context, opt PredictOptions, rows, columns Side) (*PairPrediction, error) {
+func (m *PairRegressionModel) PredictPairs(ctx context.Context, opt PredictOptions, rows, columns PairSide) (*PairPrediction, error) {
 	p, err := m.predict(ctx, opt, rows, columns)
 	if err != nil {
 		return nil, err
@@ -292,11 +293,11 @@ type PairClassifierModel struct{ pairModel }
 func (m *PairClassifierModel) Kind() string { return "pair-classifier" }
 
 // Outputs tells of the label, of which nothing but the weights was learned.
-func (m *PairClassifierModel) Outputs() []Output { return make([]Output, 1) }
+func (m *PairClassifierModel) Outputs() []ModelOutput { return make([]ModelOutput, 1) }
 
 // Predict returns for every pair of the rows and the columns, [row][column], the probability that
 // it has the label. Errors are those of [PairRegressionModel.Predict].
-func (m *PairClassifierModel) Predict(rows, columns Side) ([][]float64, error) {
+func (m *PairClassifierModel) Predict(rows, columns PairSide) ([][]float64, error) {
 	p, err := m.PredictPairs(context.Background(), PredictOptions{}, rows, columns)
 	if err != nil {
 		return nil, err
@@ -305,7 +306,7 @@ func (m *PairClassifierModel) Predict(rows, columns Side) ([][]float64, error) {
 }
 
 // PredictPairs is Predict with options and scores, as [PairRegressionModel.PredictPairs].
-func (m *PairClassifierModel) PredictPairs(ctx context.Context, opt PredictOptions, rows, columns Side) (*PairLabelPrediction, error) {
+func (m *PairClassifierModel) PredictPairs(ctx context.Context, opt PredictOptions, rows, columns PairSide) (*PairLabelPrediction, error) {
 	p, err := m.predict(ctx, opt, rows, columns)
 	if err != nil {
 		return nil, err
@@ -325,9 +326,9 @@ func (m *PairClassifierModel) PredictPairs(ctx context.Context, opt PredictOptio
 	return out, nil
 }
 
-// BaseRate returns the probability of the label for a pair of which nothing is known, by the bias
+// baseRate returns the probability of the label for a pair of which nothing is known, by the bias
 // alone.
-func (m *PairClassifierModel) BaseRate() float64 {
+func (m *PairClassifierModel) baseRate() float64 {
 	R, _, _ := m.posterior.Dims()
 	zero, none := make([]float64, R), make([]float64, R*R)
 	_, _, p := m.posterior.Pair(zero, none, zero, none)
@@ -339,5 +340,5 @@ func (m *PairClassifierModel) String() string { return m.describe("classifier of
 
 // Summary describes the model in words, line by line.
 func (m *PairClassifierModel) Summary() string {
-	return m.summary(m.String(), fmt.Sprintf("a pair of which nothing is known has the label with probability %.3g\n", m.BaseRate()))
+	return m.summary(m.String(), fmt.Sprintf("a pair of which nothing is known has the label with probability %.3g\n", m.baseRate()))
 }

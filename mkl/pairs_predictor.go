@@ -5,7 +5,10 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi/bemkl"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/reuse"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi/kbmf"
 )
 
 // PairFactors is what is known of the factors of one row, or of one column: memory that a
@@ -27,7 +30,7 @@ type PairFactors struct {
 //	err = p.Known(film, 17)
 //	mean, variance, err := p.Predict(user, film)
 type PairPredictor struct {
-	posterior *bemkl.PairPosterior
+	posterior *kbmf.Posterior
 	scale     target
 	meanOnly  bool
 	sides     [2]pointSide
@@ -35,32 +38,35 @@ type PairPredictor struct {
 
 // pointSide finds the factors of one row, or column.
 type pointSide struct {
-	pointKernels
-	points  *bemkl.PairPoints
-	healed  *selfDesign        // nil if new factors are not healed
-	bare    []input            // the inputs of those that are not
-	fit     *bemkl.PairFactors // those of the fit
+	gram.Points
+	points  *kbmf.Points
+	healed  *gram.SelfDesign // nil if new factors are not healed
+	bare    []gram.Input     // the inputs of those that are not
+	fit     *kbmf.Factors    // those of the fit
 	scratch int
-	pool    scratchPool
+	pool    reuse.Pool[scratch]
 }
 
 // predictor returns what predicts single pairs.
 func (m *pairModel) predictor(opt PredictorOptions, scale target) (*PairPredictor, error) {
+	if err := opt.check(1); err != nil {
+		return nil, err
+	}
 	p := &PairPredictor{posterior: m.posterior, scale: scale, meanOnly: opt.MeanOnly}
-	for i, ds := range [2]*design{m.rows, m.columns} {
+	for i, ds := range [2]*gram.Design{m.rows, m.columns} {
 		s := &p.sides[i]
-		s.bare = ds.inputs
+		s.bare = ds.Inputs
 		if !opt.Published && !opt.Unhealed && m.healed[i] != nil {
-			s.healed, ds = m.healed[i], m.healed[i].design
+			s.healed, ds = m.healed[i], m.healed[i].Design
 		}
 		points, err := m.posterior.Points(&la.Workspace{}, i == 1, opt.MeanOnly, s.healed != nil)
 		if err != nil {
 			return nil, fmt.Errorf("mkl: Predictor: %w", err)
 		}
-		s.pointKernels = newPointKernels(ds, upTo(len(ds.views)), upTo(ds.d), s.healed != nil)
+		s.Points = gram.NewPoints(ds, vec.UpTo(len(ds.Views)), vec.UpTo(ds.D), s.healed != nil)
 		s.points, s.fit, s.scratch = points, m.posterior.Known(i == 1, nil), points.ScratchSize()
-		s.pool = newScratchPool(func() *scratch {
-			c := s.newScratch()
+		s.pool = reuse.NewPool(func() *scratch {
+			c := &scratch{PointScratch: s.NewScratch()}
 			c.g = make([]float64, s.scratch)
 			return c
 		})
@@ -68,7 +74,7 @@ func (m *pairModel) predictor(opt PredictorOptions, scale target) (*PairPredicto
 	return p, nil
 }
 
-// Predictor makes a predictor of single pairs; opt.Target and opt.Tolerance are not used, and
+// Predictor makes a predictor of single pairs; opt.Tolerance and opt.Exact play no role, and
 // Published means Unhealed. Of either side it keeps for each component a Cholesky factor of the order
 // of the basis points, unless MeanOnly, and a matrix of that order, unless Unhealed.
 //
@@ -116,21 +122,21 @@ func (p *PairPredictor) New(f *PairFactors, x ...[]float64) error {
 	if err != nil {
 		return err
 	}
-	inputs, healed := s.bare, s.healed.heals(len(x), func(i int) int { return len(x[i]) })
+	inputs, healed := s.bare, s.healed.Heals(len(x), func(i int) int { return len(x[i]) })
 	if healed {
-		inputs = s.inputs
+		inputs = s.Inputs
 	}
 	if err := checkPoint(inputs, x); err != nil {
 		return err
 	}
-	c := s.pool.take()
-	s.kernels(c, x)
-	self := c.self
+	c := s.pool.Take()
+	s.Kernels(c.PointScratch, x)
+	self := c.Self
 	if !healed {
 		self = nil
 	}
-	s.points.At(&c.ws, c.k, self, c.g, f.mean, f.cov)
-	s.pool.put(c)
+	s.points.At(&c.WS, c.K, self, c.g, f.mean, f.cov)
+	s.pool.Put(c)
 	f.known = true
 	return nil
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
-	"github.com/bmkl/bmkl/vi/bemkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi/kbmf"
 )
 
 // somePairs returns views of rows and columns, and of every pair a value that depends on them,
 // and whether it is high; some pairs are missing.
-func somePairs(seed uint64, n, m int) (rows, columns []View, values, has Dense) {
+func somePairs(seed uint64, n, m int) (rows, columns []View, values, has DenseTable) {
 	src := rand.New(rand.NewPCG(seed, 29))
 	x, noise, z := testkit.Normal(src, n, 2), testkit.Normal(src, n, 2), testkit.Normal(src, m, 2)
 	for i := range n {
@@ -32,21 +33,21 @@ func somePairs(seed uint64, n, m int) (rows, columns []View, values, has Dense) 
 			}
 		}
 	}
-	rows = []View{{Name: "x", X: x, Kernel: RBF{Width: 1}}, {Name: "noise", X: noise, Kernel: RBF{Width: 1}}}
-	return rows, []View{{Name: "z", X: z, Kernel: RBF{Width: 1}}}, values, has
+	rows = []View{{Name: "x", X: x, Input: "x1", Kernel: kernel.RBF{Width: 1}}, {Name: "noise", X: noise, Input: "x2", Kernel: kernel.RBF{Width: 1}}}
+	return rows, []View{{Name: "z", X: z, Kernel: kernel.RBF{Width: 1}}}, values, has
 }
 
 // pairSides divides the inputs of a prediction into those of rows and those of columns.
 func pairSides(m interface {
-	SideInputs() (rows, columns []Input)
-}, x []Features) (rows, columns Side) {
+	SideInputs() (rows, columns []ModelInput)
+}, x []Features) (rows, columns PairSide) {
 	in, _ := m.SideInputs()
-	return Side{X: x[:len(in)]}, Side{X: x[len(in):]}
+	return PairSide{X: x[:len(in)]}, PairSide{X: x[len(in):]}
 }
 
 // firstPairs returns views and a table of the first n rows and m columns, and the features of the rest.
-func firstPairs(rows, columns []View, y Dense, n, m int) (r, c []View, known Dense, newRows, newColumns Side) {
-	cut := func(views []View, n int) (first []View, rest Side) {
+func firstPairs(rows, columns []View, y DenseTable, n, m int) (r, c []View, known DenseTable, newRows, newColumns PairSide) {
+	cut := func(views []View, n int) (first []View, rest PairSide) {
 		for _, v := range views {
 			rest.X = append(rest.X, v.X.Slice(n, v.X.Rows, 0, v.X.Cols).Clone())
 			v.X = v.X.Slice(0, n, 0, v.X.Cols).Clone()
@@ -71,7 +72,7 @@ func TestPairRegression(t *testing.T) {
 	model, err := PairRegression{Components: 3}.Fit(context.Background(), r, c, known)
 	require.NoError(t, err)
 	assert.True(t, model.Trace().Converged)
-	of := func(rows, columns Side, row0, col0 int) (share, variance float64) {
+	of := func(rows, columns PairSide, row0, col0 int) (share, variance float64) {
 		mean, v, err := model.Predict(rows, columns)
 		require.NoError(t, err)
 		var away, all, count float64
@@ -87,9 +88,9 @@ func TestPairRegression(t *testing.T) {
 		}
 		return away / all, variance / float64(len(mean)*len(mean[0]))
 	}
-	fitted, seen := of(Side{}, Side{}, 0, 0)
-	row, fresh := of(newRows, Side{}, n, 0)
-	column, _ := of(Side{}, newColumns, 0, m)
+	fitted, seen := of(PairSide{}, PairSide{}, 0, 0)
+	row, fresh := of(newRows, PairSide{}, n, 0)
+	column, _ := of(PairSide{}, newColumns, 0, m)
 	both, newest := of(newRows, newColumns, n, m)
 	assert.Less(t, fitted, 0.1) // the noise's own share is 0.08
 	assert.Less(t, row, 0.3)
@@ -109,13 +110,13 @@ func TestPairsAgree(t *testing.T) {
 	r, c, known, newRows, newColumns := firstPairs(rows, columns, y, 20, 18)
 	_, _, labels, _, _ := firstPairs(rows, columns, has, 20, 18)
 	ctx := context.Background()
-	f := Fitting{MaxSweeps: 30, Tolerance: -1, Workers: 1}
-	model, err := PairRegression{Fitting: f, Components: 2}.Fit(ctx, r, c, known)
+	f := fitting{Fitting: Fitting{Workers: 1}, Ascent: Ascent{MaxSweeps: 30, Tolerance: -1}}
+	model, err := PairRegression{Fitting: f.Fitting, Ascent: f.Ascent, Components: 2}.Fit(ctx, r, c, known)
 	require.NoError(t, err)
-	classifier, err := PairClassifier{Fitting: f, Components: 2}.Fit(ctx, r, c, labels)
+	classifier, err := PairClassifier{Fitting: f.Fitting, Ascent: f.Ascent, Components: 2}.Fit(ctx, r, c, labels)
 	require.NoError(t, err)
 	f.Workers = 3
-	again, err := PairRegression{Fitting: f, Components: 2}.Fit(ctx, r, c, known)
+	again, err := PairRegression{Fitting: f.Fitting, Ascent: f.Ascent, Components: 2}.Fit(ctx, r, c, known)
 	require.NoError(t, err)
 	require.Equal(t, model.Posterior().State(), again.Posterior().State())
 
@@ -132,9 +133,9 @@ func TestPairsAgree(t *testing.T) {
 	require.NoError(t, classifier.Save(&file))
 	loadedClassifier, err := LoadAs[*PairClassifierModel](&file)
 	require.NoError(t, err)
-	chance, err := classifier.PredictPairs(ctx, PredictOptions{}, newRows, Side{Known: []int{4, 2}})
+	chance, err := classifier.PredictPairs(ctx, PredictOptions{}, newRows, PairSide{Known: []int{4, 2}})
 	require.NoError(t, err)
-	chanceLoaded, err := loadedClassifier.PredictPairs(ctx, PredictOptions{}, newRows, Side{Known: []int{4, 2}})
+	chanceLoaded, err := loadedClassifier.PredictPairs(ctx, PredictOptions{}, newRows, PairSide{Known: []int{4, 2}})
 	require.NoError(t, err)
 	require.Equal(t, chance, chanceLoaded)
 	means, err := model.PredictPairs(ctx, PredictOptions{MeanOnly: true}, newRows, newColumns)
@@ -202,19 +203,19 @@ func TestPairsAreHealed(t *testing.T) {
 	r, c, known, newRows, newColumns := firstPairs(rows, columns, y, 20, 18)
 	_, _, labels, _, _ := firstPairs(rows, columns, has, 20, 18)
 	ctx := context.Background()
-	f := Fitting{MaxSweeps: 40, Tolerance: -1}
-	model, err := PairRegression{Fitting: f, Components: 2}.Fit(ctx, r, c, known)
+	f := fitting{Ascent: Ascent{MaxSweeps: 40, Tolerance: -1}}
+	model, err := PairRegression{Fitting: f.Fitting, Ascent: f.Ascent, Components: 2}.Fit(ctx, r, c, known)
 	require.NoError(t, err)
-	classifier, err := PairClassifier{Fitting: f, Components: 2}.Fit(ctx, r, c, labels)
+	classifier, err := PairClassifier{Fitting: f.Fitting, Ascent: f.Ascent, Components: 2}.Fit(ctx, r, c, labels)
 	require.NoError(t, err)
-	predict := func(m *PairRegressionModel, opt PredictOptions, rows, columns Side) *PairPrediction {
+	predict := func(m *PairRegressionModel, opt PredictOptions, rows, columns PairSide) *PairPrediction {
 		t.Helper()
 		p, err := m.PredictPairs(ctx, opt, rows, columns)
 		require.NoError(t, err)
 		return p
 	}
 	bare := PredictOptions{Unhealed: true}
-	require.Equal(t, predict(model, PredictOptions{}, Side{}, Side{}), predict(model, bare, Side{}, Side{}))
+	require.Equal(t, predict(model, PredictOptions{}, PairSide{}, PairSide{}), predict(model, bare, PairSide{}, PairSide{}))
 	healed, plain := predict(model, PredictOptions{}, newRows, newColumns), predict(model, bare, newRows, newColumns)
 	require.Equal(t, plain, predict(model, PredictOptions{Published: true}, newRows, newColumns))
 	var wider float64
@@ -225,16 +226,16 @@ func TestPairsAreHealed(t *testing.T) {
 	}
 	assert.Greater(t, wider, 0.0)
 	require.NotEqual(t, plain.Mean, healed.Mean)
-	scores, err := classifier.PredictPairs(ctx, PredictOptions{}, newRows, Side{})
+	scores, err := classifier.PredictPairs(ctx, PredictOptions{}, newRows, PairSide{})
 	require.NoError(t, err)
-	bareScores, err := classifier.PredictPairs(ctx, bare, newRows, Side{})
+	bareScores, err := classifier.PredictPairs(ctx, bare, newRows, PairSide{})
 	require.NoError(t, err)
 	require.NotEqual(t, bareScores.Probability, scores.Probability)
 
 	s := model.Posterior().State()
 	s.X.Healing, s.Z.Healing = nil, nil
 	before := &PairRegressionModel{pairModel{record: model.record, rows: model.rows, columns: model.columns}, model.scale}
-	p, err := bemkl.NewPairPosterior(s)
+	p, err := kbmf.NewPosterior(s)
 	require.NoError(t, err)
 	require.NoError(t, before.set(p))
 	var file bytes.Buffer
@@ -281,12 +282,12 @@ func TestPairsOfGivenKernelsAreHealed(t *testing.T) {
 		return math.Exp(-d / 2)
 	})
 	ctx := context.Background()
-	fitting := Fitting{MaxSweeps: 20, Tolerance: -1}
-	given := []View{{Name: "x", X: gram.Slice(0, n, 0, n).Clone(), Kernel: Precomputed{}}}
-	model, err := PairRegression{Fitting: fitting, Components: 2}.Fit(ctx, given, columns, y[:n])
+	fitting := fitting{Ascent: Ascent{MaxSweeps: 20, Tolerance: -1}}
+	given := []View{{Name: "x", X: gram.Slice(0, n, 0, n).Clone(), Kernel: kernel.Precomputed{}}}
+	model, err := PairRegression{Fitting: fitting.Fitting, Ascent: fitting.Ascent, Components: 2}.Fit(ctx, given, columns, y[:n])
 	require.NoError(t, err)
-	direct := []View{{Name: "x", X: rows[0].X.Slice(0, n, 0, 2).Clone(), Kernel: RBF{Width: 1}}}
-	same, err := PairRegression{Fitting: fitting, Components: 2}.Fit(ctx, direct, columns, y[:n])
+	direct := []View{{Name: "x", X: rows[0].X.Slice(0, n, 0, 2).Clone(), Kernel: kernel.RBF{Width: 1}}}
+	same, err := PairRegression{Fitting: fitting.Fitting, Ascent: fitting.Ascent, Components: 2}.Fit(ctx, direct, columns, y[:n])
 	require.NoError(t, err)
 	assert.Contains(t, model.Summary(), "new rows: predictions are healed only with the kernel of each sample with itself")
 
@@ -297,14 +298,14 @@ func TestPairsOfGivenKernelsAreHealed(t *testing.T) {
 		}
 		return later.At(i, j)
 	})
-	x := Side{X: []Features{rows[0].X.Slice(n, n+more, 0, 2).Clone()}}
+	x := PairSide{X: []Features{rows[0].X.Slice(n, n+more, 0, 2).Clone()}}
 	for _, c := range []struct {
 		given Features
 		opt   PredictOptions
 	}{{whole, PredictOptions{}}, {later, PredictOptions{Unhealed: true}}} {
-		want, err := same.PredictPairs(ctx, c.opt, x, Side{})
+		want, err := same.PredictPairs(ctx, c.opt, x, PairSide{})
 		require.NoError(t, err)
-		got, err := model.PredictPairs(ctx, PredictOptions{}, Side{X: []Features{c.given}}, Side{})
+		got, err := model.PredictPairs(ctx, PredictOptions{}, PairSide{X: []Features{c.given}}, PairSide{})
 		require.NoError(t, err)
 		p, err := model.Predictor(PredictorOptions{})
 		require.NoError(t, err)
@@ -328,10 +329,10 @@ func TestPairsOfGivenKernelsAreHealed(t *testing.T) {
 func TestPairsAreRefused(t *testing.T) {
 	rows, columns, y, has := somePairs(3, 8, 6)
 	ctx := context.Background()
-	short := Fitting{MaxSweeps: 3}
-	model, err := PairRegression{Fitting: short}.Fit(ctx, rows, columns, y)
+	short := fitting{Ascent: Ascent{MaxSweeps: 3}}
+	model, err := PairRegression{Fitting: short.Fitting, Ascent: short.Ascent}.Fit(ctx, rows, columns, y)
 	require.NoError(t, err)
-	same := Dense{}
+	same := DenseTable{}
 	for range 8 {
 		same = append(same, []float64{1, 1, 1, 1, 1, 1})
 	}
@@ -343,7 +344,7 @@ func TestPairsAreRefused(t *testing.T) {
 		_, err := PairClassifier{}.Fit(ctx, rows, columns, y)
 		return err
 	}
-	predict := func(rows, columns Side) error {
+	predict := func(rows, columns PairSide) error {
 		_, _, err := model.Predict(rows, columns)
 		return err
 	}
@@ -351,35 +352,33 @@ func TestPairsAreRefused(t *testing.T) {
 	bad.Set(2, 1, math.NaN())
 	for want, err := range map[string]error{
 		"mkl: y: nil": fit(PairRegression{}, rows, columns, nil),
-		"mkl: Components is -1: it must not be negative":                                                  fit(PairRegression{Components: -1}, rows, columns, y),
-		"mkl: MissingViews is not for PairRegression":                                                     fit(PairRegression{Fitting: Fitting{MissingViews: true}}, rows, columns, y),
-		"mkl: Storage is not for PairRegression":                                                          fit(PairRegression{Fitting: Fitting{Storage: KernelStorage{Float32: true}}}, rows, columns, y),
-		"rows: mkl: views: none given":                                                                    fit(PairRegression{}, nil, columns, y),
+		"mkl: Components is -1: it must not be negative": fit(PairRegression{Components: -1}, rows, columns, y),
+		"rows: mkl: views: none given":                   fit(PairRegression{}, nil, columns, y),
 		"columns: mkl: views[0] (\"x\", rbf(width=1)): X is 8×2 where y has 6 samples (samples are rows)": fit(PairRegression{}, rows, rows, y),
 		"mkl: y: every target is 1: there is nothing to learn":                                            fit(PairRegression{}, rows, columns, same),
 		"mkl: vi: SigmaG is -1: it and 1/SigmaG² must be positive and finite":                             fit(PairRegression{SigmaG: -1}, rows, columns, y),
 		"mkl: y: all pairs observed have the same label, or none is: there is nothing to learn":           classify(same),
-		"columns: mkl: Known[1] is 6 where the fit has 6":                                                 predict(Side{}, Side{Known: []int{0, 6}}),
-		"rows: mkl: X and Known exclude each other":                                                       predict(Side{X: []Features{rows[0].X, rows[1].X}, Known: []int{0}}, Side{}),
-		"rows: mkl: 1 input matrices where the model needs 2, one for each distinct X of its views":       predict(Side{X: []Features{rows[0].X}}, Side{}),
+		"columns: mkl: Known[1] is 6 where the fit has 6":                                                 predict(PairSide{}, PairSide{Known: []int{0, 6}}),
+		"rows: mkl: X and Known exclude each other":                                                       predict(PairSide{X: []Features{rows[0].X, rows[1].X}, Known: []int{0}}, PairSide{}),
+		"rows: mkl: 1 input matrices where the model needs 2, one for each Input of its views":            predict(PairSide{X: []Features{rows[0].X}}, PairSide{}),
 	} {
 		assert.EqualError(t, err, want)
 	}
 	var value *ValueError
-	require.ErrorAs(t, predict(Side{X: []Features{bad, rows[1].X}}, Side{}), &value)
+	require.ErrorAs(t, predict(PairSide{X: []Features{bad, rows[1].X}}, PairSide{}), &value)
 	assert.Equal(t, 2, value.Row)
 	has[1][2] = 0.5
 	assert.EqualError(t, classify(has), "mkl: y: row 1, column 2: 0.5 is no label: a pair has 1 or 0")
 	_, err = PairRegression{Fitting: Fitting{MemoryLimit: 100}}.Fit(ctx, rows, columns, y)
 	var much *MemoryError
 	require.ErrorAs(t, err, &much)
-	assert.Equal(t, much.Need, PairRegression{}.EstimateMemory(Size{Samples: 8, Kernels: 2}, Size{Samples: 6, Kernels: 1}))
-	assert.Positive(t, PairClassifier{Components: math.MaxInt32}.EstimateMemory(Size{Samples: math.MaxInt32, Kernels: 40}, Size{Samples: math.MaxInt32, Kernels: 40}))
+	assert.Equal(t, much.Need, PairRegression{}.EstimateMemory(FitSize{Samples: 8, Kernels: 2}, FitSize{Samples: 6, Kernels: 1}))
+	assert.Positive(t, PairClassifier{Components: math.MaxInt32}.EstimateMemory(FitSize{Samples: math.MaxInt32, Kernels: 40}, FitSize{Samples: math.MaxInt32, Kernels: 40}))
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	_, err = PairRegression{}.Fit(ended, rows, columns, y)
 	require.ErrorIs(t, err, context.Canceled)
-	_, err = model.PredictPairs(ended, PredictOptions{}, Side{X: []Features{rows[0].X, rows[1].X}}, Side{})
+	_, err = model.PredictPairs(ended, PredictOptions{}, PairSide{X: []Features{rows[0].X, rows[1].X}}, PairSide{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -394,7 +393,7 @@ func TestPairsOfGivenKernels(t *testing.T) {
 			}
 			return math.Exp(-d / 2)
 		})
-		return View{Name: v.Name, X: k, Kernel: Precomputed{}}
+		return View{Name: v.Name, X: k, Input: v.Name, Kernel: kernel.Precomputed{}}
 	}
 	ctx := context.Background()
 	var bounds []float64
@@ -404,13 +403,13 @@ func TestPairsOfGivenKernels(t *testing.T) {
 			r, c = []View{gram(rows[0]), gram(rows[1])}, []View{gram(columns[0])}
 		}
 		j := &Journal{}
-		model, err := PairRegression{Fitting: Fitting{MaxSweeps: 25, Tolerance: -1, Journal: j}, Components: 2}.Fit(ctx, r, c, y)
+		model, err := PairRegression{Fitting: Fitting{Journal: j}, Ascent: Ascent{MaxSweeps: 25, Tolerance: -1}, Components: 2}.Fit(ctx, r, c, y)
 		require.NoError(t, err)
 		bounds = append(bounds, model.Bound())
 		kept, err := j.MarshalBinary()
 		require.NoError(t, err)
 		require.NoError(t, j.UnmarshalBinary(kept))
-		again, err := PairRegression{Fitting: Fitting{MaxSweeps: 25, Tolerance: -1, Journal: j}, Components: 2}.Fit(ctx, r, c, y)
+		again, err := PairRegression{Fitting: Fitting{Journal: j}, Ascent: Ascent{MaxSweeps: 25, Tolerance: -1}, Components: 2}.Fit(ctx, r, c, y)
 		require.NoError(t, err)
 		assert.Equal(t, model.Posterior().State(), again.Posterior().State())
 	}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/stat"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -18,7 +21,7 @@ import (
 //	b, err := plan.Builder(0)
 //	err = b.Add(y, x...)           // some samples, again and again
 //	part, err := b.Finish()        // *stat.Statistic: merge, subtract, save, send
-//	model, err := plan.Fit(ctx, mkl.Fitting{}, part, other)
+//	model, err := plan.Fit(ctx, mkl.PlanFitting{}, part, other)
 //
 // Days are added and taken away by [stat.Statistic.Merge] and [stat.Statistic.Subtract],
 // and [LandmarkGPModel.Refit] goes on from the fit before. A Plan is immutable and safe for
@@ -47,9 +50,10 @@ func (p *Plan) Builder(workers int) (*PlanBuilder, error) {
 // Inputs. Errors are those of data that are no features or targets: none of the samples is
 // then added. A sample that is beyond the range of the sums is an error too, perhaps of a
 // later call, after which the builder is of no use: a target more than 128 standard
-// deviations of the plan's sample off their mean, or features as far away.
+// deviations of the plan's sample off their mean, or features as far away. The error names the sample,
+// counted from the builder's first, and the column. [LandmarkGP.Fit], which has all samples, takes wider units instead.
 func (b *PlanBuilder) Add(y []float64, x ...Features) error {
-	if i := firstNonFinite(y); i >= 0 {
+	if i := vec.FirstNonFinite(y); i >= 0 {
 		return &ValueError{Arg: "y", Row: i, Col: -1, Value: y[i]}
 	}
 	return b.add(x, "y", len(y), func(i int, z la.Matrix[float64], at int) {
@@ -65,29 +69,65 @@ func (b *PlanBuilder) addAll(ctx context.Context, x []Features, y []float64) err
 		}
 		last := min(len(y), first+pieceSamples)
 		if err := b.Add(y[first:last], rowsFrom(x, first, last)...); err != nil {
-			return fmt.Errorf("mkl: samples from %d: %w", first, err)
+			return err
 		}
 	}
 	return b.flush()
 }
 
-// Rows are some samples, for [Plan.Sum].
-type Rows struct {
+// sumAll sums all samples of a fit. Where some are beyond the range of the sums it does so by a plan in greater units,
+// which it returns too, with what was beyond.
+func (p *Plan) sumAll(ctx context.Context, workers int, x []Features, y []float64) (*Plan, *stat.Statistic, *rangeError, error) {
+	sums, err := p.sum(ctx, workers, x, y)
+	beyond, ok := errors.AsType[*rangeError](err)
+	if !ok {
+		return p, sums, nil, err
+	}
+	wide := &Plan{target: p.target}
+	if wide.featurePlan, err = p.widenedFor(ctx, workers, x); err != nil {
+		return nil, nil, nil, err
+	}
+	var most float64
+	for _, v := range y {
+		most = max(most, math.Abs((v-p.target.mean)/p.target.sd))
+	}
+	wide.target.sd *= doublings(most, mostWide)
+	if err := wide.seal(); err != nil {
+		return nil, nil, nil, err
+	}
+	sums, err = wide.sum(ctx, workers, x, y)
+	return wide, sums, beyond, err
+}
+
+// sum sums samples in memory.
+func (p *Plan) sum(ctx context.Context, workers int, x []Features, y []float64) (*stat.Statistic, error) {
+	b, err := p.Builder(workers)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.addAll(ctx, x, y); err != nil {
+		return nil, err
+	}
+	return b.Finish()
+}
+
+// TargetRows are some samples, for [Plan.Sum].
+type TargetRows struct {
 	Y []float64  // targets
 	X []Features // a matrix for each of Inputs, a row for each sample
 }
 
 // Sum sums all samples of an iterator, of which it holds only a few, and ends with the first
 // error of the iterator or its samples.
-func (p *Plan) Sum(ctx context.Context, workers int, rows iter.Seq2[Rows, error]) (*stat.Statistic, error) {
+func (p *Plan) Sum(ctx context.Context, workers int, rows iter.Seq2[TargetRows, error]) (*stat.Statistic, error) {
 	if ctx == nil {
-		return nil, errNoContext
+		return nil, gram.ErrNoContext
 	}
 	b, err := p.Builder(workers)
 	if err != nil {
 		return nil, err
 	}
-	if err := eachPart(ctx, rows, func(r Rows) error { return b.Add(r.Y, r.X...) }); err != nil {
+	if err := eachPart(ctx, rows, func(r TargetRows) error { return b.Add(r.Y, r.X...) }); err != nil {
 		return nil, err
 	}
 	return b.Finish()
@@ -114,18 +154,24 @@ func eachPart[R any](ctx context.Context, parts iter.Seq2[R, error], do func(R) 
 
 var errNoRows = errors.New("mkl: rows is nil")
 
-// Fit fits the model to sums of samples, which are merged and not changed. Of the settings
-// Tolerance, MaxSweeps, Workers, Progress and Notes count; the plan's notes stand in where
-// there are none.
-func (p *Plan) Fit(ctx context.Context, f Fitting, sums ...*stat.Statistic) (*LandmarkGPModel, error) {
+// PlanFitting holds the settings of a fit to sums. Seed and MemoryLimit play no role. If there are no Notes the model
+// gets the notes of the plan.
+type PlanFitting struct {
+	Fitting
+	Climb
+}
+
+// Fit fits the model to sums of samples, which are merged and not changed.
+func (p *Plan) Fit(ctx context.Context, f PlanFitting, sums ...*stat.Statistic) (*LandmarkGPModel, error) {
 	return p.fit(ctx, &f, nil, sums)
 }
 
 // fit is Fit from a start, nil for the default.
-func (p *Plan) fit(ctx context.Context, f *Fitting, start *mgp.EvidenceStart, sums []*stat.Statistic) (*LandmarkGPModel, error) {
+func (p *Plan) fit(ctx context.Context, settings *PlanFitting, start *mgp.EvidenceStart, sums []*stat.Statistic) (*LandmarkGPModel, error) {
 	if ctx == nil {
-		return nil, errNoContext
+		return nil, gram.ErrNoContext
 	}
+	f := &fitting{Fitting: settings.Fitting, Ascent: settings.Climb.ascent(), limit: "MaxSteps"}
 	if err := f.check(0); err != nil {
 		return nil, err
 	}

@@ -2,25 +2,24 @@ package mkl
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/stat"
-	"github.com/bmkl/bmkl/vi"
 )
 
 // planning makes what plans of targets and of classes have in common.
 type planning struct {
-	Fitting
+	*fitting
 	Landmarks
-	name   string // of the estimator
-	memory func(Size) int64
+	functions int // of labels, 0 for a target
 
 	// learn learns the kernels of the views that have widths to be learned.
-	learn func(views []View) ([]Kernel, error)
+	learn func(views []View) ([]kernel.Kernel, error)
 }
 
 // mostRanks is the most samples by which a plan tells ranks.
@@ -30,18 +29,12 @@ const mostRanks = 1000
 const widthSamples = 700
 
 // sampled checks settings and the views of n samples, and chooses those that the plan is made
-// from; class is the class of each, nil if they have none.
-func (g *planning) sampled(views []View, n int, class []int) ([]int, error) {
-	if err := g.refuseMissingViews(g.name); err != nil {
-		return nil, err
-	}
-	if err := g.refuseKernelStorage(g.name); err != nil {
-		return nil, err
-	}
+// from; class is the class of each, nil if they have none. The fit needs so many bytes.
+func (g *planning) sampled(views []View, n int, class []int, need int64) ([]int, error) {
 	if g.Count < 0 || g.Sample < 0 {
 		return nil, fmt.Errorf("mkl: Landmarks: Count is %d and Sample %d: neither can be negative", g.Count, g.Sample)
 	}
-	if err := g.check(g.memory(Size{Samples: n, Kernels: len(views)})); err != nil {
+	if err := g.check(need); err != nil {
 		return nil, err
 	}
 	if len(views) == 0 {
@@ -49,7 +42,7 @@ func (g *planning) sampled(views []View, n int, class []int) ([]int, error) {
 	}
 	for i, v := range views {
 		arg := v.argument(i)
-		if err := checkLayout(arg+".X", v.X); err != nil {
+		if err := gram.CheckLayout(arg+".X", v.X); err != nil {
 			return nil, err
 		}
 		switch {
@@ -61,11 +54,10 @@ func (g *planning) sampled(views []View, n int, class []int) ([]int, error) {
 			return nil, fmt.Errorf("mkl: %s: landmarks exclude Center with Normalize", v.label(i))
 		}
 	}
-	most := g.Sample
-	if most == 0 {
-		most = DefaultPlanSamples
+	if err := checkShared(views); err != nil {
+		return nil, err
 	}
-	return sample(n, most, class, g.Seed), nil
+	return sample(n, g.sampleSize(), class, g.Seed), nil
 }
 
 // plan makes the plan of these rows of n samples.
@@ -78,114 +70,58 @@ func (g *planning) plan(ctx context.Context, views []View, rows []int, n int) (p
 	if views, err = g.resolved(views); err != nil {
 		return p, err
 	}
-	if err := g.check(g.memory(Size{Samples: n, Kernels: len(views)})); err != nil { // now they are known
+	before := g.planMemory(n, len(views)) // now they are known
+	if err := g.check(before); err != nil {
 		return p, err
 	}
-	ds, basis, err := g.chosen(ctx, views, len(rows))
+	t, basis, err := g.chosen(ctx, views, len(rows))
 	if err != nil {
 		return p, err
 	}
-	return g.whitened(ctx, ds, basis, views)
+	if p, err = g.whitened(ctx, t, basis); err != nil {
+		return p, err
+	}
+	// A kernel becomes as many features as its rank on the landmarks, which may be far below their number.
+	return p, g.check(before + inBytes(sumWords(p.width(), g.functions)))
 }
 
-// chosen returns the design of the views of n samples, and landmarks.
-func (g *planning) chosen(ctx context.Context, views []View, n int) (*design, []Features, error) {
-	ds, err := newDesign(views, n, false)
+// chosen returns the training of the views of n samples, and landmarks.
+func (g *planning) chosen(ctx context.Context, views []View, n int) (*gram.Training, []Features, error) {
+	t, err := bindViews(views, n, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range ds.inputs { // enough of them tell the ranks
-		if in := &ds.inputs[i]; in.ranks != nil {
-			in.ranks, in.apart = newRankScores(evenly(in.basis, min(in.basis.Rows, mostRanks))), true
+	for i := range t.Inputs { // enough of them tell the ranks
+		if in := &t.Inputs[i]; in.Ranks != nil {
+			in.Ranks, in.Apart = gram.NewRanks(gram.Evenly(in.Basis, min(in.Basis.Rows, mostRanks))), true
 		}
 	}
-	ds.group()
-	if err := ds.resolve(ctx, views, g.Workers); err != nil {
+	if err := t.Prepare(ctx, g.Workers); err != nil {
 		return nil, nil, err
 	}
-	ds.nameViews()
-	basis, err := g.choose(ctx, ds, g.Seed, g.Workers)
-	return ds, basis, err
-}
-
-// kernelsOn is kernels with landmarks, unless they are nil: the matrices are landmarks × samples.
-func (f *Fitting) kernelsOn(ctx context.Context, l *Landmarks, views []View, n, outputs int, need func(Size) int64) (*design, heldKernels, error) {
-	if l == nil {
-		return f.kernels(ctx, views, n, outputs, need)
-	}
-	if f.Slopes != nil {
-		return nil, nil, errors.New("mkl: Slopes: Landmarks leave no derivatives by the widths")
-	}
-	for i, v := range views {
-		if v.Center {
-			return nil, nil, fmt.Errorf("mkl: %s: Landmarks exclude Center", v.label(i))
-		}
-	}
-	g := planning{Fitting: *f, Landmarks: *l, name: "Landmarks", memory: func(s Size) int64 {
-		s.Outputs = outputs
-		return need(s)
-	}}
-	rows, err := g.sampled(views, n, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	ds, basis, err := g.chosen(ctx, takeRows(views, rows), len(rows))
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := ds.checkFixed(views); err != nil {
-		return nil, nil, err
-	}
-	on, among, err := onLandmarks(ctx, ds, basis, views, f.Workers)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !f.AllowDuplicates {
-		k, err := vi.NewDense(among...)
-		if err != nil {
-			return nil, nil, fmt.Errorf("mkl: %w", err)
-		}
-		if err := findDuplicates(views, k); err != nil {
-			return nil, nil, err
-		}
-	}
-	x := distinctInputs(views)
-	if _, err := on.checkInputs(x); err != nil {
-		return nil, nil, err
-	}
-	ks := make([]la.Matrix[float64], len(views))
-	for i := range ks {
-		ks[i] = la.NewMatrix[float64](on.d, n)
-	}
-	if err := on.cross(ctx, f.Workers, x, 0, ks); err != nil {
-		return nil, nil, err
-	}
-	k, err := vi.NewDense(ks...)
-	if err != nil {
-		return nil, nil, fmt.Errorf("mkl: %w", err)
-	}
-	return on, k, nil
+	basis, err := g.choose(ctx, t.Design, g.Seed, g.Workers)
+	return t, basis, err
 }
 
 // resolved gives the views without a kernel some, learns the widths that are to be learned,
 // and leaves out constants: the model has a bias.
 func (g *planning) resolved(views []View) ([]View, error) {
 	open := slices.ContainsFunc(views, func(v View) bool { return v.Kernel == nil })
-	views, _, err := FillViews(ARDRBF, views)
+	views, _, err := FillViews(KernelsARD, views)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(views, func(v View) bool { return learns(v.Kernel) }) {
+	if slices.ContainsFunc(views, func(v View) bool { return kernel.Learns(v.Kernel) }) {
 		learned, err := g.learn(views)
 		if err != nil {
 			return nil, err
 		}
-		for i, kernel := range learned {
+		for i, k := range learned {
 			v := views[i]
-			if !learns(v.Kernel) {
+			if !kernel.Learns(v.Kernel) {
 				continue
 			}
-			views[i].Kernel = kernel
+			views[i].Kernel = k
 			if open { // widths that a few samples support are too wide for many
 				for _, by := range narrower {
 					w := views[i]
@@ -196,23 +132,21 @@ func (g *planning) resolved(views []View) ([]View, error) {
 		}
 	}
 	return slices.DeleteFunc(views, func(v View) bool {
-		_, constant := v.Kernel.(Constant)
+		_, constant := v.Kernel.(kernel.Constant)
 		return constant && slices.ContainsFunc(views, func(w View) bool {
-			_, also := w.Kernel.(Constant)
-			return !also && sameMatrix(v.X, w.X)
+			_, also := w.Kernel.(kernel.Constant)
+			return !also && v.Input == w.Input
 		})
 	}), nil
 }
 
 // hurry returns the settings of a fit that learns widths.
-func (g *planning) hurry() Fitting {
-	return Fitting{Seed: g.Seed, Workers: g.Workers, AllowDuplicates: true, Tolerance: g.Tolerance, MaxSweeps: g.MaxSweeps}
-}
+func (g *planning) hurry() Fitting { return Fitting{Seed: g.Seed, Workers: g.Workers} }
 
 // kernelsOf returns the kernels of a design's views.
-func kernelsOf(ds *design) (all []Kernel) {
-	for _, v := range ds.views {
-		all = append(all, v.kernel)
+func kernelsOf(ds *gram.Design) (all []kernel.Kernel) {
+	for _, v := range ds.Views {
+		all = append(all, v.Kernel)
 	}
 	return all
 }
@@ -221,60 +155,23 @@ func kernelsOf(ds *design) (all []Kernel) {
 // are made.
 var narrower = []float64{0.5, 0.25}
 
-// scaledWidths returns a kernel with all widths multiplied by the factor.
-func scaledWidths(k Kernel, by float64) Kernel {
-	scaled := func(w []float64) []float64 {
-		w = slices.Clone(w)
-		la.Scal(by, w)
-		return w
-	}
-	switch k := k.(type) {
-	case RBF:
-		k.Widths = scaled(k.Widths)
-		return k
-	case Laplacian:
-		k.Widths = scaled(k.Widths)
-		return k
-	}
-	return k
+// scaledWidths returns a kernel with a width for each feature, all of them multiplied by the factor.
+func scaledWidths(k kernel.Kernel, by float64) kernel.Kernel {
+	w := slices.Clone(kernel.Widths(k))
+	la.Scal(by, w)
+	return kernel.WithLengths(k, w)
 }
 
-// onLandmarks returns the design of the views with the landmarks for basis points, given that of
-// a sample and the landmarks, and the kernels among them.
-func onLandmarks(ctx context.Context, ds *design, basis []Features, views []View, workers int) (on *design, ks []la.Matrix[float64], err error) {
-	on = &design{d: basis[0].Rows}
-	among := slices.Clone(views)
-	for i, in := range ds.inputs {
-		in.basis = basis[i]
-		on.inputs = append(on.inputs, in)
-	}
-	for i, v := range ds.views {
-		v.center = false // the fit takes the features' means away
-		on.views = append(on.views, v)
-		among[i].X = basis[v.input]
-	}
-	on.group()
-	if ks, err = on.fill(ctx, among, workers); err != nil {
-		return nil, nil, err
-	}
-	for i, k := range ks {
-		if err := on.finish(i, views[i].label(i), k); err != nil {
-			return nil, nil, err
-		}
-	}
-	return on, ks, nil
-}
-
-// whitened makes the plan of the views, resolved on the sample, with these landmarks.
-func (g *planning) whitened(ctx context.Context, ds *design, basis []Features, views []View) (p featurePlan, err error) {
-	on, ks, err := onLandmarks(ctx, ds, basis, views, g.Workers)
+// whitened makes the plan of the views, trained on the sample, with these landmarks.
+func (g *planning) whitened(ctx context.Context, t *gram.Training, basis []Features) (p featurePlan, err error) {
+	on, ks, err := t.OnLandmarks(ctx, basis, g.Workers)
 	if err != nil {
 		return p, err
 	}
 	p.design, p.notes = on, g.record(Trace{}).notes
 	ws := &la.Workspace{Workers: g.Workers}
 	for i, k := range ks {
-		label := views[i].label(i)
+		label := t.Label(i)
 		var trace float64
 		for d := range k.Rows {
 			trace += k.At(d, d)

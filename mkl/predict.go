@@ -21,7 +21,7 @@ type PredictOptions struct {
 
 	// Unhealed leaves out what a [RegressionModel] and its kin, and models of pairs for new
 	// rows and columns, add to the predictions of their posteriors, whose intervals are too
-	// short away from the samples; see docs/healing.md. Published leaves it out too. To other
+	// short away from the samples; see docs/theory/healing.md. Published leaves it out too. To other
 	// models it means nothing.
 	Unhealed bool
 
@@ -105,14 +105,4 @@ func rows(n, length int) [][]float64 {
 		r[i] = make([]float64, length)
 	}
 	return r
-}
-
-func argMax(x []float64) int {
-	best := 0
-	for i, v := range x {
-		if v > x[best] {
-			best = i
-		}
-	}
-	return best
 }

@@ -1,252 +1,142 @@
 package mkl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/bmkl/bmkl/internal/stairs"
-	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// PredictorOptions says what a [Predictor] predicts and how closely. The zero
-// value predicts the mean and the full variance of the first target.
+// PredictorOptions says what a predictor of single samples predicts, and how closely. The zero value predicts the mean
+// and the full variance of the first target. Models use the options that they have a meaning for.
 type PredictorOptions struct {
-	// Target is the index of the target; predictors of all outputs at a time do not
-	// use it.
+	// Target is the index of the target that a [Predictor] predicts. Other predictors predict all outputs: they need 0.
 	Target int
 
-	// Tolerance is how far pruning may move a predictive mean or standard
-	// deviation, in units of the noise's standard deviation. 0 means
-	// DefaultPruning; negative prunes nothing. A prediction from pivots, see
-	// [Predictor], may be off by a tenth of that in units of the sample's own predictive
-	// standard deviation.
+	// Tolerance is how far a prediction may be from the prediction of the model. 0 means the default; a negative
+	// Tolerance is an error. What it counts depends on the model:
+	//
+	//   - Gaussian processes, by [MultiGP], [LandmarkGP] and [Auto]: the error of a mean and of a standard deviation, in
+	//     units of the predictive standard deviation. With MeanOnly: in units of the standard deviation of the noise.
+	//     The default is [DefaultProcessTolerance].
+	//   - Gaussian processes for classes and a [ProbitClassifierModel]: the error of a probability. The default is
+	//     [DefaultProcessTolerance].
+	//   - All other models: the error of a mean and of a standard deviation by pruning, in units of the standard deviation
+	//     of the noise; for a classifier this is 1, the noise of its scores. The default is [DefaultPruning]. A
+	//     prediction from pivots may be off by a tenth of Tolerance in units of its own predictive standard deviation.
 	Tolerance float64
 
-	// MeanOnly leaves out the variance. Predictions are then much faster unless
-	// the priors are sparse: a sample whose weight is near 0 but uncertain counts
-	// for the variance alone.
+	// Exact leaves nothing out and takes every sample: predictions differ from the model's by rounding alone.
+	Exact bool
+
+	// MeanOnly leaves out the variance. Classes have no probabilities without it, so that their predictors reject it.
 	MeanOnly bool
 
-	// Published selects the paper's predictive variance, which is too small and
-	// nearly as fast as the mean.
+	// Published selects the predictive variance of the paper, which is too small, as in [PredictOptions]. It is for
+	// models of weighted kernels.
 	Published bool
 
-	// Unhealed leaves out healing, as in PredictOptions. A healed predictor of a
-	// [RegressionModel] keeps every sample, and its mean costs two products with a
-	// matrix of their order; without healing a sparse model is left with few samples.
+	// Unhealed leaves out healing, as in [PredictOptions]. A healed predictor keeps every sample, and its mean costs two
+	// products with a matrix of their order.
 	Unhealed bool
+
+	// Draws is the number of draws of Gibbs sampling that a prediction averages over, evenly spaced in the chains; 0
+	// means all. The probabilities of n draws have a Monte Carlo error of at most about √(p(1−p)/n).
+	Draws int
+
+	// Inclusion is the smallest probability of inclusion of the features that the predictor of a [SpikeSlabModel] keeps;
+	// with 0 it keeps all.
+	Inclusion float64
 }
 
-// DefaultPruning is the default Tolerance of a [Predictor].
-const DefaultPruning = 0.01
+// The default Tolerances of predictors; see [PredictorOptions].
+const (
+	DefaultPruning          = 0.01
+	DefaultProcessTolerance = 1e-2
+)
 
-// Predictor predicts one target of one sample at a time: the form of a model for a
-// program in which latency counts. It is pruned to the samples and kernels that
-// matter. A prediction takes no lock, starts no goroutine and, as long as no more
-// callers than processors predict at a time, allocates nothing. A Predictor is
-// immutable and safe for concurrent use.
-//
-// Pruning leaves out kernels and samples whose weights contribute little, and
-// cuts the factors of the covariances off where their rest does. Bounds on what
-// that does to mean and standard deviation are proved, not sampled: see
-// PredictorInfo. Where predictions are healed no sample is left out.
-//
-// If the kernels are smooth a prediction takes each kernel with a few of the training
-// samples only, its pivots, and comes with a bound on its error; where that is more than
-// the tolerance, far from the samples above all, it is computed again as above.
-// docs/predictor.md derives the bound. Kernels that were given and those of [Func] have no
-// pivots.
-type Predictor struct {
-	pointKernels
-	info PredictorInfo
-
-	bias float64
-	e    []float64 // E[e] of the active kernels
-	a    []float64 // E[a] of the active samples
-
-	// With v(x) = K·U, K the kernel values of the active samples and kernels,
-	// the variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g). With the samples in
-	// the right order Cᵀ is lower trapezoidal.
-	constant float64
-	cov      la.Matrix[float64] // of the bias and the active kernels' weights
-	u        la.Matrix[float64] // P×R, U·Uᵀ ≈ E[e·eᵀ]
-	ct       stairs.Matrix      // ρ×D, C·Cᵀ ≈ Cov[a]
-	order    []int              // of the samples in ct
-	full     bool               // the last term counts
-
-	healer  *bemkl.Healer // nil if predictions are not healed
-	healing *healing      // the like
-	bare    []input       // the inputs of predictions that are not healed
-
-	near      *bemkl.Projection // nil if there are no pivots
-	pivots    *pivotKernels     // the like
-	tolerance float64           // of near, in predictive standard deviations
-
-	target target
-	pool   scratchPool
-
-	gaps  *viewGaps // nil unless samples may lack views
-	ds    *design   // for gaps
-	index int       // the like
+// process returns the tolerance of one of the functions that make a prediction of a Gaussian process, with this share
+// of it.
+func (opt *PredictorOptions) process(share float64) float64 {
+	if opt.Tolerance == 0 {
+		return share * DefaultProcessTolerance
+	}
+	return share * opt.Tolerance
 }
 
-// PredictorInfo says what is left of a model in a [Predictor].
+// pruning returns the tolerance of pruning in units of the noise; 0 prunes nothing.
+func (opt *PredictorOptions) pruning() float64 {
+	switch {
+	case opt.Exact:
+		return 0
+	case opt.Tolerance == 0:
+		return DefaultPruning
+	}
+	return opt.Tolerance
+}
+
+// check reports options that no predictor of a model of so many targets has.
+func (opt *PredictorOptions) check(targets int) error {
+	switch {
+	case opt.Target < 0 || opt.Target >= targets:
+		return fmt.Errorf("mkl: Predictor: target %d of %d", opt.Target, targets)
+	case !(opt.Tolerance >= 0) || math.IsInf(opt.Tolerance, 1):
+		return fmt.Errorf("mkl: Predictor: Tolerance is %g: it must be positive, or 0 for the default", opt.Tolerance)
+	case opt.Draws < 0:
+		return fmt.Errorf("mkl: Predictor: Draws is %d: it must not be negative", opt.Draws)
+	case !(opt.Inclusion >= 0 && opt.Inclusion <= 1):
+		return fmt.Errorf("mkl: Predictor: Inclusion is %g, which is not a probability", opt.Inclusion)
+	}
+	return nil
+}
+
+// checkClasses reports options that no predictor of classes has.
+func (opt *PredictorOptions) checkClasses() error {
+	if opt.MeanOnly {
+		return errors.New("mkl: Predictor: MeanOnly leaves no probabilities")
+	}
+	return opt.check(1)
+}
+
+// PredictorInfo says what one function of a predictor takes for a prediction, and bounds what it leaves out.
 type PredictorInfo struct {
-	Kernels []int // the active views
-	Samples []int // the active basis points
+	Kernels []int // the views whose kernels count; the latent functions of a [MultiTaskModel]; the features of a [SpikeSlabModel]
+	Samples []int // the basis points whose kernels an exact prediction takes
 
-	// MeanError and SDError bound how far pruning moves a predictive mean or
-	// standard deviation, in the target's units. The bounds hold for every sample if
-	// Certain, beside round-off of at most 0.0001 of the standard deviation. Otherwise
-	// some kernel is unbounded, and they hold where its values are no larger than in
-	// training; or the model is so ill-conditioned that rounding can do more. A prediction
-	// from Pivots has bounds of its own, see [Predictor.PredictWithBound].
-	MeanError, SDError float64
-	Certain            bool
-
-	// Pivots lists the training samples with which each view's kernel is computed
-	// first; nil if every prediction takes the active samples.
+	// Pivots lists for each view the training samples whose kernels a prediction takes first; nil if every prediction
+	// takes all of Samples. The first Order of the pivots of a Gaussian process decide its variance and its bounds.
 	Pivots [][]int
+	Order  int
+
+	// MeanError and SDError bound how far pruning moves a predictive mean and standard deviation, in the target's units.
+	// A prediction from Pivots or in float32 has bounds of its own: see PredictWithBound.
+	MeanError, SDError float64
+
+	Kind BoundKind // the weakest kind of bound that a prediction may have
+
+	// Float32 says that the variance is computed in float32 where its bound is within the tolerance.
+	Float32 bool
 }
 
-// function is one function of a fitted model: what a Predictor is made from.
-type function struct {
-	*weighted
-	index   int                // the row of the posterior
-	basis   []int              // the basis points that it has; nil: all
-	a       []float64          // its sample weights' means
-	beMean  []float64          // biases and kernel weights
-	beCov   la.Matrix[float64] // their covariance
-	spread  float64            // variance of an intermediate output around aᵀk
-	noise   float64            // variance of the target around eᵀg + b
-	targets int
-	target  target
-	healing *healing      // nil if predictions are not healed
-	healer  *bemkl.Healer // the like
-	gaps    *viewGaps     // nil unless samples may lack views
-	project func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error)
-	// How far rounding can move what Cov[a] contributes to a standard deviation.
-	roundoff func(o int, cov la.Matrix[float64]) float64
-}
+// BoundKind says how the bounds on the errors of a prediction are known.
+type BoundKind int
 
-// basisPoints returns the basis points that the function has.
-func (f *function) basisPoints() []int {
-	if f.basis == nil {
-		return upTo(f.design.d)
-	}
-	return f.basis
-}
+// The kinds of bounds, the strongest first.
+const (
+	// BoundProved holds for every sample, beside rounding of at most 0.0001 of the standard deviation.
+	BoundProved BoundKind = iota
 
-// newPredictor prunes a function.
-func newPredictor(opt PredictorOptions, f function) (*Predictor, error) {
-	pr, err := newPruning(opt, f)
-	if err != nil {
-		return nil, fmt.Errorf("mkl: Predictor: %w", err)
-	}
-	if err := pr.run(); err != nil {
-		return nil, fmt.Errorf("mkl: Predictor: %w", err)
-	}
+	// BoundCalibrated is an estimate of the rounding of float32 for the sample at hand, times a factor. The factor is four
+	// times the largest that the calibration samples need, which are training samples, sums and differences of them.
+	BoundCalibrated
 
-	ds := f.design
-	if f.healing != nil {
-		ds = f.healing.design
-	}
-	p := &Predictor{
-		pointKernels: newPointKernels(ds, pr.kernels, pr.samples, f.healing != nil),
-		healing:      f.healing, bare: f.design.inputs,
-		info: pr.info(f.target.sd), target: f.target,
-		gaps: f.gaps, ds: f.design, index: f.index,
-		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
-	}
-	if f.healer != nil {
-		p.healer = f.healer.Keep(pr.kernels)
-	}
-	for _, d := range pr.samples {
-		p.a = append(p.a, pr.a[d])
-	}
-	for _, i := range pr.kernels {
-		p.e = append(p.e, pr.e[i])
-	}
-	if !opt.MeanOnly {
-		own := slices.Concat([]int{f.index}, shifted(pr.kernels, f.targets))
-		p.cov = f.beCov.Take(own, own)
-		p.constant = f.noise
-	}
-	if p.full {
-		for i := range pr.e {
-			p.constant += float64(pr.ee.At(i, i) * f.spread)
-		}
-		p.u, p.order = pr.u, pr.order
-		p.ct = stairs.New(pr.ct)
-	}
-	p.pool = newScratchPool(p.newScratch)
-	if err := p.project(opt, f); err != nil {
-		return nil, fmt.Errorf("mkl: Predictor: %w", err)
-	}
-	return p, nil
-}
+	// BoundAssumed is proved for samples whose kernels are no larger than in training, where rounding is small. A pruned
+	// kernel without bound, such as a linear one, may break it; so may rounding in a model that is very ill-conditioned.
+	BoundAssumed
+)
 
-// project finds pivots with which predictions are faster, if there are any.
-func (p *Predictor) project(opt PredictorOptions, f function) (err error) {
-	if f.project == nil || opt.Published || opt.Tolerance < 0 || !f.design.definite() {
-		return nil
-	}
-	if p.tolerance = opt.Tolerance / 10; p.tolerance == 0 {
-		p.tolerance = DefaultPruning / 10
-	}
-	p.near, err = f.project(newTrainingKernels(f.design, f.basisPoints()), bemkl.ProjectOptions{
-		Tolerance: p.tolerance, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost(),
-	})
-	if p.near != nil {
-		for _, own := range p.near.Pivots {
-			p.info.Pivots = append(p.info.Pivots, picked(f.basisPoints(), own))
-		}
-		p.pivots = newPivotKernels(f.design, p.info.Pivots, p.near.ScratchSize())
-	}
-	return err
-}
-
-// cost estimates the multiplications of a prediction without pivots.
-func (p *Predictor) cost() float64 {
-	samples := float64(p.samples)
-	c := float64(8 * samples * float64(len(p.e)))
-	if p.full {
-		rank, _ := p.ct.Dims()
-		c += float64(float64(p.u.Cols) * float64(rank) * (samples - float64(float64(rank)/2)))
-	}
-	if p.healer != nil {
-		c += float64(2 * samples * samples)
-	}
-	return c
-}
-
-func shifted(x []int, by int) []int {
-	y := make([]int, len(x))
-	for i, v := range x {
-		y[i] = v + by
-	}
-	return y
-}
-
-func (p *Predictor) newScratch() *scratch {
-	s := p.pointKernels.newScratch()
-	s.g = make([]float64, len(p.e))
-	if p.full {
-		rank, _ := p.ct.Dims()
-		s.v = la.NewMatrix[float64](p.u.Cols, p.samples)
-		s.ordered = la.NewMatrix[float64](p.u.Cols, p.samples)
-		s.cv = la.NewMatrix[float64](p.u.Cols, rank)
-	}
-	if p.healer != nil {
-		s.heal = make([]float64, p.healer.ScratchSize())
-	}
-	return s
-}
-
-// Info says what pruning kept and what it costs in accuracy.
-func (p *Predictor) Info() PredictorInfo { return p.info.clone() }
+// String returns proved, calibrated or assumed.
+func (k BoundKind) String() string { return [...]string{"proved", "calibrated", "assumed"}[k] }
 
 func (i PredictorInfo) clone() PredictorInfo {
 	i.Kernels, i.Samples = slices.Clone(i.Kernels), slices.Clone(i.Samples)
@@ -257,90 +147,108 @@ func (i PredictorInfo) clone() PredictorInfo {
 	return i
 }
 
-// Predict returns the predictive mean and variance (noise included; NaN with
-// MeanOnly) of one sample, in the target's units and their square, given as one row for
-// each of the model's Inputs, Input.Cols long. It is an error if there are other rows or
-// lengths, a *[ValueError] if a value is NaN or infinite, and an error if the prediction is
-// not finite.
+// BoundedPrediction is the prediction of one sample with bounds on how far it is from the prediction of the model. Both
+// bounds are 0 if it was computed from all samples in float64.
+type BoundedPrediction struct {
+	Mean     float64 // of the target
+	Variance float64 // with the noise; NaN with MeanOnly
+
+	MeanError float64   // of Mean
+	SDError   float64   // of √Variance; 0 with MeanOnly
+	Kind      BoundKind // of both bounds; BoundProved where they are 0
+}
+
+// nothing is the prediction beside an error.
+var nothing = BoundedPrediction{Mean: math.NaN(), Variance: math.NaN()}
+
+// Predictor predicts one target of one sample at a time, for programs in which latency counts. Every model of numbers
+// makes one. A prediction takes no lock, starts no goroutine and allocates nothing as long as no more callers than
+// processors predict at a time. A pool of very many samples allocates while it searches for the nearest samples. A Predictor
+// is immutable and safe for concurrent use.
+//
+// Predictors do less than their models. If the kernels are smooth they take each kernel with a few training samples only,
+// the pivots, and bound the error for the sample at hand. Gaussian processes without pivots compute variances in float32,
+// and estimate its rounding for the sample at hand. Where the bound is above the tolerance, a predictor computes the
+// prediction again from all samples in float64. Predictors of weighted kernels also leave out kernels and samples whose
+// weights contribute little, and cut off the factors of covariances. [BoundKind] says which bounds are proved;
+// docs/theory/predictor.md derives them. Given kernels and kernels [kernel.Func] have no pivots.
+type Predictor struct {
+	// One of these. (They are no interface, since a sample would then escape to the heap.)
+	weights *weightPredictor
+	mixture *mixturePredictor
+	sparse  *sparsePredictor
+}
+
+// Predict returns the predictive mean and variance, noise included, of one sample, in the target's units and their
+// square. The variance is NaN with MeanOnly. The sample is given as one row for each of the model's Inputs, ModelInput.Cols
+// long. Other rows or lengths are an error, a NaN or an infinity is a *[ValueError], and so is a prediction that is not
+// finite an error. A sample may lack inputs that have MissingViews: their rows are NaN. Features that a predictor of a
+// [SpikeSlabModel] left out may be anything.
 func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) {
 	b, err := p.PredictWithBound(x...)
 	return b.Mean, b.Variance, err
 }
 
-// PredictWithBound is Predict with bounds on its error: those of the sample if it was
-// predicted from pivots, else those of PredictorInfo. Errors are those of Predict.
+// PredictWithBound is Predict with bounds on the error: for this sample if it was predicted from pivots, and otherwise
+// the bounds of [PredictorInfo].
 func (p *Predictor) PredictWithBound(x ...[]float64) (BoundedPrediction, error) {
-	none := BoundedPrediction{Mean: math.NaN(), Variance: math.NaN()}
-	healed := p.healing.heals(len(x), func(i int) int { return len(x[i]) })
-	inputs := p.bare
-	if healed {
-		inputs = p.inputs
+	switch {
+	case p.weights != nil:
+		return p.weights.predictBounded(x)
+	case p.mixture != nil:
+		return p.mixture.predictBounded(x)
 	}
-	if err := checkPoint(inputs, x); err != nil {
-		return none, err
-	}
-	b, ok := p.fromPivots(x)
-	if !ok {
-		s := p.pool.take()
-		b = BoundedPrediction{MeanError: p.info.MeanError, SDError: p.info.SDError}
-		b.Mean, b.Variance = p.predict(s, x)
-		if healed {
-			m, v := p.healer.Heal(&s.ws, s.k, s.self, s.heal)
-			b.Mean, b.Variance = b.Mean+m, b.Variance+v
-		}
-		p.pool.put(s)
-	}
-	if p.gaps != nil {
-		b.Variance += p.gaps.extra(p.ds, p.index, func(j int) bool { return inputs[j].gaps && lacks(x[j]) })
-	}
-	b.Mean, b.Variance = p.target.mean+float64(p.target.sd*b.Mean), p.target.sd*p.target.sd*b.Variance
-	positive := b.Variance
-	if p.cov.Rows == 0 { // MeanOnly
-		positive = 1
-	}
-	if err := checkMoments(b.Mean, positive); err != nil {
-		return none, fmt.Errorf("mkl: %w", err)
-	}
-	return b, nil
+	return p.sparse.predictBounded(x)
 }
 
-// fromPivots predicts the standardised target of x from the pivots; ok says whether
-// the bound on the error is within the tolerance. The errors are in the target's units.
-func (p *Predictor) fromPivots(x [][]float64) (b BoundedPrediction, ok bool) {
-	if p.near == nil {
-		return b, false
+// Info says what each function of the model takes for a prediction: one function, or one for each member and draw of a
+// mixture.
+func (p *Predictor) Info() []PredictorInfo {
+	switch {
+	case p.weights != nil:
+		return []PredictorInfo{p.weights.info.clone()}
+	case p.mixture != nil:
+		return p.mixture.infos()
 	}
-	s := p.pivots.pool.take()
-	p.pivots.compute(s, x)
-	c := p.near.Predict(&s.ws, s.phi, s.self, s.solved)
-	p.pivots.pool.put(s)
-	sd := p.target.sd
-	return BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError}, c.Within(p.tolerance)
+	return []PredictorInfo{p.sparse.info()}
 }
 
-// predict works on the standardised target.
-func (p *Predictor) predict(s *scratch, x [][]float64) (mean, variance float64) {
-	p.kernels(s, x)
-	mean = p.bias
-	for n, e := range p.e {
-		s.g[n] = la.Dot(s.k.Row(n), p.a)
-		mean += float64(e * s.g[n])
+// ClassPredictor predicts the class of one sample at a time, in the way of [Predictor]. Every model of classes makes one.
+type ClassPredictor[T comparable] struct {
+	// One of these.
+	scores    *scoreClassPredictor[T]
+	processes *processClassPredictor[T]
+	probit    *probitPredictor[T]
+}
+
+// Predict returns the most probable class of one sample, given as one row for each of the model's Inputs, and stores the
+// probabilities of all classes in probability, which has an element for each class or is nil. Another length is an error;
+// other errors are the same as for [Predictor.Predict].
+func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (class T, err error) {
+	class, _, err = p.PredictWithBound(probability, x...)
+	return class, err
+}
+
+// PredictWithBound is Predict with a bound on how far any of the probabilities is from that of the model: 0 if all
+// training samples were taken.
+func (p *ClassPredictor[T]) PredictWithBound(probability []float64, x ...[]float64) (class T, bound float64, err error) {
+	switch {
+	case p.scores != nil:
+		return p.scores.predictBounded(probability, x)
+	case p.processes != nil:
+		return p.processes.predictBounded(probability, x)
 	}
-	if p.cov.Rows == 0 {
-		return mean, math.NaN()
+	return p.probit.predictBounded(probability, x)
+}
+
+// Info says what each function of the model takes for a prediction: one function for two classes, else one for each
+// class, for each member of a mixture; of a [ProbitClassifierModel] one for all classes.
+func (p *ClassPredictor[T]) Info() []PredictorInfo {
+	switch {
+	case p.scores != nil:
+		return p.scores.infos()
+	case p.processes != nil:
+		return p.processes.infos()
 	}
-	variance = p.constant + p.cov.At(0, 0)
-	for n, g := range s.g {
-		row := p.cov.Row(n + 1)
-		variance += float64(g * (2*row[0] + la.Dot(row[1:], s.g)))
-	}
-	if p.full && len(s.v.Data) > 0 && len(s.cv.Data) > 0 {
-		la.Gemm(&s.ws, la.Transpose, la.NoTrans, 1, p.u, s.k, 0, s.v)
-		for r := range s.v.Rows {
-			pick(s.ordered.Row(r), s.v.Row(r), p.order)
-		}
-		p.ct.Multiply(&s.ws, s.ordered, s.cv)
-		variance += la.SumSq(s.cv.Data)
-	}
-	return mean, variance
+	return []PredictorInfo{p.probit.info()}
 }

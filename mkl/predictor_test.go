@@ -15,6 +15,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 var sparse = Gamma{Shape: 1e-10, Scale: 1e10}
@@ -34,9 +35,9 @@ var fitSparseMotorcycle = sync.OnceValues(func() (*RegressionModel, error) {
 	x := Column(times)
 	var views []View
 	for p := -4; p <= 4; p++ {
-		views = append(views, View{X: x, Kernel: RBF{Width: math.Ldexp(1, p)}, Standardize: true})
+		views = append(views, View{X: x, Kernel: kernel.RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
-	return Regression{Fitting: Fitting{MaxSweeps: 50, Tolerance: -1}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), views, accel)
+	return Regression{Ascent: Ascent{MaxSweeps: 50, Tolerance: -1}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), views, accel)
 })
 
 // requireWithin checks a predictor against its model at a point: both bounds
@@ -57,7 +58,7 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	two, _, _ := fitTwo(t, 40)
 	views, y, _, _ := twoInputs(5, 60)
-	sparseTwo, err := Regression{Fitting: Fitting{MaxSweeps: 200}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), views, y)
+	sparseTwo, err := Regression{Ascent: Ascent{MaxSweeps: 200}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	for _, c := range []struct {
 		name string
@@ -77,14 +78,14 @@ func TestPredictorWithinItsBounds(t *testing.T) {
 			x = goldenPoints()
 		}
 		for _, opt := range []PredictorOptions{
-			{}, {Tolerance: -1}, {Tolerance: 0.3}, {Tolerance: 30}, {MeanOnly: true, Tolerance: 0.1}, {Published: true, Tolerance: 0.1},
+			{}, {Exact: true}, {Tolerance: 0.3}, {Tolerance: 30}, {MeanOnly: true, Tolerance: 0.1}, {Published: true, Tolerance: 0.1},
 			{Unhealed: true}, {Unhealed: true, Tolerance: 0.3}, {Unhealed: true, MeanOnly: true, Tolerance: 0.1},
 		} {
 			p, err := c.m.Predictor(opt)
 			require.NoError(t, err)
-			rank, _ := p.ct.Dims()
+			rank, _ := p.weights.ct.Dims()
 			t.Logf("%s %+v: %d of %d kernels, %d of %d samples, rank %d × %d, bounds %.3g %.3g certain %v; noise %.3g", c.name, opt,
-				len(p.e), len(c.m.design.views), len(p.a), c.m.design.d, p.u.Cols, rank, p.info.MeanError, p.info.SDError, p.info.Certain, c.m.NoiseSD())
+				len(p.weights.e), len(c.m.design.Views), len(p.weights.a), c.m.design.D, p.weights.u.Cols, rank, p.weights.info.MeanError, p.weights.info.SDError, p.weights.info.Kind, c.m.NoiseSD())
 			full, err := c.m.PredictTargets(context.Background(), PredictOptions{Published: opt.Published, Unhealed: opt.Unhealed}, x...)
 			require.NoError(t, err)
 			for i := range x[0].Rows {
@@ -104,14 +105,14 @@ func TestPredictorPrunes(t *testing.T) {
 	testkit.NotShort(t)
 	m := sparseMotorcycle(t)
 	last := 9 * 133
-	for _, tolerance := range []float64{-1, 0.001, 0.1, 1} {
-		p, err := m.Predictor(PredictorOptions{Tolerance: tolerance, MeanOnly: true, Unhealed: true})
+	for _, tolerance := range []float64{0, 0.001, 0.1, 1} {
+		p, err := m.Predictor(PredictorOptions{Exact: tolerance == 0, Tolerance: tolerance, MeanOnly: true, Unhealed: true})
 		require.NoError(t, err)
-		info := p.Info()
+		info := p.Info()[0]
 		kept := len(info.Kernels) * len(info.Samples)
 		assert.LessOrEqual(t, kept, last)
-		assert.LessOrEqual(t, info.MeanError, max(0, tolerance)*m.NoiseSD()[0])
-		assert.True(t, info.Certain)
+		assert.LessOrEqual(t, info.MeanError, tolerance*m.NoiseSD()[0])
+		assert.Equal(t, BoundProved, info.Kind)
 		last = kept
 	}
 	assert.Less(t, last, 100)
@@ -122,12 +123,12 @@ func TestPredictorPrunes(t *testing.T) {
 	for i := range y {
 		y[i] = x.At(i, 0) + 0.1*x.At(i, 1)*x.At(i, 2)
 	}
-	lin, err := Regression{Fitting: Fitting{MaxSweeps: 200}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), []View{{X: x, Kernel: Linear{}}}, y)
+	lin, err := Regression{Ascent: Ascent{MaxSweeps: 200}, Lambda: sparse, Omega: sparse}.Fit(context.Background(), []View{{X: x, Kernel: kernel.Linear{}}}, y)
 	require.NoError(t, err)
 	p, err := lin.Predictor(PredictorOptions{Tolerance: 0.1, MeanOnly: true, Unhealed: true})
 	require.NoError(t, err)
-	assert.Less(t, len(p.Info().Samples), 40)
-	assert.False(t, p.Info().Certain)
+	assert.Less(t, len(p.Info()[0].Samples), 40)
+	assert.Equal(t, BoundAssumed, p.Info()[0].Kind)
 }
 
 func TestPredictorRefusals(t *testing.T) {
@@ -200,9 +201,9 @@ func TestPredictorOfLoadedModel(t *testing.T) {
 // A predictor sees ranks and columns as the model does.
 func TestPredictorOfRanksAndColumns(t *testing.T) {
 	_, y, a, b := twoInputs(2, 40)
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 40}}.Fit(context.Background(), sightedViews(a, b), y)
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 40}}.Fit(context.Background(), sightedViews(a, b), y)
 	require.NoError(t, err)
-	p, err := m.Predictor(PredictorOptions{Tolerance: -1})
+	p, err := m.Predictor(PredictorOptions{Exact: true})
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(9, 9))
 	xa, xb := normal(rng, 20, 2), normal(rng, 20, 3)
@@ -246,9 +247,9 @@ func BenchmarkPredictor(b *testing.B) {
 	x := Column(times)
 	var views []View
 	for p := -10; p <= 10; p++ {
-		views = append(views, View{X: x, Kernel: RBF{Width: math.Ldexp(1, p)}, Standardize: true})
+		views = append(views, View{X: x, Kernel: kernel.RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
-	dense, err := Regression{Fitting: Fitting{MaxSweeps: 100}}.Fit(context.Background(), views, accel)
+	dense, err := Regression{Ascent: Ascent{MaxSweeps: 100}}.Fit(context.Background(), views, accel)
 	require.NoError(b, err)
 	for _, c := range []struct {
 		name string
@@ -282,8 +283,8 @@ func BenchmarkPredictor(b *testing.B) {
 			slices.Sort(latencies)
 			b.ReportMetric(latencies[len(latencies)/2], "p50-ns")
 			b.ReportMetric(latencies[len(latencies)*99/100], "p99-ns")
-			b.ReportMetric(float64(len(p.a)), "samples")
-			b.ReportMetric(float64(len(p.e)), "kernels")
+			b.ReportMetric(float64(len(p.weights.a)), "samples")
+			b.ReportMetric(float64(len(p.weights.e)), "kernels")
 		})
 	}
 }
@@ -295,7 +296,7 @@ func TestPredictorIsNotCertainOfRounding(t *testing.T) {
 	for seed := range uint64(12) {
 		for _, lambda := range []Gamma{{Shape: 0.001, Scale: 1e-300}, {Shape: 1e-10, Scale: 1e10}, {Shape: 1, Scale: 1}} {
 			views, y, _, _ := twoInputs(seed, 20)
-			m, err := Regression{Lambda: lambda, Fitting: Fitting{MaxSweeps: 10}}.Fit(t.Context(), views[4:5], y)
+			m, err := Regression{Lambda: lambda, Ascent: Ascent{MaxSweeps: 10}}.Fit(t.Context(), views[4:5], y)
 			if m == nil {
 				require.Error(t, err)
 				continue
@@ -303,9 +304,9 @@ func TestPredictorIsNotCertainOfRounding(t *testing.T) {
 			p, err := m.Predictor(PredictorOptions{Unhealed: true})
 			require.NoError(t, err)
 			if lambda.Shape == 1 {
-				assert.True(t, p.Info().Certain)
+				assert.Equal(t, BoundProved, p.Info()[0].Kind)
 			}
-			if !p.Info().Certain {
+			if p.Info()[0].Kind != BoundProved {
 				uncertain++
 				continue
 			}

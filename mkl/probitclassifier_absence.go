@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -20,7 +22,7 @@ const mostStandIns = 64
 
 // standIns are the training samples that stand in for one that lacks some of the inputs.
 type standIns struct {
-	inputs  []input
+	inputs  []gram.Input
 	d       int    // basis points
 	missing []bool // which inputs it lacks
 	whole   int    // how many basis points have all of these
@@ -29,7 +31,7 @@ type standIns struct {
 
 // newStandIns finds the stand-ins. Where fewer than two basis points have all that is missing,
 // each input is taken from basis points of its own.
-func newStandIns(inputs []input, d int, missing []bool) standIns {
+func newStandIns(inputs []gram.Input, d int, missing []bool) standIns {
 	s := standIns{inputs: inputs, d: d, missing: missing}
 	if !slices.Contains(missing, true) {
 		return s
@@ -48,7 +50,7 @@ func newStandIns(inputs []input, d int, missing []bool) standIns {
 // has reports whether basis point i has an input, or with −1 all that are missing.
 func (s *standIns) has(i, input int) bool {
 	for j, missing := range s.missing {
-		if missing && (input < 0 || input == j) && s.inputs[j].lacking != nil && s.inputs[j].lacking[i] {
+		if missing && (input < 0 || input == j) && s.inputs[j].Lacking != nil && s.inputs[j].Lacking[i] {
 			return false
 		}
 	}
@@ -67,8 +69,8 @@ func (s *standIns) fill(k int, x [][]float64) {
 		} else {
 			from = j
 			have := s.d
-			if lacking := s.inputs[j].lacking; lacking != nil {
-				have -= count(lacking)
+			if lacking := s.inputs[j].Lacking; lacking != nil {
+				have -= vec.Count(lacking)
 			}
 			turn := float64((float64(k) + 0.5) * math.Sqrt(float64(4*j+2))) // of no common period for two inputs
 			at = int((turn - math.Floor(turn)) * float64(have))
@@ -78,7 +80,7 @@ func (s *standIns) fill(k int, x [][]float64) {
 				continue
 			}
 			if at == 0 {
-				x[j] = s.inputs[j].basis.Row(i)
+				x[j] = s.inputs[j].Basis.Row(i)
 				break
 			}
 			at--
@@ -88,7 +90,7 @@ func (s *standIns) fill(k int, x [][]float64) {
 
 // predictAbsent replaces the predictions of the samples that lack views by means over stand-ins.
 func (m *ProbitClassifierModel[T]) predictAbsent(ctx context.Context, opt PredictOptions, out *ClassPrediction[T], t int, x []Features) error {
-	if !slices.ContainsFunc(m.design.inputs, func(in input) bool { return in.gaps }) {
+	if !slices.ContainsFunc(m.design.Inputs, func(in gram.Input) bool { return in.Gaps }) {
 		return nil
 	}
 	const together = 16 // samples
@@ -138,9 +140,9 @@ func (m *ProbitClassifierModel[T]) predictAbsent(ctx context.Context, opt Predic
 	for i := range t {
 		missing := make([]bool, len(x))
 		for j := range x {
-			missing[j] = m.design.inputs[j].gaps && lacks(x[j].Row(i))
+			missing[j] = m.design.Inputs[j].Gaps && gram.Lacks(x[j].Row(i))
 		}
-		if s := newStandIns(m.design.inputs, m.design.d, missing); s.n > 0 {
+		if s := newStandIns(m.design.Inputs, m.design.D, missing); s.n > 0 {
 			which, all = append(which, i), append(all, s)
 		}
 		if len(which) == together {
@@ -163,7 +165,7 @@ func meanOf(rows [][]float64, dst []float64) {
 // predictPresent fills in decision values and probabilities of t samples, to which missing views are
 // at the mean of those that have them.
 func (m *ProbitClassifierModel[T]) predictPresent(ctx context.Context, opt PredictOptions, out *ClassPrediction[T], t int, x []Features) error {
-	return m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
+	return m.design.PredictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
 		p, err := m.predict(ctx, k, first, x, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})
 		if err != nil {
 			return err

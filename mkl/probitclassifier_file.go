@@ -66,8 +66,8 @@ type moveJSON struct {
 }
 
 // rule returns the rule of the file's name, or an error if it is not known.
-func (j *probitJSON) rule() (Rule, error) {
-	for _, rule := range []Rule{FixSum, WSum, Bin, FixProd, WProd} {
+func (j *probitJSON) rule() (probit.Rule, error) {
+	for _, rule := range []probit.Rule{probit.RuleFixSum, probit.RuleWSum, probit.RuleBin, probit.RuleFixProd, probit.RuleWProd} {
 		if rule.String() == j.Rule {
 			return rule, nil
 		}
@@ -81,7 +81,7 @@ func (m *ProbitClassifierModel[T]) Save(w io.Writer) error {
 	var f fileWriter
 	j := probitClassifierJSON{recordJSON: f.addRecord(&m.record), Classes: m.classes.encode(&f)}
 	if m.draws != nil {
-		j.designJSON = f.addDesign(m.design, m.design.d)
+		j.designJSON = f.addDesign(m.design, m.design.D)
 		j.Probit = f.addDraws(m.draws, m.trace.Sweeps)
 	} else {
 		s := m.posterior.State()
@@ -252,10 +252,10 @@ func (m *ProbitClassifierModel[T]) decodeDraws(f *fileReader, j *probitClassifie
 	if m.onViews, err = f.takeOnViews(j.recordJSON, j.designJSON, C, P, false); err != nil {
 		return err
 	}
-	if err := m.design.restoreRelevances(j.Probit.Relevances); err != nil {
+	if err := m.design.RestoreRelevances(j.Probit.Relevances); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
-	s := mcmc.ProbitState{Classes: C, Basis: D, Beta: f.take("beta", P), Parameters: m.design.relevanceCounts()}
+	s := mcmc.ProbitState{Classes: C, Basis: D, Beta: f.take("beta", P), Parameters: m.design.RelevanceCounts()}
 	draws := f.takeMatrix("draws", chains, numbers/chains)
 	if err := f.close(); err != nil {
 		return err

@@ -1,35 +1,16 @@
 package mkl
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 
 	"github.com/bmkl/bmkl/mcmc"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/probit"
 )
-
-// GibbsDraws says how long Gibbs sampling goes on.
-type GibbsDraws struct {
-	Chains int // chains side by side; 0 means 4
-	Draws  int // draws kept of each; 0 means 250
-	Thin   int // sweeps from one kept draw to the next; 0 means 4
-	BurnIn int // sweeps before the first; 0 means Draws·Thin, negative none
-
-	// Checkpoint, if not nil, is called each time all chains have made Every further
-	// sweeps (0 means 1000), and at the end; Resume continues from there.
-	Checkpoint func(*mcmc.Checkpoint) error
-	Every      int
-	Resume     *mcmc.Checkpoint
-}
-
-// orDefault returns d with the defaults that its fields name.
-func (d GibbsDraws) orDefault() GibbsDraws {
-	d.Chains, d.Draws, d.Thin = cmp.Or(d.Chains, mcmc.DefaultChains), cmp.Or(d.Draws, 250), cmp.Or(d.Thin, 4)
-	return d
-}
 
 // mixed is the largest R̂ of the kernel weights, of the relevances of features and of the
 // classes' mean log precisions at which a model's Trace says that its chains have converged.
@@ -37,8 +18,8 @@ const mixed = 1.05
 
 // sample draws from the posterior of the machine p, and returns the sweeps of each
 // chain besides.
-func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels, theta *relevances, index []int) (*mcmc.ProbitDraws, int, error) {
-	d := c.Draws.orDefault()
+func (c *probitFit[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels, theta *gram.Relevances, index []int) (*mcmc.ProbitDraws, int, error) {
+	d := c.draws.orDefault()
 	g := mcmc.Probit{
 		Rule: p.Rule, Alpha: p.Alpha, ClassAlpha: p.ClassAlpha, Ridge: p.Ridge, Beta: p.Beta, NotEmpty: p.NotEmpty,
 		Rho: p.Rho, On: p.On, Kappa: p.Kappa, Xi: p.Xi, Theta: p.Theta,
@@ -76,8 +57,8 @@ func (c ProbitClassifier[T]) sample(ctx context.Context, p probit.Model, k vi.Ke
 // setDraws completes a model by its draws.
 func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) error {
 	for c, draws := range d.State().Chains {
-		if i := firstNonFinite(draws); i >= 0 {
-			return fmt.Errorf("mkl: chain %d: number %d of its draws is %g: %w", c, i, draws[i], errBeyond)
+		if i := vec.FirstNonFinite(draws); i >= 0 {
+			return fmt.Errorf("mkl: chain %d: number %d of its draws is %g: %w", c, i, draws[i], gram.ErrBeyond)
 		}
 	}
 	m.draws, m.weights = d, d

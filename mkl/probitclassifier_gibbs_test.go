@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mcmc"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // Gibbs sampling and the variational approximation agree in what they predict, and
@@ -20,28 +21,20 @@ func TestProbitGibbs(t *testing.T) {
 	testkit.NotShort(t)
 	x, views, y := gpProblem(30, 3)
 	labels := parts(y, 3)
-	for _, rule := range []Rule{WSum, FixSum, Bin, FixProd, WProd} {
+	ones := []float64{1, 1, 1} // of columns, the product is then the kernel of them all
+	for name, rule := range map[string]Rule{
+		"WSum": WeightedSum{}, "FixSum": FixedSum{}, "Bin": SwitchedSum{NotEmpty: true}, "FixProd": FixedProduct{Powers: ones}, "WProd": WeightedProduct{},
+	} {
 		sweeps := 0
-		var beta []float64
-		if rule == FixProd { // of columns, the product is the kernel of them all
-			beta = []float64{1, 1, 1}
-		}
-		c := ProbitClassifier[int]{
-			Fitting: Fitting{Progress: func(p Progress) {
-				sweeps++
-				assert.Equal(t, 4, p.Starts)
-				assert.Equal(t, 220, p.MaxSweeps)
-			}},
-			Rule:      rule,
-			Beta:      beta,
-			NotEmpty:  true,
-			Inference: Gibbs,
-			Draws:     GibbsDraws{Draws: 40, BurnIn: 60},
-		}
+		c := ProbitSampler[int]{Fitting: Fitting{Progress: func(p Progress) {
+			sweeps++
+			assert.Equal(t, 4, p.Starts)
+			assert.Equal(t, 220, p.MaxSweeps)
+		}}, Rule: rule, GibbsDraws: GibbsDraws{Draws: 40, BurnIn: 60}}
 		m, err := c.Fit(context.Background(), views(x), labels)
-		require.NoError(t, err, rule.String())
+		require.NoError(t, err, name)
 		assert.Equal(t, 4*220, sweeps)
-		assert.Equal(t, rule, m.Rule())
+		assert.Equal(t, name, m.Rule())
 		assert.Nil(t, m.Posterior())
 		assert.Equal(t, 40, m.Draws().Len())
 		assert.Equal(t, 220, m.Trace().Sweeps)
@@ -55,7 +48,7 @@ func TestProbitGibbs(t *testing.T) {
 		assert.True(t, mixing.ESS > 0 && mixing.ESS <= 4*40*math.Log10(4*40), "%v", mixing)
 		p, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
 		require.NoError(t, err)
-		v, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Rule: rule, Beta: beta, NotEmpty: true}.Fit(context.Background(), views(x), labels)
+		v, err := ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 60}, Rule: rule}.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err)
 		q, err := v.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
 		require.NoError(t, err)
@@ -68,13 +61,13 @@ func TestProbitGibbs(t *testing.T) {
 			if label == q.Label[i] {
 				same++
 			}
-			assert.InDelta(t, 1, total(p.Probability[i]), 1e-12)
+			assert.InDelta(t, 1, vec.Total(p.Probability[i]), 1e-12)
 		}
-		assert.Greater(t, right, 22, rule.String())
-		assert.Greater(t, same, 24, rule.String())
-		if rule == WSum || rule == WProd {
+		assert.Greater(t, right, 22, name)
+		assert.Greater(t, same, 24, name)
+		if name == "WSum" || name == "WProd" {
 			for i, w := range m.KernelWeights() {
-				assert.Greater(t, w.SD, v.KernelWeights()[i].SD, rule.String())
+				assert.Greater(t, w.SD, v.KernelWeights()[i].SD, name)
 			}
 		}
 
@@ -94,13 +87,13 @@ func TestProbitGibbsResumes(t *testing.T) {
 	testkit.NotShort(t)
 	x, views, y := gpProblem(30, 2)
 	labels := parts(y, 3)
-	c := ProbitClassifier[int]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Draws: 20, BurnIn: 30}}
+	c := ProbitSampler[int]{Rule: WeightedSum{}, GibbsDraws: GibbsDraws{Draws: 20, BurnIn: 30}}
 	whole, err := c.Fit(context.Background(), views(x), labels)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var last *mcmc.Checkpoint
-	c.Draws.Every = 10
-	c.Draws.Checkpoint = func(p *mcmc.Checkpoint) error {
+	c.Every = 10
+	c.Checkpoint = func(p *mcmc.Checkpoint) error {
 		last = p
 		if p.Sweeps() >= 50 {
 			cancel()
@@ -109,7 +102,7 @@ func TestProbitGibbsResumes(t *testing.T) {
 	}
 	_, err = c.Fit(ctx, views(x), labels)
 	require.ErrorIs(t, err, context.Canceled)
-	c.Draws.Resume = last
+	c.Resume = last
 	m, err := c.Fit(context.Background(), views(x), labels)
 	require.NoError(t, err)
 	assert.Equal(t, whole.Draws().State(), m.Draws().State())
@@ -117,7 +110,7 @@ func TestProbitGibbsResumes(t *testing.T) {
 
 func TestProbitGibbsFilesAreChecked(t *testing.T) {
 	x, views, y := gpProblem(30, 2)
-	m, err := ProbitClassifier[int]{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 3}}.Fit(context.Background(), views(x), parts(y, 3))
+	m, err := ProbitSampler[int]{Rule: WeightedSum{}, GibbsDraws: GibbsDraws{Chains: 2, Draws: 3}}.Fit(context.Background(), views(x), parts(y, 3))
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/mcmc"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/probit"
 )
@@ -43,8 +44,10 @@ func (m *ProbitClassifierModel[T]) Vectors() []int { return slices.Clone(m.vecto
 // Kind returns probit-classifier.
 func (m *ProbitClassifierModel[T]) Kind() string { return "probit-classifier" }
 
-// Rule returns the rule that combines the kernels.
-func (m *ProbitClassifierModel[T]) Rule() Rule {
+// Rule returns the name of the rule that combines the kernels, as the paper has it: FixSum, WSum, Bin, FixProd or WProd.
+func (m *ProbitClassifierModel[T]) Rule() string { return m.rule().String() }
+
+func (m *ProbitClassifierModel[T]) rule() probit.Rule {
 	if m.draws != nil {
 		return m.draws.Rule()
 	}
@@ -75,7 +78,7 @@ func (m *ProbitClassifierModel[T]) Predict(x ...Features) (labels []T, probabili
 // PredictClasses is Predict with options, and with decision values: the means of
 // the classes' auxiliary variables.
 func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
-	t, err := m.design.checkInputs(x)
+	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}
@@ -103,12 +106,12 @@ func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, fi
 	for j := range x {
 		block[j] = x[j].Slice(first, first+n, 0, x[j].Cols)
 	}
-	return m.draws.PredictParametric(ctx, &relevances{m.design, k.(*vi.Dense), block}, opt)
+	return m.draws.PredictParametric(ctx, gram.NewRelevances(m.design, k.(*vi.Dense), block), opt)
 }
 
 // String describes the model in one line.
 func (m *ProbitClassifierModel[T]) String() string {
-	what := fmt.Sprintf("multinomial probit classifier of %d classes (%v)", len(m.classes.names), m.Rule())
+	what := fmt.Sprintf("multinomial probit classifier of %d classes (%v)", len(m.classes.names), m.rule())
 	if m.vectors != nil {
 		what = fmt.Sprintf("%s by relevance vectors of %d samples", what, m.posterior.State().Samples)
 	}

@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // requireSameClasses compares a predictor with the predictions of many samples.
-func requireSameClasses[T comparable](t *testing.T, m *ProbitClassifierModel[T], p *ProbitPredictor[T], x ...Features) {
+func requireSameClasses[T comparable](t *testing.T, m *ProbitClassifierModel[T], p *ClassPredictor[T], x ...Features) {
 	t.Helper()
 	want, err := m.PredictClasses(context.Background(), PredictOptions{}, x...)
 	require.NoError(t, err)
@@ -50,19 +51,19 @@ func TestProbitPredictor(t *testing.T) {
 	x, views, y := gpProblem(50, 3)
 	labels := parts(y, 3)
 	q := columns(views(normal(rand.New(rand.NewPCG(6, 6)), 12, x.Cols)))
-	for _, c := range []ProbitClassifier[int]{
-		{Rule: WSum},
-		{Rule: WProd, Alpha: Gamma{Shape: 1e-3, Scale: 1e3}},
-		{Rule: FixSum, Ridge: 0.1},
-		{Rule: Bin, Update: Structured},
-		{Rule: FixSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1, BurnIn: 12}},
-		{Rule: WSum, Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1, BurnIn: 12}},
-		{Rule: WProd, Inference: Gibbs, Draws: GibbsDraws{Chains: 1, Draws: 12, Thin: 1, BurnIn: 12}},
+	thirty, draws := Ascent{MaxSweeps: 30}, GibbsDraws{Chains: 2, Draws: 12, Thin: 1, BurnIn: 12}
+	for _, c := range []probitEstimator[int]{
+		ProbitClassifier[int]{Ascent: thirty, Rule: WeightedSum{}},
+		ProbitClassifier[int]{Ascent: thirty, Rule: WeightedProduct{}, Alpha: Gamma{Shape: 1e-3, Scale: 1e3}},
+		ProbitClassifier[int]{Ascent: thirty, Ridge: 0.1},
+		ProbitClassifier[int]{Ascent: thirty, Rule: SwitchedSum{}, Update: WeightUpdateStructured},
+		ProbitSampler[int]{GibbsDraws: draws},
+		ProbitSampler[int]{Rule: WeightedSum{}, GibbsDraws: draws},
+		ProbitSampler[int]{Rule: WeightedProduct{}, GibbsDraws: GibbsDraws{Chains: 1, Draws: 12, Thin: 1, BurnIn: 12}},
 	} {
-		c.MaxSweeps = 30
 		m, err := c.Fit(context.Background(), views(x), labels)
-		require.NoError(t, err, "%v", c.Rule)
-		p, err := m.Predictor(ProbitPredictorOptions{Exact: true})
+		require.NoError(t, err, "%+v", c)
+		p, err := m.Predictor(PredictorOptions{Exact: true})
 		require.NoError(t, err)
 		requireSameClasses(t, m, p, q...)
 		class, err := p.Predict(nil, point(q, 0)...)
@@ -73,9 +74,9 @@ func TestProbitPredictor(t *testing.T) {
 
 func TestProbitPredictorOfFewDraws(t *testing.T) {
 	x, views, y := gpProblem(40, 3)
-	m, err := ProbitClassifier[int]{Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1, BurnIn: 12}}.Fit(context.Background(), views(x), parts(y, 2))
+	m, err := ProbitSampler[int]{GibbsDraws: GibbsDraws{Chains: 2, Draws: 12, Thin: 1, BurnIn: 12}}.Fit(context.Background(), views(x), parts(y, 2))
 	require.NoError(t, err)
-	few, err := m.Predictor(ProbitPredictorOptions{Draws: 8})
+	few, err := m.Predictor(PredictorOptions{Draws: 8})
 	require.NoError(t, err)
 	thin := *m
 	thin.draws = m.draws.Thin(3)
@@ -84,11 +85,11 @@ func TestProbitPredictorOfFewDraws(t *testing.T) {
 
 func TestProbitPredictorErrors(t *testing.T) {
 	x, views, y := gpProblem(30, 3)
-	m, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), views(x), parts(y, 2))
+	m, err := ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 5}}.Fit(context.Background(), views(x), parts(y, 2))
 	require.NoError(t, err)
-	_, err = m.Predictor(ProbitPredictorOptions{Draws: -1})
-	assert.EqualError(t, err, "mkl: Predictor: Draws is -1")
-	p, err := m.Predictor(ProbitPredictorOptions{})
+	_, err = m.Predictor(PredictorOptions{Draws: -1})
+	assert.EqualError(t, err, "mkl: Predictor: Draws is -1: it must not be negative")
+	p, err := m.Predictor(PredictorOptions{})
 	require.NoError(t, err)
 	row := point(columns(views(x)), 0)
 	_, err = p.Predict(make([]float64, 3), row...)
@@ -100,10 +101,10 @@ func TestProbitPredictorErrors(t *testing.T) {
 	assert.ErrorContains(t, err, "NaN")
 
 	// A product of kernels has no power of a negative value.
-	product, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 3}, Rule: FixProd, Beta: []float64{1}}.Fit(
-		context.Background(), []View{{X: matrix(30, 1, func(i, _ int) float64 { return 1 + float64(i) }), Kernel: Linear{}}}, parts(y, 2))
+	product, err := ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 3}, Rule: FixedProduct{Powers: []float64{1}}}.Fit(
+		context.Background(), []View{{X: matrix(30, 1, func(i, _ int) float64 { return 1 + float64(i) }), Kernel: kernel.Linear{}}}, parts(y, 2))
 	require.NoError(t, err)
-	p, err = product.Predictor(ProbitPredictorOptions{})
+	p, err = product.Predictor(PredictorOptions{})
 	require.NoError(t, err)
 	_, err = p.Predict(nil, []float64{-1})
 	assert.ErrorContains(t, err, "products need values that are not negative")
@@ -121,14 +122,16 @@ func BenchmarkProbitPredictor(b *testing.B) {
 				labels[i] = 2
 			}
 		}
-		views := []View{{X: x, Kernel: RBF{Width: 1}}, {X: x, Kernel: RBF{Width: 3}}}
-		for _, c := range []ProbitClassifier[int]{{}, {Inference: Gibbs, Draws: GibbsDraws{Chains: 1, Draws: 100, Thin: 1, BurnIn: 20}}} {
-			c.MaxSweeps = 10
+		views := []View{{X: x, Kernel: kernel.RBF{Width: 1}}, {X: x, Kernel: kernel.RBF{Width: 3}}}
+		for name, c := range map[string]probitEstimator[int]{
+			"variational": ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 10}},
+			"Gibbs":       ProbitSampler[int]{GibbsDraws: GibbsDraws{Chains: 1, Draws: 100, Thin: 1, BurnIn: 20}},
+		} {
 			m, err := c.Fit(context.Background(), views, labels)
 			require.NoError(b, err)
-			p, err := m.Predictor(ProbitPredictorOptions{})
+			p, err := m.Predictor(PredictorOptions{})
 			require.NoError(b, err)
-			b.Run(fmt.Sprintf("N=%d/%v", n, c.Inference), func(b *testing.B) {
+			b.Run(fmt.Sprintf("N=%d/%s", n, name), func(b *testing.B) {
 				l := newLatencies(b)
 				for i := 0; b.Loop(); i++ {
 					start := time.Now()

@@ -12,30 +12,30 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 func TestProbitClassifier(t *testing.T) {
 	x, views, y := gpProblem(60, 3)
 	labels := parts(y, 3)
-	rules := []Rule{WSum, WProd, FixSum, Bin, FixProd}
-	if testing.Short() {
-		rules = rules[:2]
+	rules := map[string]Rule{"WSum": WeightedSum{}, "WProd": WeightedProduct{}}
+	if !testing.Short() {
+		rules["FixSum"], rules["Bin"] = FixedSum{}, SwitchedSum{NotEmpty: true}
+		rules["FixProd"] = FixedProduct{Powers: []float64{1, 1, 1}} // of columns, it is the kernel of them all
 	}
-	for _, rule := range rules {
-		c := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Rule: rule, NotEmpty: true}
-		if rule == FixProd { // of columns, the product is the kernel of them all
-			c.Beta = []float64{1, 1, 1}
-		}
+	for name, rule := range rules {
+		c := ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 60}, Rule: rule}
 		m, err := c.Fit(context.Background(), views(x), labels)
-		require.NoError(t, err, rule.String())
-		assert.Equal(t, rule, m.Rule())
+		require.NoError(t, err, name)
+		assert.Equal(t, name, m.Rule())
 		assert.ElementsMatch(t, []int{0, 1, 2}, m.Classes())
-		assert.Contains(t, m.String(), rule.String())
+		assert.Contains(t, m.String(), name)
 		assert.Contains(t, m.Summary(), "class 2")
 		w := m.KernelWeights()
-		if rule.Learned() {
-			assert.Greater(t, w[0].Mean, w[1].Mean, rule.String())
-			assert.Greater(t, w[0].Mean, w[2].Mean, rule.String())
+		if name == "WSum" || name == "WProd" || name == "Bin" {
+			assert.Greater(t, w[0].Mean, w[1].Mean, name)
+			assert.Greater(t, w[0].Mean, w[2].Mean, name)
 			assert.Zero(t, m.EffectiveSampleSize())
 		}
 		p, err := m.PredictClasses(context.Background(), PredictOptions{}, columns(views(x))...)
@@ -45,16 +45,16 @@ func TestProbitClassifier(t *testing.T) {
 			if label == labels[i] {
 				right++
 			}
-			assert.InDelta(t, 1, total(p.Probability[i]), 1e-12)
+			assert.InDelta(t, 1, vec.Total(p.Probability[i]), 1e-12)
 		}
-		assert.Greater(t, right, 45, rule.String())
+		assert.Greater(t, right, 45, name)
 		only, err := m.PredictClasses(context.Background(), PredictOptions{MeanOnly: true}, columns(views(x))...)
 		require.NoError(t, err)
 		assert.Nil(t, only.Probability)
 		assert.Equal(t, p.Decision, only.Decision)
 	}
 
-	sampled, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 40}, Rule: WSum, Search: Sampling, Samples: 300}.Fit(context.Background(), views(x), labels)
+	sampled, err := ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 40}, Rule: WeightedSum{}, Search: WeightSearchSampling, Samples: 300}.Fit(context.Background(), views(x), labels)
 	require.NoError(t, err)
 	assert.Greater(t, sampled.EffectiveSampleSize(), 1.0)
 	assert.Greater(t, sampled.KernelWeights()[0].SD, 0.0)
@@ -65,15 +65,12 @@ func TestProbitClassifier(t *testing.T) {
 	c := slices.Index(own.Classes(), 2)
 	assert.Greater(t, s.Alpha.At(c, 0), 10*s.Alpha.At(1-min(c, 1), 0))
 
-	for want, c := range map[string]ProbitClassifier[int]{
-		"mkl: vi: Kappa is -1 and Xi 0: they must be positive and finite":    {Rule: WProd, Kappa: -1},
-		"mkl: vi: On: 1 values for 3 kernels":                                {Rule: Bin, On: []float64{0.5}},
-		"mkl: ClassAlpha: 7 is not one of the classes":                       {ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
-		"mkl: Inference is Inference(5)":                                     {Inference: 5},
-		"mkl: vi: relevance vectors: Bin: FixSum, FixProd or WSum is needed": {Rule: Bin, Inference: RelevanceVectors},
-		"mkl: mcmc: Sampling.Chains is -1: it must not be negative":          {Inference: Gibbs, Draws: GibbsDraws{Chains: -1}},
-		"mkl: vi: Beta: 1 weights for 3 kernels":                             {Beta: []float64{1}},
-		"mkl: vi: Rule(9) is not a combination rule":                         {Rule: 9},
+	for want, c := range map[string]probitEstimator[int]{
+		"mkl: vi: Kappa is -1 and Xi 0: they must be positive and finite": ProbitClassifier[int]{Rule: WeightedProduct{Kappa: -1}},
+		"mkl: vi: On: 1 values for 3 kernels":                             ProbitClassifier[int]{Rule: SwitchedSum{On: []float64{0.5}}},
+		"mkl: ClassAlpha: 7 is not one of the classes":                    ProbitClassifier[int]{ClassAlpha: map[int]Gamma{7: {Shape: 1, Scale: 1}}},
+		"mkl: mcmc: Sampling.Chains is -1: it must not be negative":       ProbitSampler[int]{GibbsDraws: GibbsDraws{Chains: -1}},
+		"mkl: vi: Beta: 1 weights for 3 kernels":                          ProbitClassifier[int]{Rule: FixedSum{Weights: []float64{1}}},
 	} {
 		_, err := c.Fit(context.Background(), views(x), labels)
 		assert.EqualError(t, err, want)
@@ -85,8 +82,7 @@ func TestProbitPriorsOfWeights(t *testing.T) {
 	testkit.NotShort(t)
 	x, views, y := gpProblem(40, 3)
 	labels := parts(y, 3)
-	on := func(c ProbitClassifier[int]) (w []float64) {
-		c.MaxSweeps, c.NotEmpty = 40, true
+	on := func(c probitEstimator[int]) (w []float64) {
 		m, err := c.Fit(context.Background(), views(x), labels)
 		require.NoError(t, err)
 		for _, k := range m.KernelWeights() {
@@ -94,17 +90,24 @@ func TestProbitPriorsOfWeights(t *testing.T) {
 		}
 		return w
 	}
-	short := GibbsDraws{Chains: 2, Draws: 30, Thin: 1, BurnIn: 20}
+	forty, short := Ascent{MaxSweeps: 40}, GibbsDraws{Chains: 2, Draws: 30, Thin: 1, BurnIn: 20}
 	rare, often := []float64{1e-6, 1e-6, 1 - 1e-6}, []float64{1 - 1e-6, 1 - 1e-6, 1 - 1e-6}
-	for _, i := range []Inference{Variational, Gibbs} {
-		few := on(ProbitClassifier[int]{Rule: Bin, Update: MeanField, Inference: i, Draws: short, On: rare})
-		all := on(ProbitClassifier[int]{Rule: Bin, Update: MeanField, Inference: i, Draws: short, On: often})
-		assert.Less(t, few[0]+few[1], all[0]+all[1], "%v", i)
-		wide := on(ProbitClassifier[int]{Rule: WProd, Inference: i, Draws: short})
-		tight := on(ProbitClassifier[int]{Rule: WProd, Inference: i, Draws: short, Xi: 1e-6, Kappa: 1e3})
-		assert.NotEqual(t, wide, tight, "%v", i)
+	for name, by := range map[string]func(r Rule) probitEstimator[int]{
+		"variational": func(r Rule) probitEstimator[int] {
+			return ProbitClassifier[int]{Ascent: forty, Rule: r, Update: WeightUpdateMeanField}
+		},
+		"Gibbs": func(r Rule) probitEstimator[int] { return ProbitSampler[int]{Rule: r, GibbsDraws: short} },
+	} {
+		few, all := on(by(SwitchedSum{On: rare, NotEmpty: true})), on(by(SwitchedSum{On: often, NotEmpty: true}))
+		assert.Less(t, few[0]+few[1], all[0]+all[1], name)
 	}
-	even := on(ProbitClassifier[int]{Rule: WSum, Inference: Gibbs, Draws: short, Rho: Gamma{Shape: 1e6, Scale: 1}})
+	for name, by := range map[string]func(r Rule) probitEstimator[int]{
+		"variational": func(r Rule) probitEstimator[int] { return ProbitClassifier[int]{Ascent: forty, Rule: r} },
+		"Gibbs":       func(r Rule) probitEstimator[int] { return ProbitSampler[int]{Rule: r, GibbsDraws: short} },
+	} {
+		assert.NotEqual(t, on(by(WeightedProduct{})), on(by(WeightedProduct{Kappa: 1e3, Xi: 1e-6})), name)
+	}
+	even := on(ProbitSampler[int]{Rule: WeightedSum{Rho: Gamma{Shape: 1e6, Scale: 1}}, GibbsDraws: short})
 	for _, w := range even {
 		assert.InDelta(t, 1.0/3, w, 0.01)
 	}
@@ -117,17 +120,17 @@ func TestProbitFixedWeights(t *testing.T) {
 	labels := parts(y, 3)
 	var views []View
 	for p := -3; p <= 3; p++ {
-		views = append(views, View{X: x, Kernel: RBF{Medians: math.Ldexp(1, p)}})
+		views = append(views, View{X: x, Kernel: kernel.RBF{Medians: math.Ldexp(1, p)}})
 	}
 	fit := func(c ProbitClassifier[int]) (*ProbitClassifierModel[int], error) {
 		c.MaxSweeps = 60
 		return c.Fit(context.Background(), views, labels)
 	}
-	for rule, want := range map[Rule]float64{FixSum: 1 / math.Sqrt(7), FixProd: 1.0 / 7} {
+	for want, rule := range map[float64]Rule{1 / math.Sqrt(7): FixedSum{}, 1.0 / 7: FixedProduct{}} {
 		m, err := fit(ProbitClassifier[int]{Rule: rule})
 		require.NoError(t, err)
 		for _, w := range m.KernelWeights() {
-			assert.Equal(t, want, w.Mean, rule.String())
+			assert.Equal(t, want, w.Mean)
 		}
 		p, err := m.PredictClasses(context.Background(), PredictOptions{}, x)
 		require.NoError(t, err)
@@ -137,23 +140,23 @@ func TestProbitFixedWeights(t *testing.T) {
 				right++
 			}
 		}
-		assert.Greater(t, right, 45, rule.String())
+		assert.Greater(t, right, 45, m.Rule())
 	}
 	ones := slices.Repeat([]float64{1}, len(views))
-	m, err := fit(ProbitClassifier[int]{Beta: ones})
+	m, err := fit(ProbitClassifier[int]{Rule: FixedSum{Weights: ones}})
 	require.NoError(t, err)
 	assert.Equal(t, 1.0, m.KernelWeights()[0].Mean)
-	views[0].Kernel = RBF{Medians: 1.0 / 40}
-	_, err = fit(ProbitClassifier[int]{Rule: FixProd, Beta: ones})
-	assert.ErrorContains(t, err, "mkl: FixProd: the product of the 7 kernels is nearly the identity")
+	views[0].Kernel = kernel.RBF{Medians: 1.0 / 40}
+	_, err = fit(ProbitClassifier[int]{Rule: FixedProduct{Powers: ones}})
+	assert.ErrorContains(t, err, "mkl: FixedProduct: the product of the 7 kernels is nearly the identity")
 	// A narrow kernel among others does not spoil their mean.
-	_, err = fit(ProbitClassifier[int]{Rule: FixProd, Beta: []float64{0, 1, 0, 0, 0, 0, 0}})
+	_, err = fit(ProbitClassifier[int]{Rule: FixedProduct{Powers: []float64{0, 1, 0, 0, 0, 0, 0}}})
 	assert.NoError(t, err)
 }
 
 func TestProbitFilesAreChecked(t *testing.T) {
 	x, views, y := gpProblem(30, 2)
-	m, err := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 60}, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}.Fit(context.Background(), views(x), parts(y, 3))
+	m, err := ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 60}, Alpha: Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20}.Fit(context.Background(), views(x), parts(y, 3))
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
@@ -167,7 +170,7 @@ func TestProbitFilesAreChecked(t *testing.T) {
 	assert.Equal(t, want, got)
 	assert.Equal(t, m.Summary(), back.Summary())
 	_, err = LoadAs[*MultiGPModel](bytes.NewReader(file.Bytes()))
-	assert.ErrorContains(t, err, "another kind")
+	assert.ErrorContains(t, err, "the file holds")
 
 	for _, c := range []struct {
 		want   string
@@ -179,7 +182,7 @@ func TestProbitFilesAreChecked(t *testing.T) {
 		{`tensor "w" is missing`, func(_ map[string]string, ts map[string]tensor) { delete(ts, "w") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "alpha") }},
 		{"Alpha: entry (0, 1) is -1", func(_ map[string]string, ts map[string]tensor) { ts["alpha"].data[1] = -1 }},
-		{"BetaCov: row 0", func(_ map[string]string, ts map[string]tensor) { ts["beta.cov"].data[0] = -1 }},
+		{"BetaCov: entry (0, 0)", func(_ map[string]string, ts map[string]tensor) { ts["beta.cov"].data[0] = -1 }},
 		{"not positive definite", func(_ map[string]string, ts map[string]tensor) {
 			for i := range ts["gram"].data {
 				ts["gram"].data[i] = -1e9
@@ -199,7 +202,7 @@ func TestProbitFilesAreChecked(t *testing.T) {
 
 func TestStructuredProbit(t *testing.T) {
 	x, views, y := gpProblem(30, 2)
-	c := ProbitClassifier[int]{Fitting: Fitting{MaxSweeps: 30}, Rule: Bin, Update: Structured, Alpha: Gamma{Shape: 20, Scale: 1}}
+	c := ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 30}, Rule: SwitchedSum{}, Update: WeightUpdateStructured, Alpha: Gamma{Shape: 20, Scale: 1}}
 	m, err := c.Fit(context.Background(), views(x), parts(y, 3))
 	require.NoError(t, err)
 	s := m.Posterior().State()
@@ -243,7 +246,7 @@ func TestStructuredProbit(t *testing.T) {
 	_, err = c.Fit(context.Background(), views(x), parts(y, 3))
 	var memory *MemoryError
 	require.ErrorAs(t, err, &memory)
-	c.Update = MeanField
+	c.Update = WeightUpdateMeanField
 	_, err = c.Fit(context.Background(), views(x), parts(y, 3))
 	var less *MemoryError
 	require.ErrorAs(t, err, &less)

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -26,7 +28,7 @@ func relevanceData(seed uint64, n int) (a, b Features, class []int) {
 }
 
 func relevanceViews(a, b Features) []View {
-	return []View{{X: a, Kernel: RBF{ARD: true, Width: 1.5}, Standardize: true}, {X: b, Kernel: RBF{Width: 1}}, {X: a, Columns: []int{0, 2}, Kernel: Laplacian{ARD: true, Width: 2}}}
+	return []View{{X: a, Input: "x1", Kernel: kernel.RBF{ARD: true, Width: 1.5}, Standardize: true}, {X: b, Input: "x2", Kernel: kernel.RBF{Width: 1}}, {X: a, Input: "x1", Columns: []int{0, 2}, Kernel: kernel.Laplacian{ARD: true, Width: 2}}}
 }
 
 // Kernels at given relevances are those of views with the widths that these stand for.
@@ -35,18 +37,19 @@ func TestRelevanceKernels(t *testing.T) {
 	a, b, _ := relevanceData(1, 12)
 	za, zb, _ := relevanceData(2, 5)
 	views := relevanceViews(a, b)
-	ds, err := newDesign(views, 12, false)
+	bound, err := bindViews(views, 12, false)
 	require.NoError(t, err)
-	ds, k, err := (&Fitting{}).kernelsOf(ctx, ds, views, 12, 3, ProbitClassifier[int]{}.EstimateMemory)
+	ds := bound.Design
+	k, err := (&fitting{}).weightedKernels(ctx, bound, 3, ProbitClassifier[int]{}.EstimateMemory)
 	require.NoError(t, err)
-	assert.Equal(t, []int{3, 0, 2}, ds.relevanceCounts())
+	assert.Equal(t, []int{3, 0, 2}, ds.RelevanceCounts())
 	theta := []float64{4, 0.25, 1, 0.5, 2}
 	fixed := relevanceViews(a, b)
-	fixed[0].Kernel = RBF{Widths: []float64{0.75, 3, 1.5}}
-	fixed[2].Kernel = Laplacian{Manhattan: true, Widths: []float64{4, 1}}
-	want, wantK, err := (&Fitting{}).kernels(ctx, fixed, 12, 3, ProbitClassifier[int]{}.EstimateMemory)
+	fixed[0].Kernel = kernel.RBF{Widths: []float64{0.75, 3, 1.5}}
+	fixed[2].Kernel = kernel.Laplacian{Manhattan: true, Widths: []float64{4, 1}}
+	want, wantK, err := (&fitting{}).fixedKernels(ctx, nil, fixed, 12, 3, ProbitClassifier[int]{}.EstimateMemory)
 	require.NoError(t, err)
-	train := &relevances{ds, k.(*vi.Dense), ds.features()}
+	train := gram.NewRelevances(ds, k.(*vi.Dense), ds.Features())
 	out := normal(rand.New(rand.NewPCG(1, 1)), 12, 12)
 	for p, of := range [][]float64{theta[:3], nil, theta[3:]} {
 		train.Kernel(nil, p, of, out)
@@ -57,8 +60,8 @@ func TestRelevanceKernels(t *testing.T) {
 	for p := range got {
 		got[p], expected[p] = normal(rand.New(rand.NewPCG(1, 1)), 12, 5), normal(rand.New(rand.NewPCG(1, 1)), 12, 5)
 	}
-	require.NoError(t, ds.relevant(theta).cross(ctx, 1, []Features{za, zb}, 0, got))
-	require.NoError(t, want.cross(ctx, 1, []Features{za, zb}, 0, expected))
+	require.NoError(t, ds.Relevant(theta).Cross(ctx, 1, []Features{za, zb}, 0, got))
+	require.NoError(t, want.Cross(ctx, 1, []Features{za, zb}, 0, expected))
 	for p := range got {
 		assert.InDeltaSlice(t, expected[p].Data, got[p].Data, 1e-12, "view %d", p)
 	}
@@ -69,13 +72,13 @@ func TestProbitClassifierLearnsRelevances(t *testing.T) {
 	ctx := context.Background()
 	a, b, class := relevanceData(1, 60)
 	za, zb, truth := relevanceData(2, 60)
-	for name, c := range map[string]ProbitClassifier[int]{
-		"mode":       {Fitting: Fitting{MaxSweeps: 30}},
-		"importance": {Fitting: Fitting{MaxSweeps: 10}, Search: Sampling, Samples: 100},
-		"Gibbs":      {Inference: Gibbs, Draws: GibbsDraws{Chains: 2, Draws: 80, Thin: 1}},
+	for name, c := range map[string]probitEstimator[int]{
+		"mode":       ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 30}},
+		"importance": ProbitClassifier[int]{Ascent: Ascent{MaxSweeps: 10}, Search: WeightSearchSampling, Samples: 100},
+		"Gibbs":      ProbitSampler[int]{GibbsDraws: GibbsDraws{Chains: 2, Draws: 80, Thin: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if c.Inference == Gibbs {
+			if name == "Gibbs" {
 				testkit.NotShort(t)
 			}
 			m, err := c.Fit(ctx, relevanceViews(a, b)[:2], class)
@@ -84,7 +87,7 @@ func TestProbitClassifierLearnsRelevances(t *testing.T) {
 			if d := m.Draws(); d != nil {
 				relevance = d.Mean("theta").Row(0)
 			} else {
-				for _, w := range m.design.views[0].kernel.(RBF).Widths {
+				for _, w := range m.design.Views[0].Kernel.(kernel.RBF).Widths {
 					relevance = append(relevance, 1/(w*w))
 				}
 			}
@@ -103,7 +106,7 @@ func TestProbitClassifierLearnsRelevances(t *testing.T) {
 			again, err := loaded.PredictClasses(ctx, PredictOptions{}, za, zb)
 			require.NoError(t, err)
 			assert.Equal(t, p, again)
-			_, err = loaded.Predictor(ProbitPredictorOptions{})
+			_, err = loaded.Predictor(PredictorOptions{})
 			if m.Draws() == nil {
 				assert.NoError(t, err)
 				return
@@ -122,7 +125,7 @@ func TestProbitClassifierLearnsRelevances(t *testing.T) {
 			}
 		})
 	}
-	_, err := ProbitClassifier[int]{Fitting: Fitting{Slopes: func(Slopes) {}}}.Fit(ctx, relevanceViews(a, b), class)
+	_, err := ProbitClassifier[int]{Slopes: func(Slopes) {}}.Fit(ctx, relevanceViews(a, b), class)
 	assert.EqualError(t, err, "mkl: Slopes: ARD learns the widths in the fit")
 }
 
@@ -130,14 +133,21 @@ func TestProbitClassifierLearnsRelevances(t *testing.T) {
 // of memory counts.
 func TestRelevancesNeedMemory(t *testing.T) {
 	a, b, class := relevanceData(1, 60)
-	size := Size{Samples: 60, Kernels: 2, Outputs: 3}
-	for _, c := range []ProbitClassifier[int]{{}, {Inference: Gibbs, Draws: GibbsDraws{Chains: 5}}} {
-		c.MemoryLimit = c.EstimateMemory(size)
-		_, err := c.Fit(context.Background(), relevanceViews(a, b)[:2], class)
+	size := FitSize{Samples: 60, Kernels: 2, Outputs: 3}
+	for copies, c := range map[int]func(limit int64) probitEstimator[int]{
+		1: func(limit int64) probitEstimator[int] {
+			return ProbitClassifier[int]{Fitting: Fitting{MemoryLimit: limit}}
+		},
+		5: func(limit int64) probitEstimator[int] {
+			return ProbitSampler[int]{Fitting: Fitting{MemoryLimit: limit}, GibbsDraws: GibbsDraws{Chains: 5}}
+		},
+	} {
+		limit := c(0).EstimateMemory(size)
+		_, err := c(limit).Fit(context.Background(), relevanceViews(a, b)[:2], class)
 		var refused *MemoryError
 		require.ErrorAs(t, err, &refused)
-		assert.Equal(t, int64(max(1, c.Draws.Chains)*8*2*60*60), refused.Need-c.MemoryLimit)
+		assert.Equal(t, int64(copies*8*2*60*60), refused.Need-limit)
 	}
-	sum, product := ProbitClassifier[int]{}.EstimateMemory(size), ProbitClassifier[int]{Rule: FixProd}.EstimateMemory(size)
+	sum, product := ProbitClassifier[int]{}.EstimateMemory(size), ProbitClassifier[int]{Rule: FixedProduct{}}.EstimateMemory(size)
 	assert.Equal(t, int64(8*2*60*60), product-sum)
 }

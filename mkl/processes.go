@@ -10,16 +10,22 @@ import (
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // processSettings are those of a fit of multiple Gaussian processes.
 type processSettings struct {
-	method Method
+	factorised bool // by a factorised posterior and not by the evidence
+	plain      bool // by the published updates of that
+	bound      bool // labels by a lower bound on the evidence
+
 	family Family
 	prior  GIG
-	held   HeldGIG
+	held   HeldPrior
 	known  []float64
 
 	knownNoise float64            // variance; 0 if it is learned
@@ -33,9 +39,12 @@ type processSettings struct {
 	pointScales bool // no draws
 
 	noise NoiseModel
+
+	likelihood mgp.Likelihood // of observations that are neither targets nor labels; nil for those
+
 	start *mgp.EvidenceStart // of the ascent, nil if there is none
 
-	spanning *spanning // the samples that the kernels are of, nil if they are all
+	spanning *gram.Spanning // the samples that the kernels are of, nil if they are all
 
 	from *processes     // an earlier model to go on from, nil if there is none
 	last *mgp.Posterior // that of the function in from
@@ -44,13 +53,8 @@ type processSettings struct {
 // fit adds a function to m for each row of y: targets, or labels ±1. It reports
 // whether m has them all: a function whose ascent ended with an error is that of the
 // sweeps before.
-func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k heldKernels, y la.Matrix[float64], labels bool) (whole bool, err error) {
-	if s.method < Evidence || s.method > Published {
-		return false, fmt.Errorf("mkl: Method: %v is not known", s.method)
-	}
-	if _, m.adapted = k.(mgp.Adaptive); m.adapted && s.method >= Factorised {
-		return false, fmt.Errorf("mkl: Method: %v learns no widths, and a view has ARD", s.method)
-	}
+func (s processSettings) fit(ctx context.Context, f *fitting, m *processes, k gram.Held, y la.Matrix[float64], labels bool) (whole bool, err error) {
+	_, m.adapted = k.(mgp.Adaptive)
 	var errs []error
 	for o := range y.Rows {
 		one := s
@@ -59,10 +63,11 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k he
 		}
 		fit, err := one.fitOne(ctx, k, y.Row(o), labels, f.Workers, f.ascent(o+1, y.Rows))
 		if err != nil {
-			if s.name != nil {
+			var kernel *vi.KernelError
+			if s.name != nil && !errors.As(err, &kernel) {
 				err = fmt.Errorf("%s: %w", s.name(o), err)
 			}
-			errs = append(errs, fmt.Errorf("mkl: %w", err))
+			errs = append(errs, f.named(err))
 		}
 		ended := ctx.Err() != nil && o+1 < y.Rows // asked once: it may end between two questions
 		if err == nil && ended {
@@ -71,7 +76,7 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k he
 		if fit == nil || ended {
 			return false, errors.Join(errs...)
 		}
-		m.add(fit, m.design.learned(fit.Parameters))
+		m.add(fit, m.design.Learned(fit.Parameters))
 		m.addDraws(fit.Draws)
 		if err := checkWeights(m.weights(o)); err != nil {
 			return false, errors.Join(append(errs, err)...)
@@ -82,18 +87,18 @@ func (s processSettings) fit(ctx context.Context, f *Fitting, m *processes, k he
 }
 
 // resume lets function o, with kernels of the design, go on from the earlier model, if there is one.
-func (s *processSettings) resume(o int, ds *design) error {
+func (s *processSettings) resume(o int, ds *gram.Design) error {
 	if s.from == nil {
 		return nil
 	}
 	var widths []float64
 	old := s.from.designs[o]
-	for i, v := range ds.views {
-		if !learns(v.kernel) {
+	for i, v := range ds.Views {
+		if !kernel.Learns(v.Kernel) {
 			continue
 		}
-		w := widthsOf(old.views[i].kernel)
-		if n := v.sight.cols(ds.inputs[v.input].cols); len(w) != n {
+		w := kernel.Widths(old.Views[i].Kernel)
+		if n := v.Sight.Cols(ds.Inputs[v.Input].Cols); len(w) != n {
 			return fmt.Errorf("mkl: From: view %d has %d widths where %d are learned", i, len(w), n)
 		}
 		for _, v := range w {
@@ -104,11 +109,11 @@ func (s *processSettings) resume(o int, ds *design) error {
 	s.start = processStart(s.last, s.from.noise, widths)
 	state := s.last.State()
 	if state.Labels && state.Sites != nil {
-		s.start.Part, s.start.Rows = s.last, upTo(ds.d)
+		s.start.Part, s.start.Rows = s.last, vec.UpTo(ds.D)
 	}
 	family := s.family
-	if family == DefaultFamily && s.method >= Factorised {
-		family = StudentT
+	if family == FamilyDefault && s.factorised {
+		family = FamilyStudentT
 	}
 	if s.prior == (GIG{}) && family == state.Family {
 		s.prior = state.Prior
@@ -117,12 +122,9 @@ func (s *processSettings) resume(o int, ds *design) error {
 }
 
 // fitOne fits one function.
-func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64, labels bool, workers int, a vi.Ascent) (*mgp.Fit, error) {
-	if s.method >= Factorised {
-		if s.known != nil {
-			return nil, fmt.Errorf("KnownWeights: %v learns all weights", s.method)
-		}
-		g := mgp.Model{Family: s.family, Prior: s.prior, Held: s.held, Plain: s.method == Published, Workers: workers, Ascent: a}
+func (s processSettings) fitOne(ctx context.Context, k gram.Held, y []float64, labels bool, workers int, a vi.Ascent) (*mgp.Fit, error) {
+	if s.factorised {
+		g := mgp.Model{Family: s.family, Prior: s.prior, HeldPrior: s.held, Plain: s.plain, Workers: workers, Ascent: a}
 		if s.last != nil {
 			g.Start, g.Tau = s.last.Start()
 		}
@@ -135,16 +137,19 @@ func (s processSettings) fitOne(ctx context.Context, k heldKernels, y []float64,
 		return g.Fit(ctx, k, y)
 	}
 	e := mgp.Evidence{
-		Family: s.family, Prior: s.prior, Held: s.held, Known: s.known, KnownNoise: s.knownNoise, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
+		Family: s.family, Prior: s.prior, HeldPrior: s.held, Known: s.known, KnownNoise: s.knownNoise, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
 	}
 	if !s.pointScales {
 		e.Draws = drawsOf(len(y))
 	}
-	if s.method == GaussianBound {
-		e.Sites = mgp.VariationalBound
+	if s.bound {
+		e.Sites = mgp.SitesBound
 	}
 	if s.spanning != nil {
-		return e.FitSpanned(ctx, k, s.spanning.weights, y)
+		return e.FitSpanned(ctx, k, s.spanning.Weights, y)
+	}
+	if s.likelihood != nil {
+		return e.FitLikelihood(ctx, k, s.likelihood)
 	}
 	fit := func(k vi.Kernels, y []float64) (*mgp.Fit, error) {
 		if labels {
@@ -190,8 +195,8 @@ func processStart(posterior *mgp.Posterior, noise *mgp.NoiseProcess, parameters 
 // processes for the target, or for each class. Its design is that of the first
 // function; the others differ from it in nothing but learned length scales.
 type processes struct {
-	onViews               // its trace is those of the functions, one after another
-	designs     []*design // of each function
+	onViews                    // its trace is those of the functions, one after another
+	designs     []*gram.Design // of each function
 	posteriors  []*mgp.Posterior
 	limits      []bool             // the prior became a point
 	bounds      []float64          // of each function
@@ -204,7 +209,7 @@ type processes struct {
 }
 
 // add appends a fit. The traces of several follow one another.
-func (m *processes) add(f *mgp.Fit, ds *design) {
+func (m *processes) add(f *mgp.Fit, ds *gram.Design) {
 	t := newTrace(f.Record, m.trace.collapsed)
 	if f.Collapsed {
 		t.collapsed = append(t.collapsed, len(m.posteriors))
@@ -240,7 +245,7 @@ func (m *processes) Samples() int { return m.posteriors[0].Samples() }
 // Bound returns the log evidence in nats, of labels an estimate, or the lower bound
 // on it of the methods that have one: in regression of the target as the fit saw it,
 // standardised unless RawTargets; with several classes the sum over them.
-func (m *processes) Bound() float64 { return total(m.bounds) }
+func (m *processes) Bound() float64 { return vec.Total(m.bounds) }
 
 // IsEvidence reports whether Bound is the log evidence, of labels an estimate, and not
 // a lower bound on it. Files of models that were saved before this was kept say no.
@@ -250,13 +255,13 @@ func (m *processes) IsEvidence() bool { return m.evidence }
 // order of the views: the variance that a view adds to the function for each unit
 // of its kernel. In regression it is relative to the variance of the standardised
 // target, for labels to that of the noise. With several classes it is the mean
-// over them. Under [ARD] there is no deviation. Compare weights only between
+// over them. Under [FamilyFlat] there is no deviation. Compare weights only between
 // kernels of one scale.
 func (m *processes) KernelWeights() []KernelWeight {
 	if len(m.posteriors) == 1 {
 		return m.weights(0)
 	}
-	P, L := len(m.design.views), float64(len(m.posteriors))
+	P, L := len(m.design.Views), float64(len(m.posteriors))
 	mean, sd := make([]float64, P), make([]float64, P)
 	for o := range m.posteriors {
 		for i, w := range m.weights(o) {
@@ -272,8 +277,8 @@ func (m *processes) KernelWeights() []KernelWeight {
 }
 
 // Outputs tells what was learned of each function.
-func (m *processes) Outputs() []Output {
-	out := make([]Output, len(m.posteriors))
+func (m *processes) Outputs() []ModelOutput {
+	out := make([]ModelOutput, len(m.posteriors))
 	for o := range out {
 		out[o].Prior = m.prior(o)
 		if len(out) > 1 {
@@ -295,9 +300,9 @@ func (m *processes) weights(o int) []KernelWeight {
 func (m *processes) prior(o int) string {
 	s := m.posteriors[o].State()
 	switch {
-	case s.Family == ARD:
-		return "ARD: each kernel's weight is set by maximum likelihood, and those not needed go to zero"
-	case s.Family == Hyperbola:
+	case s.Family == FamilyFlat:
+		return "no prior: each kernel's weight is set by maximum likelihood, and those not needed go to zero"
+	case s.Family == FamilyHyperbola:
 		return "the scale of every kernel is that of the highest evidence, under a weak prior that favours none"
 	case m.limits[o]:
 		return fmt.Sprintf("%v: learned to the limit of a plain Gaussian process: the kernels matter alike", s.Family)
@@ -347,7 +352,7 @@ func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Feature
 		for to < len(m.posteriors) && m.designs[to] == m.designs[from] {
 			to++
 		}
-		err := m.designs[from].eachBlock(ctx, opt.Workers, predictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
+		err := m.designs[from].EachBlock(ctx, opt.Workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 			for o := from; o < to; o++ {
 				options := vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers}
 				p, err := m.posteriors[o].Predict(k, self, options)
@@ -372,7 +377,7 @@ func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Feature
 // describe is a model's String.
 func (m *processes) describe(what string) string {
 	return fmt.Sprintf("%s on %d kernels (%d active) and %d samples, bound %.6g",
-		what, len(m.design.views), countActive(m.KernelWeights()), m.Samples(), m.Bound())
+		what, len(m.design.Views), countActive(m.KernelWeights()), m.Samples(), m.Bound())
 }
 
 // summary describes the model line by line; name begins the line on a function.

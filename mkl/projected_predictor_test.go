@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // smoothRegression fits n samples of d features with seven RBF kernels.
@@ -25,7 +26,7 @@ func smoothRegressionOf(tb testing.TB, r Regression, n, d, sweeps int) (*Regress
 	x, y := normal(rng, n, d), make([]float64, n)
 	var views []View
 	for i := -3; i <= 3; i++ {
-		views = append(views, View{X: x, Kernel: RBF{Width: math.Sqrt(float64(d)) * math.Ldexp(1, i)}})
+		views = append(views, View{X: x, Kernel: kernel.RBF{Width: math.Sqrt(float64(d)) * math.Ldexp(1, i)}})
 	}
 	for i := range y {
 		y[i] = math.Sin(3*x.At(i, 0)) + 0.3*rng.NormFloat64()
@@ -50,14 +51,14 @@ func BenchmarkHealedPredictor(b *testing.B) {
 			opt  PredictorOptions
 		}{
 			{"full", PredictorOptions{}}, {"mean", PredictorOptions{MeanOnly: true}}, {"unhealed", PredictorOptions{Unhealed: true}},
-			{"exact", PredictorOptions{Tolerance: -1}},
+			{"exact", PredictorOptions{Exact: true}},
 		} {
 			b.Run(fmt.Sprintf("N=%d/D=%d/%s", n, d, c.name), func(b *testing.B) {
 				p, err := m.Predictor(c.opt)
 				require.NoError(b, err)
 				exact := 0
 				for i := range q.Rows {
-					if _, ok := p.fromPivots([][]float64{q.Row(i)}); !ok {
+					if _, ok := p.weights.fromPivots([][]float64{q.Row(i)}); !ok {
 						exact++
 					}
 				}
@@ -72,7 +73,7 @@ func BenchmarkHealedPredictor(b *testing.B) {
 				l.report()
 				b.ReportMetric(float64(exact)/10, "%exact")
 				order := 0
-				for _, own := range p.info.Pivots {
+				for _, own := range p.weights.info.Pivots {
 					order += len(own)
 				}
 				b.ReportMetric(float64(order), "pivots")
@@ -111,10 +112,10 @@ func projectedCases(t *testing.T) (cases []projectedCase) {
 		y[1][i] = x.At(i, 1) - y[0][i] + 0.3*rng.NormFloat64()
 	}
 	views := []View{
-		{X: x, Kernel: RBF{Width: 3}, Center: true}, {X: x, Kernel: RBF{Width: 6}}, {X: x, Kernel: Linear{}, Normalize: true},
-		{X: x, Kernel: Polynomial{Degree: 2, Offset: 1}, Standardize: true},
+		{X: x, Kernel: kernel.RBF{Width: 3}, Center: true}, {X: x, Kernel: kernel.RBF{Width: 6}}, {X: x, Kernel: kernel.Linear{}, Normalize: true},
+		{X: x, Kernel: kernel.Polynomial{Degree: 2, Offset: 1}, Standardize: true},
 	}
-	shared, err := SharedRegression{Fitting: Fitting{MaxSweeps: 20}}.Fit(ctx, views, y...)
+	shared, err := SharedRegression{Ascent: Ascent{MaxSweeps: 20}}.Fit(ctx, views, y...)
 	require.NoError(t, err)
 	cases = append(cases, projectedCase{"shared sample weights", x, shared.Predictor, func(opt PredictOptions, x ...Features) (*Prediction, error) {
 		return shared.PredictTargets(ctx, opt, x...)
@@ -122,10 +123,10 @@ func projectedCases(t *testing.T) (cases []projectedCase) {
 	for i := 0; i < 200; i += 7 {
 		y[0][i] = math.NaN()
 	}
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 20}, MissingTargets: true}.Fit(ctx, views, y...)
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 20}, MissingTargets: true}.Fit(ctx, views, y...)
 	require.NoError(t, err)
 	add("missing targets", m, x)
-	gaps, err := SharedRegression{Fitting: Fitting{MaxSweeps: 20}, MissingTargets: true}.Fit(ctx, views, y...)
+	gaps, err := SharedRegression{Ascent: Ascent{MaxSweeps: 20}, MissingTargets: true}.Fit(ctx, views, y...)
 	require.NoError(t, err)
 	cases = append(cases, projectedCase{"shared sample weights, missing targets", x, gaps.Predictor, func(opt PredictOptions, x ...Features) (*Prediction, error) {
 		return gaps.PredictTargets(ctx, opt, x...)
@@ -142,7 +143,7 @@ func TestProjectedPredictorWithinItsBounds(t *testing.T) {
 		for _, opt := range []PredictorOptions{{}, {Unhealed: true}, {MeanOnly: true}, {Tolerance: 0.1}, {Tolerance: 1e-4}} {
 			p, err := c.predictor(opt)
 			require.NoError(t, err)
-			if p.near == nil {
+			if p.weights.near == nil {
 				assert.Equal(t, 1e-4, opt.Tolerance, "%s, %+v", c.name, opt)
 				continue
 			}
@@ -151,9 +152,9 @@ func TestProjectedPredictorWithinItsBounds(t *testing.T) {
 			pivots, worst := 0, 0.0
 			for i := range q.Rows {
 				// Bounds hold whether they are within the tolerance or not.
-				b, ok := p.fromPivots([][]float64{q.Row(i)})
+				b, ok := p.weights.fromPivots([][]float64{q.Row(i)})
 				sd := math.Sqrt(want.Variance[0][i])
-				off := math.Abs(p.target.mean + c.sd*b.Mean - want.Mean[0][i])
+				off := math.Abs(p.weights.target.mean + c.sd*b.Mean - want.Mean[0][i])
 				require.LessOrEqual(t, off, b.MeanError+1e-11*sd, "%s, %+v: mean of sample %d", c.name, opt, i)
 				worst = max(worst, off/(b.MeanError+1e-11*sd))
 				if !opt.MeanOnly {
@@ -163,8 +164,8 @@ func TestProjectedPredictorWithinItsBounds(t *testing.T) {
 				}
 				if ok {
 					pivots++
-					require.LessOrEqual(t, b.MeanError, 1.001*p.tolerance*sd, "%s, %+v", c.name, opt)
-					require.LessOrEqual(t, b.SDError, 1.001*p.tolerance*sd, "%s, %+v", c.name, opt)
+					require.LessOrEqual(t, b.MeanError, 1.001*p.weights.tolerance*sd, "%s, %+v", c.name, opt)
+					require.LessOrEqual(t, b.SDError, 1.001*p.weights.tolerance*sd, "%s, %+v", c.name, opt)
 				}
 			}
 			assert.Greater(t, pivots, 60, "%s, %+v", c.name, opt)
@@ -177,7 +178,7 @@ func TestProjectedPredictorIsImmutable(t *testing.T) {
 	m, x := smoothRegression(t, 150, 1, 5)
 	p, err := m.Predictor(PredictorOptions{})
 	require.NoError(t, err)
-	require.NotNil(t, p.near)
+	require.NotNil(t, p.weights.near)
 	q := around(rand.New(rand.NewPCG(3, 3)), x, 50)
 	want := make([]BoundedPrediction, q.Rows)
 	rows := make([][]float64, q.Rows)
@@ -195,10 +196,10 @@ func TestProjectedPredictorIsImmutable(t *testing.T) {
 		}
 		return nil
 	})
-	info := p.Info()
+	info := p.Info()[0]
 	require.Len(t, info.Pivots, 7)
 	info.Pivots[0][0] = -1
-	assert.NotEqual(t, -1, p.Info().Pivots[0][0], "the predictor's own")
+	assert.NotEqual(t, -1, p.Info()[0].Pivots[0][0], "the predictor's own")
 }
 
 // Kernels that are not known to be positive definite have no pivots.
@@ -208,18 +209,18 @@ func TestNoPivotsOfUnknownKernels(t *testing.T) {
 		y[i] = math.Sin(x.At(i, 0)) + 0.1*float64(i%3)
 	}
 	for _, v := range []View{
-		{X: x, Kernel: Func{Name: "f", F: func(a, b []float64) float64 { return math.Exp(-(a[0] - b[0]) * (a[0] - b[0])) }}},
-		{X: x, Kernel: RBF{Width: 1}},
+		{X: x, Kernel: kernel.Func{Name: "f", F: func(a, b []float64) float64 { return math.Exp(-(a[0] - b[0]) * (a[0] - b[0])) }}},
+		{X: x, Kernel: kernel.RBF{Width: 1}},
 	} {
-		m, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), []View{v}, y)
+		m, err := Regression{Ascent: Ascent{MaxSweeps: 5}}.Fit(context.Background(), []View{v}, y)
 		require.NoError(t, err)
 		p, err := m.Predictor(PredictorOptions{})
 		require.NoError(t, err)
-		_, known := v.Kernel.(RBF)
-		assert.Equal(t, known, p.Info().Pivots != nil)
-		p, err = m.Predictor(PredictorOptions{Tolerance: -1})
+		_, known := v.Kernel.(kernel.RBF)
+		assert.Equal(t, known, p.Info()[0].Pivots != nil)
+		p, err = m.Predictor(PredictorOptions{Exact: true})
 		require.NoError(t, err)
-		assert.Nil(t, p.Info().Pivots)
+		assert.Nil(t, p.Info()[0].Pivots)
 	}
 }
 
@@ -233,18 +234,18 @@ func TestProjectedProbabilitiesWithinTheirBounds(t *testing.T) {
 	for i, c := range three {
 		two[i] = c > 0
 		for o := range labels {
-			l := Absent
+			l := LabelAbsent
 			switch {
 			case (i+o)%4 == 0:
-				l = Unknown
+				l = LabelUnknown
 			case c == o:
-				l = Present
+				l = LabelPresent
 			}
 			labels[o] = append(labels[o], l)
 		}
 	}
-	views := []View{{X: x, Kernel: RBF{Width: 2}}, {X: x, Kernel: RBF{Width: 6}}, {X: x, Kernel: Linear{}, Normalize: true}}
-	f := Fitting{MaxSweeps: 20}
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 2}}, {X: x, Kernel: kernel.RBF{Width: 6}}, {X: x, Kernel: kernel.Linear{}, Normalize: true}}
+	f := fitting{Ascent: Ascent{MaxSweeps: 20}}
 	q := around(rand.New(rand.NewPCG(4, 4)), x, 200)
 	check := func(name string, scores *scorePredictors, want [][]float64, predict func(probability []float64, x []float64) (float64, error)) {
 		probability := make([]float64, len(want[0]))
@@ -272,7 +273,7 @@ func TestProjectedProbabilitiesWithinTheirBounds(t *testing.T) {
 	}
 	checkClasses := func(name string, p *ClassPredictor[bool], err error, want *ClassPrediction[bool]) {
 		require.NoError(t, err)
-		check(name, &p.scorePredictors, want.Probability, func(probability, x []float64) (float64, error) {
+		check(name, &p.scores.scorePredictors, want.Probability, func(probability, x []float64) (float64, error) {
 			_, bound, err := p.PredictWithBound(probability, x)
 			return bound, err
 		})
@@ -290,7 +291,7 @@ func TestProjectedProbabilitiesWithinTheirBounds(t *testing.T) {
 		})
 	}
 
-	for _, c := range []Classifier[bool]{{Fitting: f}, {Fitting: f, Margin: 1}} {
+	for _, c := range []Classifier[bool]{{Fitting: f.Fitting, Ascent: f.Ascent}, {Fitting: f.Fitting, Ascent: f.Ascent, Margin: 1}} {
 		binary, err := c.Fit(ctx, views, two)
 		require.NoError(t, err)
 		want, err := binary.PredictClasses(ctx, PredictOptions{}, q)
@@ -300,23 +301,23 @@ func TestProjectedProbabilitiesWithinTheirBounds(t *testing.T) {
 			checkClasses(fmt.Sprintf("two classes, margin %g, %+v", c.Margin, opt), p, err, want)
 		}
 	}
-	several, err := Classifier[int]{Fitting: f}.Fit(ctx, views, three)
+	several, err := Classifier[int]{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, views, three)
 	require.NoError(t, err)
 	wantSeveral, err := several.PredictClasses(ctx, PredictOptions{}, q)
 	require.NoError(t, err)
 	p, err := several.Predictor(PredictorOptions{})
 	require.NoError(t, err)
-	check("three classes", &p.scorePredictors, wantSeveral.Probability, func(probability, x []float64) (float64, error) {
+	check("three classes", &p.scores.scorePredictors, wantSeveral.Probability, func(probability, x []float64) (float64, error) {
 		_, bound, err := p.PredictWithBound(probability, x)
 		return bound, err
 	})
-	shared, err := MultiLabel{Fitting: f}.FitKnown(ctx, views, labels...)
+	shared, err := MultiLabel{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, views, labels...)
 	require.NoError(t, err)
 	want, err := shared.PredictLabels(ctx, PredictOptions{}, q)
 	require.NoError(t, err)
 	l, err := shared.Predictor(PredictorOptions{})
 	checkLabels("labels", l, err, want)
-	tasks, err := TaskClassifier{Fitting: f}.Fit(ctx, views, labels...)
+	tasks, err := TaskClassifier{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, views, labels...)
 	require.NoError(t, err)
 	want, err = tasks.PredictLabels(ctx, PredictOptions{}, q)
 	require.NoError(t, err)

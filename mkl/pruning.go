@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // pruning decides what a [Predictor] leaves out. All quantities are of the
@@ -63,15 +65,15 @@ type pruning struct {
 const mostRoundoff = 1e-4
 
 func newPruning(opt PredictorOptions, f function) (*pruning, error) {
-	L, P, D := f.targets, len(f.design.views), f.design.d
+	L, P, D := f.targets, len(f.design.Views), f.design.D
 	p := &pruning{
 		e: f.beMean[L:], a: f.a,
 		ee: la.NewMatrix[float64](P, P), eCov: la.NewMatrix[float64](P, P),
-		kernels: upTo(P), samples: f.basisPoints(), certain: true,
+		kernels: vec.UpTo(P), samples: f.basisPoints(), certain: true,
 	}
-	for i, v := range f.design.views {
-		p.kappa = append(p.kappa, v.largest)
-		p.sure = append(p.sure, v.certain)
+	for i, v := range f.design.Views {
+		p.kappa = append(p.kappa, v.Largest)
+		p.sure = append(p.sure, v.Certain)
 		if opt.MeanOnly {
 			continue
 		}
@@ -80,12 +82,7 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 			p.ee.Set(i, j, v+float64(p.e[i]*p.e[j]))
 		}
 	}
-	switch {
-	case opt.Tolerance == 0:
-		p.budget = DefaultPruning * math.Sqrt(f.noise)
-	case opt.Tolerance > 0:
-		p.budget = opt.Tolerance * math.Sqrt(f.noise)
-	}
+	p.budget = opt.pruning() * math.Sqrt(f.noise)
 	if f.healer != nil {
 		var limit float64
 		p.healSize = f.healer.Sizes()
@@ -113,13 +110,13 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 			}
 		}
 	}
-	p.certain = p.certain && p.lost(f.design.views) <= mostRoundoff*math.Sqrt(f.noise)
+	p.certain = p.certain && p.lost(f.design.Views) <= mostRoundoff*math.Sqrt(f.noise)
 	return p, nil
 }
 
 // lost bounds how far rounding of the kernel values moves means and standard deviations:
 // by what leaving out kernels of the size of the rounding would, by the bounds above.
-func (p *pruning) lost(views []boundView) float64 {
+func (p *pruning) lost(views []gram.Bound) float64 {
 	const ulp = 0x1p-52
 	var a, aa, mean, square float64
 	for _, v := range p.a {
@@ -129,8 +126,8 @@ func (p *pruning) lost(views []boundView) float64 {
 		aa += math.Abs(v)
 	}
 	size := func(i int) float64 {
-		if v := views[i]; v.center && !v.normalize {
-			return ulp * (p.kappa[i] + math.Abs(v.totalMean))
+		if v := views[i]; v.Center && !v.Normalize {
+			return ulp * (p.kappa[i] + math.Abs(v.TotalMean))
 		}
 		return ulp * p.kappa[i]
 	}
@@ -142,14 +139,6 @@ func (p *pruning) lost(views []boundView) float64 {
 		}
 	}
 	return float64(mean*a) + math.Sqrt(square)
-}
-
-func upTo(n int) []int {
-	x := make([]int, n)
-	for i := range x {
-		x[i] = i
-	}
-	return x
 }
 
 // share is a growing set of kernels or of samples with the sums of the bounds.
@@ -399,10 +388,18 @@ func (f *pivoted) factor() la.Matrix[float64] {
 	return f.c.Slice(0, f.c.Rows, 0, len(f.pivots))
 }
 
+// pruningKind is the kind of the bounds of pruning.
+func pruningKind(certain bool) BoundKind {
+	if certain {
+		return BoundProved
+	}
+	return BoundAssumed
+}
+
 // info describes the pruning; sd is the target's unit.
 func (p *pruning) info(sd float64) PredictorInfo {
 	return PredictorInfo{
 		Kernels: p.kernels, Samples: p.samples,
-		MeanError: sd * p.meanError, SDError: sd * p.sdError, Certain: p.certain,
+		MeanError: sd * p.meanError, SDError: sd * p.sdError, Kind: pruningKind(p.certain),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // ranked is what Ranks promises, for training and other samples.
@@ -46,19 +47,19 @@ func TestRanksByTheirDefinition(t *testing.T) {
 	some := func(x Features) Features {
 		return matrix(x.Rows, 2, func(i, j int) float64 { return x.At(i, columns[j]) })
 	}
-	for _, kernel := range []Kernel{Laplacian{Manhattan: true, Medians: 0.5}, RBF{}, Linear{Scale: 0.3}, Polynomial{Offset: 1}, Constant{}} {
+	for _, kernel := range []kernel.Kernel{kernel.Laplacian{Manhattan: true, Medians: 0.5}, kernel.RBF{}, kernel.Linear{Scale: 0.3}, kernel.Polynomial{Offset: 1}, kernel.Constant{}} {
 		for _, normalize := range []bool{false, true} {
 			_, want, wantT := trained(t, 1, []View{
-				{X: rx, Kernel: kernel, Normalize: normalize},
-				{X: some(rx).Clone(), Kernel: kernel, Normalize: normalize},
-				{X: some(x).Clone(), Kernel: kernel, Normalize: normalize, Standardize: true},
+				{X: rx, Input: "x1", Kernel: kernel, Normalize: normalize},
+				{X: some(rx).Clone(), Input: "x2", Kernel: kernel, Normalize: normalize},
+				{X: some(x).Clone(), Input: "x3", Kernel: kernel, Normalize: normalize, Standardize: true},
 			}, []Features{rz, some(rz), some(z)})
 			ds, got, gotT := trained(t, 2, []View{
 				{X: x, Kernel: kernel, Normalize: normalize, Ranks: true},
 				{X: x, Kernel: kernel, Normalize: normalize, Ranks: true, Columns: columns},
 				{X: x, Kernel: kernel, Normalize: normalize, Standardize: true, Columns: columns},
 			}, []Features{z})
-			require.Len(t, ds.inputs, 1)
+			require.Len(t, ds.Inputs, 1)
 			for i := range want {
 				requireClose(t, want[i], got[i], 1e-12)
 				requireClose(t, wantT[i], gotT[i], 1e-12)
@@ -78,16 +79,16 @@ func TestViewSettings(t *testing.T) {
 		{View{Columns: []int{-1}}, "Columns[0] is -1, and X has 3 columns"},
 		{View{Columns: []int{1, 2, 1}}, "Columns[2] is 1 a second time"},
 		{View{Ranks: true, Standardize: true}, "Ranks and Standardize exclude each other"},
-		{View{Columns: []int{1}, Kernel: RBF{Widths: []float64{1, 2, 3}}}, "Widths: 3 widths where the samples have 1 features"},
-		{View{Kernel: RBF{ARD: true}, Center: true}, "ARD excludes Center and Normalize"},
+		{View{Columns: []int{1}, Kernel: kernel.RBF{Widths: []float64{1, 2, 3}}}, "Widths: 3 widths where the samples have 1 features"},
+		{View{Kernel: kernel.RBF{ARD: true}, Center: true}, "ARD excludes Center and Normalize"},
 	} {
 		c.view.X = x
 		if c.view.Kernel == nil {
-			c.view.Kernel = Linear{}
+			c.view.Kernel = kernel.Linear{}
 		}
-		_, err := newDesign([]View{c.view}, 5, false)
+		_, err := bindViews([]View{c.view}, 5, false)
 		assert.EqualError(t, err, "mkl: views[0] ("+c.view.Kernel.String()+"): "+c.want)
 	}
-	_, err := newDesign([]View{{X: x, Kernel: Precomputed{}, Ranks: true}}, 5, false)
+	_, err := bindViews([]View{{X: x, Kernel: kernel.Precomputed{}, Ranks: true}}, 5, false)
 	assert.EqualError(t, err, "mkl: views[0] (precomputed): Ranks and Columns are for features, not for given kernels or distances")
 }

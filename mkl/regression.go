@@ -3,9 +3,8 @@ package mkl
 import (
 	"context"
 	"errors"
-	"strconv"
 
-	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -26,13 +25,14 @@ type Gamma = vi.Gamma
 //
 // Predictions are healed: they are those of the posterior with a basis point added at
 // each new sample, without which intervals away from the samples are too short; see
-// docs/healing.md. The exceptions are rectangular kernels, and precomputed ones without
+// docs/theory/healing.md. The exceptions are rectangular kernels, and precomputed ones without
 // k(x, x).
 //
 // Source: M. Gönen, "A Bayesian multiple kernel learning framework for single
 // and multiple output regression", ECAI 2012.
 type Regression struct {
 	Fitting
+	Ascent
 
 	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma
 
@@ -52,10 +52,32 @@ type Regression struct {
 	// and Restarts is an error.
 	From *RegressionModel
 
+	// MissingViews takes a row of a view's features that are all NaN as a sample that lacks the view, in the fit and
+	// in predictions. The sample takes part with the views that it has; its predictions are as uncertain as that
+	// leaves them; see docs/guide/missing-views.md. It is for views of features, not for given kernels and distances,
+	// nor for widths that are learned.
+	MissingViews bool
+
+	// AllowDuplicates accepts views with the same kernel matrix, which are otherwise a *[DuplicateError].
+	AllowDuplicates bool
+
+	// Storage says how the fit holds its kernel matrices. The zero value holds them in memory as float64.
+	Storage KernelStorage
+
+	// Slopes, if not nil, is called at the end of the fit with the derivatives of the lower bound with respect to the
+	// widths of the kernels. Package tune learns widths with them. They cost one more inverse of a matrix of the
+	// samples' order for each function, and a product for each view. They exclude MissingViews, Storage and Landmarks.
+	Slopes func(Slopes)
+
 	// Landmarks, if not nil, takes kernels of the samples with landmarks in place of those with
 	// each other: memory and time grow with N·D and not with N². Sample weights are then those
 	// of the landmarks, and Samples of the model is their number.
 	Landmarks *Landmarks
+}
+
+// fitting returns the settings of a fit.
+func (r Regression) fitting() *fitting {
+	return &fitting{Fitting: r.Fitting, Ascent: r.Ascent, allowDuplicates: r.AllowDuplicates, missingViews: r.MissingViews, storage: r.Storage, slopes: r.Slopes}
 }
 
 // Fit fits the model to the views of N samples and one or several targets of
@@ -70,34 +92,35 @@ type Regression struct {
 // before, which is nil only if there were none. A bound that falls within its
 // rounding errors ends the fit without an error: see [Trace].Reason.
 func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (model *RegressionModel, err error) {
+	f := r.fitting()
 	n, err := checkTargets(y, r.MissingTargets)
 	if err != nil {
 		return nil, err
 	}
 	targets, z := standardizeTargets(y, r.RawTargets)
-	ds, k, err := r.kernelsOn(ctx, r.Landmarks, views, n, len(y), r.EstimateMemory)
+	ds, k, err := f.fixedKernels(ctx, r.Landmarks, views, n, len(y), r.EstimateMemory)
 	if err != nil && len(y) == 1 {
 		return nil, suggestLandmarks(err, r.Fitting, views, n, 0)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer release(k, &model, &err)
+	defer gram.Release(k, &model, &err)
 	var from *bemkl.RegressionPosterior
 	if r.From != nil {
 		if from = r.From.posterior; r.MissingViews {
 			return nil, errors.New("mkl: From: not with MissingViews")
 		}
-		if err := checkFrom(&r.Fitting, r.From.design, "targets", len(r.From.targets), ds, len(y)); err != nil {
+		if err := checkFrom(f, r.From.design, "targets", len(r.From.targets), ds, len(y)); err != nil {
 			return nil, err
 		}
 	}
 	var patterns [][]bool
 	var groups []int
 	if r.MissingViews {
-		patterns, groups = ds.missingPatterns()
+		patterns, groups = missingPatterns(ds)
 	}
-	fit, err := bestStart(ctx, &r.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
+	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*bemkl.RegressionFit, error) {
 		return bemkl.Regression{
 			Lambda: r.Lambda, Upsilon: r.Upsilon, Gamma: r.Gamma, Omega: r.Omega, Epsilon: r.Epsilon,
 			Ascent: a, Plain: r.Plain, Workers: r.Workers, Seed: seed, Groups: groups, From: from,
@@ -106,16 +129,16 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (mode
 	if fit == nil {
 		return nil, err
 	}
-	if err := r.tell(ds, k, fit.BoundGradient, nil); err != nil {
+	if err := f.tell(ds, k, fit.BoundGradient, nil); err != nil {
 		return nil, err
 	}
 	m := &RegressionModel{}
-	m.onViews = onViews{r.record(newTrace(fit.Record, fit.Collapsed)), ds}
+	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	m.targets = targets
 	if r.MissingViews {
 		s := fit.Posterior.State()
 		m.gaps = &viewGaps{
-			patterns: patterns, noise: groupNoise(s.GroupNoise), spread: ds.newSpread(k, s.A, s.BEMean, s.BECov),
+			patterns: patterns, noise: groupNoise(s.GroupNoise), spread: viewSpreads(ds, k, s.A, s.BEMean, s.BECov),
 		}
 	}
 	if serr := m.set(fit.Posterior); serr != nil {
@@ -127,18 +150,8 @@ func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (mode
 	return m, err
 }
 
-// FitKernels fits to precomputed kernel matrices, samples × basis points each:
-// Fit with a view of [Precomputed] for each of them.
-func (r Regression) FitKernels(ctx context.Context, kernels []la.Matrix[float64], y ...[]float64) (*RegressionModel, error) {
-	views := make([]View, len(kernels))
-	for i, k := range kernels {
-		views[i] = View{Name: "kernel " + strconv.Itoa(i+1), X: k, Kernel: Precomputed{}}
-	}
-	return r.Fit(ctx, views, y...)
-}
-
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-func (r Regression) EstimateMemory(s Size) int64 {
+func (r Regression) EstimateMemory(s FitSize) int64 {
 	s = r.Landmarks.size(s)
-	return r.kernelMemory(s, s.Outputs)
+	return r.fitting().kernelMemory(s, s.Outputs)
 }

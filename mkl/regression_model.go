@@ -46,7 +46,7 @@ func (m *targetFunctions) NoiseSD() []float64 {
 }
 
 // Outputs tells what was learned of each target.
-func (m *targetFunctions) Outputs() []Output {
+func (m *targetFunctions) Outputs() []ModelOutput {
 	out := m.weighted.Outputs()
 	for o, sd := range m.NoiseSD() {
 		out[o].NoiseSD = sd
@@ -61,9 +61,9 @@ func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions
 	healed := !opt.Published && !opt.Unhealed && m.healing.heals(len(x), func(i int) int { return x[i].Cols })
 	ds := m.design
 	if healed {
-		ds = m.healing.design
+		ds = m.healing.Design
 	}
-	t, err := ds.checkInputs(x)
+	t, err := checkInputs(ds, x)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions
 				variance = p.Variance.Row(o)
 				for i := range variance {
 					if m.gaps != nil {
-						variance[i] += m.gaps.extra(m.design, o, m.design.missing(x, first+i))
+						variance[i] += m.gaps.extra(m.design, o, lackedBy(m.design, x, first+i))
 					}
 				}
 			}
@@ -85,7 +85,7 @@ func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions
 	if healed {
 		err = m.healing.predict(ctx, opt, x, t, restore)
 	} else {
-		err = ds.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, _ int) error {
+		err = ds.PredictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, _ int) error {
 			p, err := m.posterior.Predict(k, opt.inference())
 			if err != nil {
 				return err
@@ -98,14 +98,6 @@ func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions
 		return nil, err
 	}
 	return out.checked()
-}
-
-// checkTarget reports a target that the model does not have.
-func (m *targetFunctions) checkTarget(opt PredictorOptions) error {
-	if opt.Target < 0 || opt.Target >= len(m.targets) {
-		return fmt.Errorf("mkl: Predictor: target %d of %d", opt.Target, len(m.targets))
-	}
-	return nil
 }
 
 // count is the number of targets in words.
@@ -160,9 +152,9 @@ func (m *RegressionModel) Summary() string {
 	}
 	for c, missing := range m.gaps.patterns[1:] {
 		var names []string
-		for i := range m.design.views {
-			if v := &m.design.views[i]; missing[v.input] && !slices.Contains(names, v.name) {
-				names = append(names, v.name)
+		for i := range m.design.Views {
+			if v := &m.design.Views[i]; missing[v.Input] && !slices.Contains(names, v.Name) {
+				names = append(names, v.Name)
 			}
 		}
 		var sd []string

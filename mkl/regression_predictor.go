@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
@@ -14,14 +15,14 @@ import (
 // Rows of precomputed kernels may have the kernel of the sample with itself as one
 // more value, with which predictions are healed, as in PredictTargets.
 func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
-	if err := m.checkTarget(opt); err != nil {
+	if err := opt.check(len(m.targets)); err != nil {
 		return nil, err
 	}
 	o, s := opt.Target, m.posterior.State()
 	f := function{
 		weighted: &m.weighted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
 		spread: 1 / s.Upsilon[o].Mean(), noise: m.noise[o], targets: len(m.targets), target: m.targets[o],
-		project: func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
+		project: func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
 			return m.posterior.Project(k, o, opt)
 		},
 		roundoff: m.posterior.CovarianceRoundoff, gaps: m.gaps,
@@ -29,7 +30,16 @@ func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := f.heal(opt, m.healing, o); err != nil {
 		return nil, err
 	}
-	return newPredictor(opt, f)
+	return f.predictor(opt)
+}
+
+// predictor makes the function a Predictor.
+func (f function) predictor(opt PredictorOptions) (*Predictor, error) {
+	p, err := newPredictor(opt, f)
+	if err != nil {
+		return nil, err
+	}
+	return &Predictor{weights: p}, nil
 }
 
 // heal completes f by what heals output o, unless opt leaves that out.

@@ -12,6 +12,8 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -23,7 +25,7 @@ func TestMotorcycleHeldOut(t *testing.T) {
 	times, accel := motorcycle(t)
 	var seen, inside, n int
 	var residual, spread float64
-	_, sd := meanSD(accel)
+	_, sd := vec.MeanSD(accel)
 	for fold := range 3 {
 		var x, y, heldX, heldY []float64
 		for i := range times {
@@ -36,9 +38,9 @@ func TestMotorcycleHeldOut(t *testing.T) {
 		features := Column(x)
 		var views []View
 		for p := -5; p <= 2; p++ {
-			views = append(views, View{X: features, Kernel: RBF{Width: math.Ldexp(1, p)}, Standardize: true})
+			views = append(views, View{X: features, Kernel: kernel.RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 		}
-		m, err := Regression{Fitting: Fitting{MaxSweeps: 100}}.Fit(context.Background(), views, y)
+		m, err := Regression{Ascent: Ascent{MaxSweeps: 100}}.Fit(context.Background(), views, y)
 		require.NoError(t, err)
 		mean, variance, err := m.Predict(Column(heldX))
 		require.NoError(t, err)
@@ -68,37 +70,37 @@ func TestFitAgainstInference(t *testing.T) {
 	for i := range y {
 		y[i] = 3 + 40*x.At(i, 0)*x.At(i, 1) + rng.NormFloat64()
 	}
-	kernel := func(w float64, a, b Features) la.Matrix[float64] {
+	similarities := func(w float64, a, b Features) la.Matrix[float64] {
 		k := matrix(a.Rows, b.Rows, func(i, j int) float64 { return 0 })
 		la.SqDist(nil, a, b, k)
 		la.Scal(-1/(2*w*w), k.Data)
 		la.Exp(k.Data, k.Data)
 		return k
 	}
-	mean, sd := meanSD(y)
+	mean, sd := vec.MeanSD(y)
 	std := la.NewMatrix[float64](1, n)
 	for i, v := range y {
 		std.Row(0)[i] = (v - mean) / sd
 	}
-	k, err := vi.NewDense(kernel(0.5, x, x), kernel(2, x, x))
+	k, err := vi.NewDense(similarities(0.5, x, x), similarities(2, x, x))
 	require.NoError(t, err)
 	fit, err := bemkl.Regression{Seed: 2, Ascent: vi.Ascent{MaxSweeps: 30}}.Fit(context.Background(), k, std)
 	require.NoError(t, err)
-	kt, err := vi.NewDense(kernel(0.5, x, z), kernel(2, x, z))
+	kt, err := vi.NewDense(similarities(0.5, x, z), similarities(2, x, z))
 	require.NoError(t, err)
 	for _, published := range []bool{false, true} {
 		want, err := fit.Posterior.Predict(kt, vi.PredictOptions{Published: published})
 		require.NoError(t, err)
 
-		model, err := Regression{Fitting: Fitting{Seed: 2, MaxSweeps: 30}}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 0.5}}, {X: x, Kernel: RBF{Width: 2}}}, y)
+		model, err := Regression{Fitting: Fitting{Seed: 2}, Ascent: Ascent{MaxSweeps: 30}}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 0.5}}, {X: x, Kernel: kernel.RBF{Width: 2}}}, y)
 		require.NoError(t, err)
 		assert.Equal(t, fit.Record.Trace, model.Trace().Bounds)
 		got, err := model.PredictTargets(context.Background(), PredictOptions{Published: published, Unhealed: true}, z)
 		require.NoError(t, err)
 		// Precomputed kernels must come to the same bits.
-		pre, err := Regression{Fitting: Fitting{Seed: 2, MaxSweeps: 30}}.FitKernels(context.Background(), []la.Matrix[float64]{kernel(0.5, x, x), kernel(2, x, x)}, y)
+		pre, err := Regression{Fitting: Fitting{Seed: 2}, Ascent: Ascent{MaxSweeps: 30}}.Fit(context.Background(), PrecomputedViews(similarities(0.5, x, x), similarities(2, x, x)), y)
 		require.NoError(t, err)
-		given, err := pre.PredictTargets(context.Background(), PredictOptions{Published: published, Unhealed: true}, kernel(0.5, z, x), kernel(2, z, x))
+		given, err := pre.PredictTargets(context.Background(), PredictOptions{Published: published, Unhealed: true}, similarities(0.5, z, x), similarities(2, z, x))
 		require.NoError(t, err)
 		for i := range m {
 			require.Equal(t, mean+float64(sd*want.Mean.At(0, i)), got.Mean[0][i])
@@ -139,7 +141,7 @@ func TestTargetUnits(t *testing.T) {
 	assert.Equal(t, 1024*a.NoiseSD()[0], b.NoiseSD()[0])
 
 	// Already standardised, targets are the same raw.
-	mean, sd := meanSD(y)
+	mean, sd := vec.MeanSD(y)
 	std := make([]float64, len(y))
 	for i, v := range y {
 		std[i] = (v - mean) / sd
@@ -162,9 +164,9 @@ func TestMissingTargets(t *testing.T) {
 			second[i] = math.NaN()
 		}
 	}
-	_, err := Regression{Fitting: Fitting{MaxSweeps: 5}}.Fit(context.Background(), views, y, second)
+	_, err := Regression{Ascent: Ascent{MaxSweeps: 5}}.Fit(context.Background(), views, y, second)
 	assert.EqualError(t, err, "mkl: y[1][1] is NaN")
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 60}, MissingTargets: true}.Fit(context.Background(), views, y, second)
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 60}, MissingTargets: true}.Fit(context.Background(), views, y, second)
 	require.NoError(t, err)
 	p, err := m.PredictTargets(context.Background(), PredictOptions{}, views[0].X, views[3].X)
 	require.NoError(t, err)
@@ -211,16 +213,16 @@ func TestRestartsKeepTheBest(t *testing.T) {
 	starts := map[int]bool{}
 	best := math.Inf(-1)
 	for seed := range uint64(4) {
-		m, err := Regression{Fitting: Fitting{Seed: 7 + seed, MaxSweeps: 8}}.Fit(context.Background(), views, y)
+		m, err := Regression{Fitting: Fitting{Seed: 7 + seed}, Ascent: Ascent{MaxSweeps: 8}}.Fit(context.Background(), views, y)
 		require.NoError(t, err)
 		best = max(best, m.Bound())
 	}
 	m, err := Regression{
-		Fitting: Fitting{Seed: 7, Restarts: 3, MaxSweeps: 8, Progress: func(p Progress) {
+		Fitting: Fitting{Seed: 7, Progress: func(p Progress) {
 			starts[p.Start] = true
 			assert.Equal(t, 4, p.Starts)
 			assert.Equal(t, 8, p.MaxSweeps)
-		}},
+		}}, Ascent: Ascent{Restarts: 3, MaxSweeps: 8},
 	}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	assert.Equal(t, best, m.Bound())
@@ -236,7 +238,7 @@ func TestCollapse(t *testing.T) {
 	for i := range y {
 		y[i] = 100 + rng.NormFloat64()
 	}
-	_, err := Regression{Lambda: sparse, Omega: sparse}.Fit(context.Background(), []View{{X: x, Kernel: RBF{Width: 3}}}, y)
+	_, err := Regression{Lambda: sparse, Omega: sparse}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 3}}}, y)
 	var c *CollapsedError
 	require.ErrorAs(t, err, &c)
 	assert.Contains(t, err.Error(), "mkl: the fit collapsed: all weights vanish")
@@ -260,8 +262,8 @@ func TestRectangularKernels(t *testing.T) {
 	rbf := func(w float64, a Features) Features {
 		return matrix(a.Rows, basis.Rows, func(i, j int) float64 { return math.Exp(-math.Pow(euclid(a.Row(i), basis.Row(j))/w, 2)) })
 	}
-	views := []View{{X: rbf(1, x), Kernel: Precomputed{}}, {X: rbf(2, x), Kernel: Precomputed{}}}
-	m, err := Regression{Fitting: Fitting{MaxSweeps: 200}}.Fit(context.Background(), views, y)
+	views := []View{{X: rbf(1, x), Input: "x1", Kernel: kernel.Precomputed{}}, {X: rbf(2, x), Input: "x2", Kernel: kernel.Precomputed{}}}
+	m, err := Regression{Ascent: Ascent{MaxSweeps: 200}}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	mean, _, err := m.Predict(views[0].X, views[1].X)
 	require.NoError(t, err)
@@ -273,7 +275,7 @@ func TestRectangularKernels(t *testing.T) {
 	for _, s := range m.ActiveSamples(0) {
 		assert.Less(t, s.Sample, 12)
 	}
-	assert.Equal(t, []Input{{Views: []int{0}, Cols: 12}, {Views: []int{1}, Cols: 12}}, m.Inputs())
+	assert.Equal(t, []ModelInput{{Name: "x1", Views: []int{0}, Cols: 12}, {Name: "x2", Views: []int{1}, Cols: 12}}, m.Inputs())
 
 	_, _, err = m.Predict(views[0].X.Slice(0, 3, 0, 11), views[1].X)
 	assert.EqualError(t, err, "mkl: x[0]: 3×11 where 12 columns are needed (basis points)")
@@ -281,12 +283,12 @@ func TestRectangularKernels(t *testing.T) {
 
 func TestEstimateMemory(t *testing.T) {
 	r := Regression{Fitting: Fitting{Workers: 2}}
-	n := r.EstimateMemory(Size{Samples: 1000, Kernels: 7, Outputs: 1})
+	n := r.EstimateMemory(FitSize{Samples: 1000, Kernels: 7, Outputs: 1})
 	assert.Greater(t, n, int64(8*7*1000*1000))
 	assert.Less(t, n, int64(3*8*7*1000*1000))
-	assert.Greater(t, r.EstimateMemory(Size{Samples: 1000, Kernels: 7, Outputs: 3}), n)
-	assert.Less(t, r.EstimateMemory(Size{Samples: 1000, Basis: 100, Kernels: 7, Outputs: 1}), n)
-	assert.Positive(t, r.EstimateMemory(Size{math.MaxInt32, math.MaxInt32, math.MaxInt32, 9, 0}))
+	assert.Greater(t, r.EstimateMemory(FitSize{Samples: 1000, Kernels: 7, Outputs: 3}), n)
+	assert.Less(t, r.EstimateMemory(FitSize{Samples: 1000, Basis: 100, Kernels: 7, Outputs: 1}), n)
+	assert.Positive(t, r.EstimateMemory(FitSize{math.MaxInt32, math.MaxInt32, math.MaxInt32, 9, 0}))
 	assert.Equal(t, "mkl: the fit needs about 1.5 GiB of memory and may take 12 MiB", (&MemoryError{Need: 3 << 29, Limit: 12 << 20}).Error())
 }
 

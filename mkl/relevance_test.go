@@ -3,6 +3,7 @@ package mkl
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // Relevance vectors are a model of few samples, which predicts, saves and loads as any
@@ -27,17 +30,18 @@ func TestRelevanceVectors(t *testing.T) {
 		x.Set(i, 1, float64(2*class%2)+r.NormFloat64())
 	}
 	views := []View{
-		{Name: "ranks", X: x, Kernel: Laplacian{Width: 2}, Ranks: true},
-		{Name: "wide", X: x, Kernel: Polynomial{Degree: 2, Offset: 1}, Standardize: true, Normalize: true},
+		{Name: "ranks", X: x, Kernel: kernel.Laplacian{Width: 2}, Ranks: true},
+		{Name: "wide", X: x, Kernel: kernel.Polynomial{Degree: 2, Offset: 1}, Standardize: true, Normalize: true},
 	}
-	for _, inference := range []Inference{RelevanceVectors, PrunedVectors} {
-		t.Run(inference.String(), func(t *testing.T) {
-			testRelevanceVectors(t, ProbitClassifier[string]{Rule: WSum, Inference: inference}, x, views, labels)
-		})
+	for name, c := range map[string]struct{ whole, gaps probitEstimator[string] }{
+		"relevance vectors": {RelevanceClassifier[string]{Rule: WeightedSum{}}, RelevanceClassifier[string]{Rule: WeightedSum{}, MissingViews: true}},
+		"pruned vectors":    {PrunedClassifier[string]{Rule: WeightedSum{}}, PrunedClassifier[string]{Rule: WeightedSum{}, MissingViews: true}},
+	} {
+		t.Run(name, func(t *testing.T) { testRelevanceVectors(t, c.whole, c.gaps, x, views, labels) })
 	}
 }
 
-func testRelevanceVectors(t *testing.T, c ProbitClassifier[string], x la.Matrix[float64], views []View, labels []string) {
+func testRelevanceVectors(t *testing.T, c, gapped probitEstimator[string], x la.Matrix[float64], views []View, labels []string) {
 	n := len(labels)
 	m, err := c.Fit(context.Background(), views, labels)
 	require.NoError(t, err)
@@ -68,11 +72,11 @@ func testRelevanceVectors(t *testing.T, c ProbitClassifier[string], x la.Matrix[
 	assert.Equal(t, probability, again)
 
 	// The same by kernels that are given, or centred: all samples stay.
-	ds := testkit.Must(newDesign(views, n, false))
-	full := testkit.Must(ds.train(context.Background(), views, 1))
+	ds := testkit.Must(bindViews(views, n, false))
+	full := testkit.Must(ds.Train(context.Background(), 1))
 	given := make([]View, len(views))
 	for i := range given {
-		given[i] = View{X: full[i], Kernel: Precomputed{AllowIndefinite: true}}
+		given[i] = View{X: full[i], Input: fmt.Sprint(i), Kernel: kernel.Precomputed{AllowIndefinite: true}}
 	}
 	whole, err := c.Fit(context.Background(), given, labels)
 	require.NoError(t, err)
@@ -82,7 +86,7 @@ func testRelevanceVectors(t *testing.T, c ProbitClassifier[string], x la.Matrix[
 	for i := range all {
 		assert.InDeltaSlice(t, probability[i], all[i], 1e-9)
 	}
-	centred := testkit.Must(c.Fit(context.Background(), []View{{X: x, Kernel: RBF{}, Center: true}}, labels))
+	centred := testkit.Must(c.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{}, Center: true}}, labels))
 	assert.Nil(t, centred.Vectors())
 	assert.Equal(t, n, centred.Samples())
 
@@ -91,13 +95,12 @@ func testRelevanceVectors(t *testing.T, c ProbitClassifier[string], x la.Matrix[
 	for j := range gaps.Cols {
 		gaps.Set(0, j, math.NaN())
 	}
-	c.MissingViews = true
-	lacking := testkit.Must(c.Fit(context.Background(), []View{{X: x, Kernel: RBF{}}, {X: gaps, Kernel: RBF{Width: 1}}}, labels))
+	lacking := testkit.Must(gapped.Fit(context.Background(), []View{{X: x, Input: "x1", Kernel: kernel.RBF{}}, {X: gaps, Input: "x2", Kernel: kernel.RBF{Width: 1}}}, labels))
 	assert.Nil(t, lacking.Vectors())
 	_, probability, err = lacking.Predict(x, gaps)
 	require.NoError(t, err)
 	for i := range probability {
-		assert.InDelta(t, 1, total(probability[i]), 1e-9)
+		assert.InDelta(t, 1, vec.Total(probability[i]), 1e-9)
 	}
 }
 
@@ -109,24 +112,17 @@ func TestPrunedVectorsSettings(t *testing.T) {
 		labels[i] = i % 2
 		x.Set(i, 0, float64(3*labels[i])+r.NormFloat64())
 	}
-	views := []View{{X: x, Kernel: RBF{Width: 2}}}
-	fit := func(c ProbitClassifier[int]) (*ProbitClassifierModel[int], error) {
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 2}}}
+	fit := func(c PrunedClassifier[int]) (*ProbitClassifierModel[int], error) {
 		return c.Fit(context.Background(), views, labels)
 	}
-	standard := testkit.Must(fit(ProbitClassifier[int]{Inference: PrunedVectors}))
-	same := testkit.Must(fit(ProbitClassifier[int]{Inference: PrunedVectors, ClassAlpha: map[int]Gamma{1: {Shape: 1e-5, Scale: 1e5}}, Prune: 1e4}))
+	standard := testkit.Must(fit(PrunedClassifier[int]{}))
+	same := testkit.Must(fit(PrunedClassifier[int]{ClassAlpha: map[int]Gamma{1: {Shape: 1e-5, Scale: 1e5}}, Prune: 1e4}))
 	assert.Equal(t, standard.Vectors(), same.Vectors())
 	assert.Equal(t, standard.Posterior().State().W, same.Posterior().State().W)
 
-	for want, c := range map[string]ProbitClassifier[int]{
-		"mkl: Prune: not with Inference MAP: take PrunedVectors":                                    {Inference: MAP, Prune: 10},
-		"mkl: pruned vectors: Update and Search are not for it":                                     {Inference: PrunedVectors, Rule: WSum, Search: Sampling},
-		"mkl: LearnAlpha: not with Inference pruned vectors":                                        {Inference: PrunedVectors, LearnAlpha: true},
-		"mkl: vi: Prune is 10000, and by Alpha precisions are at most 1.5: no basis point would go": {Inference: PrunedVectors, Alpha: Gamma{Shape: 1, Scale: 1}},
-		"MAP: Bin: FixSum, FixProd or WSum is needed":                                               {Inference: PrunedVectors, Rule: Bin},
-		"mkl: From: not with Inference pruned vectors":                                              {Inference: PrunedVectors, From: standard},
-	} {
-		_, err := fit(c)
-		assert.ErrorContains(t, err, want)
-	}
+	_, err := fit(PrunedClassifier[int]{Alpha: Gamma{Shape: 1, Scale: 1}})
+	assert.EqualError(t, err, "mkl: vi: Prune is 10000, and by Alpha precisions are at most 1.5: no basis point would go")
+	_, err = PrunedClassifier[int]{}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{ARD: true}}}, labels)
+	assert.ErrorContains(t, err, "this estimator cannot learn widths")
 }

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -25,7 +26,7 @@ func TestRounding(t *testing.T) {
 		y    []float64
 		warn bool
 	}{{y, true}, {noisy, false}} {
-		m, err := MultiGP{Method: Factorised, Family: ARD, Fitting: Fitting{MaxSweeps: 200}}.Fit(context.Background(), []View{{X: Column(x), Kernel: RBF{Width: 1}}}, c.y)
+		m, err := FactorisedGP{Family: FamilyFlat, MaxSweeps: 200}.Fit(context.Background(), []View{{X: Column(x), Kernel: kernel.RBF{Width: 1}}}, c.y)
 		require.NoError(t, err)
 		assert.Equal(t, c.warn, m.Rounding() > noticeable, "%g", m.Rounding())
 		if c.warn {
@@ -50,8 +51,8 @@ func TestRoundingOfWeights(t *testing.T) {
 		}
 		known[i] = Label(1 + labels[i])
 	}
-	columns := []View{{X: normal(src, 6, 1), Kernel: RBF{Width: 1}}}
-	pairs, pairLabels := make(Dense, n), make(Dense, n)
+	columns := []View{{X: normal(src, 6, 1), Kernel: kernel.RBF{Width: 1}}}
+	pairs, pairLabels := make(DenseTable, n), make(DenseTable, n)
 	for i := range pairs {
 		for j := range 6 {
 			v := float64((x[i] - 1e8) * columns[0].X.At(j, 0))
@@ -61,27 +62,39 @@ func TestRoundingOfWeights(t *testing.T) {
 			}
 		}
 	}
-	ctx, s := context.Background(), Fitting{MaxSweeps: 10}
+	ctx, s := context.Background(), fitting{Ascent: Ascent{MaxSweeps: 10}}
 	for name, fit := range map[string]func(v []View) (Model, error){
-		"regression":  func(v []View) (Model, error) { return Regression{Fitting: s}.Fit(ctx, v, y) },
-		"shared":      func(v []View) (Model, error) { return SharedRegression{Fitting: s}.Fit(ctx, v, y) },
-		"tasks":       func(v []View) (Model, error) { return TaskRegression{Fitting: s}.Fit(ctx, v, y) },
-		"classifier":  func(v []View) (Model, error) { return Classifier[int]{Fitting: s}.Fit(ctx, v, labels) },
-		"multilabel":  func(v []View) (Model, error) { return MultiLabel{Fitting: s}.FitKnown(ctx, v, known) },
-		"task labels": func(v []View) (Model, error) { return TaskClassifier{Fitting: s}.Fit(ctx, v, known) },
+		"regression": func(v []View) (Model, error) { return Regression{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, v, y) },
+		"shared": func(v []View) (Model, error) {
+			return SharedRegression{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, v, y)
+		},
+		"tasks": func(v []View) (Model, error) {
+			return TaskRegression{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, v, y)
+		},
+		"classifier": func(v []View) (Model, error) {
+			return Classifier[int]{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, v, labels)
+		},
+		"multilabel": func(v []View) (Model, error) {
+			return MultiLabel{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, v, known)
+		},
+		"task labels": func(v []View) (Model, error) {
+			return TaskClassifier{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, v, known)
+		},
 		"pairs": func(v []View) (Model, error) {
-			return PairRegression{Fitting: s, Components: 2}.Fit(ctx, v, columns, pairs)
+			return PairRegression{Fitting: s.Fitting, Ascent: s.Ascent, Components: 2}.Fit(ctx, v, columns, pairs)
 		},
 		"pairs of labels": func(v []View) (Model, error) {
-			return PairClassifier{Fitting: s, Components: 2}.Fit(ctx, v, columns, pairLabels)
+			return PairClassifier{Fitting: s.Fitting, Ascent: s.Ascent, Components: 2}.Fit(ctx, v, columns, pairLabels)
 		},
-		"probit": func(v []View) (Model, error) { return ProbitClassifier[int]{Fitting: s}.Fit(ctx, v, labels) },
+		"probit": func(v []View) (Model, error) {
+			return ProbitClassifier[int]{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, v, labels)
+		},
 		"probit states": func(v []View) (Model, error) {
-			return ProbitClassifier[int]{Fitting: s, Rule: Bin, Update: Structured}.Fit(ctx, v, labels)
+			return ProbitClassifier[int]{Fitting: s.Fitting, Ascent: s.Ascent, Rule: SwitchedSum{}, Update: WeightUpdateStructured}.Fit(ctx, v, labels)
 		},
 	} {
 		for _, standardize := range []bool{true, false} {
-			views := []View{{X: Column(x), Kernel: RBF{Width: 1}, Standardize: true}, {X: Column(x), Kernel: Linear{}, Standardize: standardize}}
+			views := []View{{X: Column(x), Kernel: kernel.RBF{Width: 1}, Standardize: true}, {X: Column(x), Kernel: kernel.Linear{}, Standardize: standardize}}
 			m, err := fit(views)
 			if c, ok := errors.AsType[*CollapsedError](err); ok && !standardize {
 				m, err = c.Model, nil

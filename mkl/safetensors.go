@@ -17,7 +17,7 @@ import (
 
 // A file has the safetensors layout: the header's length as 8 bytes
 // little-endian, the header as JSON, and the tensors' elements little-endian one
-// behind the other. docs/model-file.md describes it for other readers.
+// behind the other. docs/theory/model-file.md describes it for other readers.
 
 // tensor is a named array of float64, row-major.
 type tensor struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -18,12 +19,12 @@ import (
 // fitScores fits to labels ±1, functions × samples, or NaN. settings holds those of
 // the estimator, and f those of all; need estimates the memory. The scores are nil if
 // there is no fit.
-func fitScores(ctx context.Context, f *Fitting, l *Landmarks, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(Size) int64, from *scores) (model *scores, err error) {
-	ds, k, err := f.kernelsOn(ctx, l, views, y.Cols, outputs, need)
+func fitScores(ctx context.Context, f *fitting, l *Landmarks, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(FitSize) int64, from *scores) (model *scores, err error) {
+	ds, k, err := f.fixedKernels(ctx, l, views, y.Cols, outputs, need)
 	if err != nil {
 		return nil, err
 	}
-	defer release(k, &model, &err)
+	defer gram.Release(k, &model, &err)
 	if from != nil {
 		settings.From = from.posterior
 		if err := checkFrom(f, from.design, "functions", len(from.active), ds, y.Rows); err != nil {
@@ -43,10 +44,10 @@ func fitScores(ctx context.Context, f *Fitting, l *Landmarks, settings bemkl.Cla
 		return nil, errors.Join(err, terr)
 	}
 	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
-	if f.MissingViews {
-		patterns, _ := ds.missingPatterns()
+	if f.missingViews {
+		patterns, _ := missingPatterns(ds)
 		s := fit.Posterior.State()
-		m.gaps = &viewGaps{patterns: patterns, spread: ds.newSpread(k, s.A, s.BEMean, s.BECov)}
+		m.gaps = &viewGaps{patterns: patterns, spread: viewSpreads(ds, k, s.A, s.BEMean, s.BECov)}
 	}
 	if serr := m.set(fit.Posterior); serr != nil {
 		return nil, errors.Join(err, serr)
@@ -79,7 +80,7 @@ func (m *scores) predictions(x []Features) predictScores {
 		}
 		margin := m.posterior.State().Margin
 		for i := range p.Mean.Cols {
-			missing := m.design.missing(x, first+i)
+			missing := lackedBy(m.design, x, first+i)
 			for o := range p.Mean.Rows {
 				if extra := m.gaps.extra(m.design, o, missing); extra > 0 {
 					variance := p.Variance.At(o, i) + extra
@@ -98,7 +99,7 @@ type predictScores func(k vi.Kernels, first int, opt vi.PredictOptions) (*bemkl.
 // predict calls do with the scores of samples first … first+n−1, for block after
 // block.
 func (m *weighted) predict(ctx context.Context, opt PredictOptions, x []Features, t int, scores predictScores, do func(p *bemkl.ClassPrediction, first, n int)) error {
-	return m.design.predictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
+	return m.design.PredictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
 		p, err := scores(k, first, opt.inference())
 		if err == nil {
 			do(p, first, n)
@@ -109,7 +110,7 @@ func (m *weighted) predict(ctx context.Context, opt PredictOptions, x []Features
 
 // predictLabels predicts the labels of samples by their scores, one for each label.
 func (m *weighted) predictLabels(ctx context.Context, opt PredictOptions, x []Features, scores predictScores) (*LabelPrediction, error) {
-	t, err := m.design.checkInputs(x)
+	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +143,7 @@ func (m *weighted) predictLabels(ctx context.Context, opt PredictOptions, x []Fe
 type scorePredictors struct {
 	margin    float64
 	published bool
-	scores    []*Predictor
+	scores    []*weightPredictor
 }
 
 func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
@@ -151,7 +152,7 @@ func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
 		return function{
 			weighted: &m.weighted, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
 			spread: s.SigmaG * s.SigmaG, roundoff: m.posterior.CovarianceRoundoff, gaps: m.gaps,
-			project: func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
+			project: func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
 				return m.posterior.Project(k, o, opt)
 			},
 		}
@@ -161,8 +162,8 @@ func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
 // newScorePredictors prunes the scores, of which of says what is their own.
 func newScorePredictors(opt PredictorOptions, margin float64, scores int, of func(o int) function) (scorePredictors, error) {
 	p := scorePredictors{margin: margin, published: opt.Published}
-	if opt.MeanOnly {
-		return p, errors.New("mkl: Predictor: MeanOnly leaves no probabilities")
+	if err := opt.checkClasses(); err != nil {
+		return p, err
 	}
 	for o := range scores {
 		f := of(o)
@@ -176,16 +177,19 @@ func newScorePredictors(opt PredictorOptions, margin float64, scores int, of fun
 	return p, nil
 }
 
-// Info says what pruning kept of the score of a label or a class (0 with two
-// classes), and bounds what that does to the score's mean and standard deviation.
-func (p *scorePredictors) Info(score int) PredictorInfo { return p.scores[score].Info() }
+func (p *scorePredictors) infos() (all []PredictorInfo) {
+	for _, s := range p.scores {
+		all = append(all, s.info.clone())
+	}
+	return all
+}
 
 // probability returns the probability that score o of a sample is positive, and a bound on how
 // far it is from the model's. It grows with the score's mean, and at any mean either rises or
 // falls with the standard deviation, which is at least the noise's, 1: so it is furthest away at
 // a corner of the bounds of both.
 func (p *scorePredictors) probability(o int, x [][]float64) (probability, bound float64, err error) {
-	score, err := p.scores[o].PredictWithBound(x...)
+	score, err := p.scores[o].predictBounded(x)
 	if err != nil {
 		return 0, 0, err
 	}

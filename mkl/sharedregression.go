@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -18,9 +19,10 @@ import (
 // The priors are those of [Regression]. A sample may lack some of the targets, or all of them:
 // see MissingTargets.
 //
-// The model is derived in docs/shared.md.
+// The model is derived in docs/theory/shared.md.
 type SharedRegression struct {
 	Fitting
+	Ascent
 
 	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma // priors
 
@@ -43,33 +45,39 @@ type SharedRegression struct {
 	// and Restarts is an error.
 	From *SharedRegressionModel
 
-	Landmarks *Landmarks // as in [Regression]
+	AllowDuplicates bool          // as in [Regression]
+	Storage         KernelStorage // as in [Regression]
+	Slopes          func(Slopes)  // as in [Regression]
+	Landmarks       *Landmarks    // as in [Regression]
+}
+
+// fitting returns the settings of a fit.
+func (s SharedRegression) fitting() *fitting {
+	return &fitting{Fitting: s.Fitting, Ascent: s.Ascent, allowDuplicates: s.AllowDuplicates, storage: s.Storage, slopes: s.Slopes}
 }
 
 // Fit fits the model to the views of N samples and the targets of length N each.
 // Errors are those of [Regression.Fit].
 func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64) (model *SharedRegressionModel, err error) {
-	if err := s.refuseMissingViews("SharedRegression"); err != nil {
-		return nil, err
-	}
+	f := s.fitting()
 	n, err := checkTargets(y, s.MissingTargets)
 	if err != nil {
 		return nil, err
 	}
 	targets, z := standardizeTargets(y, s.RawTargets)
-	ds, k, err := s.kernelsOn(ctx, s.Landmarks, views, n, len(y), s.EstimateMemory)
+	ds, k, err := f.fixedKernels(ctx, s.Landmarks, views, n, len(y), s.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
-	defer release(k, &model, &err)
+	defer gram.Release(k, &model, &err)
 	var from *bemkl.SharedPosterior
 	if s.From != nil {
 		from = s.From.posterior
-		if err := checkFrom(&s.Fitting, s.From.design, "targets", len(s.From.targets), ds, len(y)); err != nil {
+		if err := checkFrom(f, s.From.design, "targets", len(s.From.targets), ds, len(y)); err != nil {
 			return nil, err
 		}
 	}
-	fit, err := bestStart(ctx, &s.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.SharedFit, error) {
+	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*bemkl.SharedFit, error) {
 		return bemkl.SharedRegression{
 			Lambda: s.Lambda, Upsilon: s.Upsilon, Gamma: s.Gamma, Omega: s.Omega, Epsilon: s.Epsilon,
 			Ascent: a, Plain: s.Plain, Workers: s.Workers, Seed: seed, From: from,
@@ -78,11 +86,11 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 	if fit == nil {
 		return nil, err
 	}
-	if err := s.tell(ds, k, fit.BoundGradient, nil); err != nil {
+	if err := f.tell(ds, k, fit.BoundGradient, nil); err != nil {
 		return nil, err
 	}
 	m := &SharedRegressionModel{}
-	m.onViews = onViews{s.record(newTrace(fit.Record, fit.Collapsed)), ds}
+	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	m.targets = targets
 	if serr := m.set(fit.Posterior); serr != nil {
 		return nil, errors.Join(err, serr)
@@ -94,12 +102,12 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-func (s SharedRegression) EstimateMemory(size Size) int64 {
+func (s SharedRegression) EstimateMemory(size FitSize) int64 {
 	size = s.Landmarks.size(size)
 	n, p, l, d := float64(size.Samples), float64(size.Kernels), float64(size.Outputs), float64(size.basis())
 	more := float64(l*(float64(2*n)+float64(2*p*p))) + float64(min(l, p)*d*d) // the last for healing
 	if s.MissingTargets {                                                     // in the worst case each sample lacks others
 		more += float64(n * p * (float64(8+float64(4*l)) + float64(5*p)))
 	}
-	return min(s.kernelMemory(size, 1), math.MaxInt64-inBytes(more)) + inBytes(more)
+	return min(s.fitting().kernelMemory(size, 1), math.MaxInt64-inBytes(more)) + inBytes(more)
 }

@@ -56,7 +56,7 @@ func (m *SharedRegressionModel) Posterior() *bemkl.SharedPosterior { return m.po
 func (m *SharedRegressionModel) KernelWeights() []KernelWeight { return m.weighted.KernelWeights() }
 
 // Outputs tells what was learned of each target.
-func (m *SharedRegressionModel) Outputs() []Output {
+func (m *SharedRegressionModel) Outputs() []ModelOutput {
 	out := m.targetFunctions.Outputs()
 	for o := range out {
 		out[o].Weights = m.kernelWeights(m.posterior.KernelWeights(o))

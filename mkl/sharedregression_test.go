@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
@@ -25,7 +27,7 @@ func fitShared(t testing.TB, n int) (*SharedRegressionModel, []View, [][]float64
 		y[0][i] = 10 + 3*math.Sin(2*a.At(i, 0)) + 0.1*rng.NormFloat64()
 		y[1][i] = math.Sin(2*b.At(i, 0)) + 0.1*rng.NormFloat64()
 	}
-	views := []View{{Name: "a", X: a, Kernel: RBF{Width: 0.7}}, {Name: "b", X: b, Kernel: RBF{Width: 0.7}}}
+	views := []View{{Name: "a", X: a, Input: "x1", Kernel: kernel.RBF{Width: 0.7}}, {Name: "b", X: b, Input: "x2", Kernel: kernel.RBF{Width: 0.7}}}
 	m, err := SharedRegression{}.Fit(context.Background(), views, y...)
 	require.NoError(t, err)
 	return m, views, y
@@ -47,8 +49,8 @@ func TestSharedRegressionTellsTargetsApart(t *testing.T) {
 		for i := range rest {
 			rest[i] = y[o][i] - p.Mean[o][i]
 		}
-		_, sd := meanSD(y[o])
-		_, left := meanSD(rest)
+		_, sd := vec.MeanSD(y[o])
+		_, left := vec.MeanSD(rest)
 		assert.Less(t, left, 0.3*sd)
 		assert.InEpsilon(t, sd/math.Sqrt(m.Posterior().State().Epsilon[o].Mean()), m.NoiseSD()[o], 1e-12)
 	}
@@ -59,7 +61,7 @@ func TestSharedRegressionTellsTargetsApart(t *testing.T) {
 func TestSharedRegressionIsTheModel(t *testing.T) {
 	m, views, y := fitShared(t, 30)
 	_, z := standardizeTargets(y, false)
-	_, k, err := (&Fitting{}).kernels(context.Background(), views, 30, 1, SharedRegression{}.EstimateMemory)
+	_, k, err := (&fitting{}).fixedKernels(context.Background(), nil, views, 30, 1, SharedRegression{}.EstimateMemory)
 	require.NoError(t, err)
 	fit, err := bemkl.SharedRegression{}.Fit(context.Background(), k, z)
 	require.NoError(t, err)
@@ -96,8 +98,8 @@ func requireSharedPredictorWithin(t *testing.T, m *SharedRegressionModel) {
 	p, err := m.PredictTargets(context.Background(), PredictOptions{}, x...)
 	require.NoError(t, err)
 	for o := range m.Targets() {
-		for _, tolerance := range []float64{-1, 0, 0.5} {
-			one, err := m.Predictor(PredictorOptions{Target: o, Tolerance: tolerance})
+		for _, opt := range []PredictorOptions{{Target: o}, {Target: o, Exact: true}, {Target: o, Tolerance: 0.5}} {
+			one, err := m.Predictor(opt)
 			require.NoError(t, err)
 			for i := range p.Mean[o] {
 				requireWithin(t, one, p.Mean[o][i], p.Variance[o][i], x[0].Row(i), x[1].Row(i))
@@ -127,7 +129,7 @@ func TestSharedRegressionOfMissingTargets(t *testing.T) {
 	require.NoError(t, err)
 	for o := range y {
 		var rest, all float64
-		mean, _ := meanSD(truth[o])
+		mean, _ := vec.MeanSD(truth[o])
 		for i, v := range y[o] {
 			if math.IsNaN(v) {
 				rest += math.Pow(truth[o][i]-p.Mean[o][i], 2)
@@ -148,7 +150,7 @@ func TestSharedRegressionOfMissingTargets(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, on.Posterior().Healable())
 
-	size := Size{Samples: 1000, Kernels: 7, Outputs: 2}
+	size := FitSize{Samples: 1000, Kernels: 7, Outputs: 2}
 	assert.Greater(t, SharedRegression{MissingTargets: true}.EstimateMemory(size), SharedRegression{}.EstimateMemory(size))
 
 	var file bytes.Buffer
@@ -163,7 +165,7 @@ var gapSets = flag.Int("shared.sets", 2, "sets that TestSharedRegressionWithGaps
 
 // TestSharedRegressionWithGapsIsCalibrated simulates targets, makes some of them missing, and
 // counts how many of these and of new samples lie in their 90 % intervals: about as many as where
-// nothing is missing. What it logs of more sets is in docs/shared.md.
+// nothing is missing. docs/lab/tasks.md has its counts for more sets.
 func TestSharedRegressionWithGapsIsCalibrated(t *testing.T) {
 	testkit.NotShort(t)
 	const n, more, L = 60, 60, 3
@@ -186,7 +188,7 @@ func TestSharedRegressionWithGapsIsCalibrated(t *testing.T) {
 				}
 			}
 		}
-		views := []View{{X: a.Slice(0, n, 0, 1), Kernel: RBF{Width: 0.7}}, {X: b.Slice(0, n, 0, 1), Kernel: RBF{Width: 0.7}}}
+		views := []View{{X: a.Slice(0, n, 0, 1), Input: "x1", Kernel: kernel.RBF{Width: 0.7}}, {X: b.Slice(0, n, 0, 1), Input: "x2", Kernel: kernel.RBF{Width: 0.7}}}
 		complete := [][]float64{whole[0][:n], whole[1][:n], whole[2][:n]}
 		for k, y := range [2][][]float64{complete, seen} {
 			m, err := SharedRegression{MissingTargets: true}.Fit(context.Background(), views, y...)
@@ -228,7 +230,7 @@ func TestSharedRegressionRefuses(t *testing.T) {
 	_, err = SharedRegression{MissingTargets: true}.Fit(context.Background(), views, y...)
 	assert.EqualError(t, err, "mkl: y[1]: 1 samples with a target where at least 2 are needed")
 
-	size := Size{Samples: 1000, Kernels: 7, Outputs: 2}
+	size := FitSize{Samples: 1000, Kernels: 7, Outputs: 2}
 	n := SharedRegression{Fitting: Fitting{Workers: 2}}.EstimateMemory(size)
 	assert.Less(t, n, Regression{Fitting: Fitting{Workers: 2}}.EstimateMemory(size))
 	assert.Greater(t, n, int64(8*8*1000*1000))
@@ -237,5 +239,5 @@ func TestSharedRegressionRefuses(t *testing.T) {
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
 	_, err = LoadAs[*RegressionModel](&file)
-	assert.ErrorContains(t, err, "mkl: load: the file holds a model of another kind: \"shared-regression\", not \"regression\"")
+	assert.ErrorContains(t, err, "mkl: load: the file holds \"shared-regression\", not \"regression\"")
 }

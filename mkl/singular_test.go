@@ -18,6 +18,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -64,60 +65,60 @@ func newSingular(seed uint64) singular {
 		decades = 6
 	}
 	for range 1 + src.IntN(6) {
-		s.views = append(s.views, View{X: s.x, Kernel: RBF{Width: math.Pow(10, -0.5+(decades+0.5)*src.Float64())}})
+		s.views = append(s.views, View{X: s.x, Kernel: kernel.RBF{Width: math.Pow(10, -0.5+(decades+0.5)*src.Float64())}})
 	}
 	if s.kind == "target is a column" || s.kind == "large offset" || src.IntN(3) == 0 {
-		s.views = append(s.views, View{X: s.x, Kernel: Linear{}})
+		s.views = append(s.views, View{X: s.x, Kernel: kernel.Linear{}})
 	}
 	return s
 }
 
 // singularFits are the estimators, and settings of theirs that come nearest to what
 // double precision can do.
-func singularFits() map[string]func(s singular, f Fitting) (Model, error) {
+func singularFits() map[string]func(s singular, f fitting) (Model, error) {
 	ctx := context.Background()
-	fits := map[string]func(s singular, f Fitting) (Model, error){}
+	fits := map[string]func(s singular, f fitting) (Model, error){}
 	for _, e := range estimators {
-		fits[e.name] = func(s singular, f Fitting) (Model, error) { return e.fit(ctx, f, s.views, s.y) }
+		fits[e.name] = func(s singular, f fitting) (Model, error) { return e.fit(ctx, f, s.views, s.y) }
 	}
-	for family := StudentT; family <= GeneralGIG; family++ {
-		fits[fmt.Sprintf("multiple Gaussian process, %v", family)] = func(s singular, f Fitting) (Model, error) {
-			return orNil(MultiGP{Fitting: f, Family: family}.Fit(ctx, s.views, s.y))
+	for family := FamilyStudentT; family <= FamilyGIG; family++ {
+		fits[fmt.Sprintf("multiple Gaussian process, %v", family)] = func(s singular, f fitting) (Model, error) {
+			return orNil(MultiGP{Fitting: f.Fitting, Climb: f.climb(), Family: family}.Fit(ctx, s.views, s.y))
 		}
 	}
-	fits["multiple Gaussian process, ARD, published updates"] = func(s singular, f Fitting) (Model, error) {
+	fits["multiple Gaussian process, ARD, published updates"] = func(s singular, f fitting) (Model, error) {
 		f.MaxSweeps = 300
-		return orNil(MultiGP{Fitting: f, Family: ARD, Method: Published}.Fit(ctx, s.views, s.y))
+		return orNil(FactorisedGP{Fitting: f.Fitting, Family: FamilyFlat, Plain: true, Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps}.Fit(ctx, s.views, s.y))
 	}
-	fits["sparse samples"] = func(s singular, f Fitting) (Model, error) {
-		return orNil(Regression{Fitting: f, Lambda: sparse}.Fit(ctx, s.views, s.y))
+	fits["sparse samples"] = func(s singular, f fitting) (Model, error) {
+		return orNil(Regression{Fitting: f.Fitting, Ascent: f.Ascent, Lambda: sparse}.Fit(ctx, s.views, s.y))
 	}
-	fits["sparse two classes"] = func(s singular, f Fitting) (Model, error) {
-		return orNil(Classifier[int]{Fitting: f, Lambda: sparse, Omega: sparse}.Fit(ctx, s.views, parts(s.y, 2)))
+	fits["sparse two classes"] = func(s singular, f fitting) (Model, error) {
+		return orNil(Classifier[int]{Fitting: f.Fitting, Ascent: f.Ascent, Lambda: sparse, Omega: sparse}.Fit(ctx, s.views, parts(s.y, 2)))
 	}
-	fits["learned product"] = func(s singular, f Fitting) (Model, error) {
-		return orNil(probitOf[int](f, WProd).Fit(ctx, s.views, parts(s.y, 2)))
+	fits["learned product"] = func(s singular, f fitting) (Model, error) {
+		return orNil(probitOf[int](f, WeightedProduct{}).Fit(ctx, s.views, parts(s.y, 2)))
 	}
-	fits["sparse probit"] = func(s singular, f Fitting) (Model, error) {
-		c := probitOf[int](f, FixSum)
+	fits["sparse probit"] = func(s singular, f fitting) (Model, error) {
+		c := probitOf[int](f, FixedSum{})
 		c.Alpha = Gamma{Shape: 1e-6, Scale: 1e6}
 		return orNil(c.Fit(ctx, s.views, parts(s.y, 2)))
 	}
-	fits["tasks"] = func(s singular, f Fitting) (Model, error) {
-		return orNil(MultiTask{Fitting: f}.Fit(ctx, s.views, s.y, s.x.Slice(0, len(s.y), 0, 1).Clone().Data))
+	fits["tasks"] = func(s singular, f fitting) (Model, error) {
+		return orNil(MultiTask{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, s.views, s.y, s.x.Slice(0, len(s.y), 0, 1).Clone().Data))
 	}
 	for _, standard := range []bool{false, true} {
-		fits[fmt.Sprintf("spike and slab, standard=%t", standard)] = func(s singular, f Fitting) (Model, error) {
-			return orNil(SpikeSlab{Fitting: f, StandardField: standard, RawFeatures: true}.Fit(ctx, s.x, s.y))
+		fits[fmt.Sprintf("spike and slab, standard=%t", standard)] = func(s singular, f fitting) (Model, error) {
+			return orNil(SpikeSlab{Fitting: f.Fitting, Ascent: f.Ascent, StandardField: standard, RawFeatures: true}.Fit(ctx, s.x, s.y))
 		}
 	}
 	for _, shared := range []bool{false, true} {
-		fits[fmt.Sprintf("factors, shared noise=%t", shared)] = func(s singular, f Fitting) (Model, error) {
-			var table Dense
+		fits[fmt.Sprintf("factors, shared noise=%t", shared)] = func(s singular, f fitting) (Model, error) {
+			var table DenseTable
 			for i := range s.x.Rows {
 				table = append(table, s.x.Row(i))
 			}
-			return orNil(FactorAnalysis{Fitting: f, Factors: 3, SharedNoise: shared, NoiseWeight: -1}.Fit(ctx, table))
+			return orNil(FactorAnalysis{Fitting: f.Fitting, Ascent: f.Ascent, Factors: 3, SharedNoise: shared, NoiseWeight: -1}.Fit(ctx, table))
 		}
 	}
 	return fits
@@ -137,10 +138,10 @@ func TestNoFitIsLost(t *testing.T) {
 		name := names[i%len(names)]
 		s := newSingular(uint64(i))
 		where := fmt.Sprintf("seed %d, %s, %d×%d, %d views: %s", i, s.kind, s.x.Rows, s.x.Cols, len(s.views), name)
-		m, err := fits[name](s, Fitting{Seed: uint64(i), AllowDuplicates: true, Workers: 1, MaxSweeps: 1500})
+		m, err := fits[name](s, fitting{Fitting: Fitting{Seed: uint64(i), Workers: 1}, Ascent: Ascent{MaxSweeps: 1500}, allowDuplicates: true})
 		if m == nil {
 			require.Error(t, err, where)
-			assert.Regexp(t, `^mkl: (labels|y\[|y: |vi: kernel \d: entry)`, err.Error(), "%s: %v", where, err)
+			assert.Regexp(t, `^mkl: (labels|y\[|y: |views\[\d\].*: its kernel: entry)`, err.Error(), "%s: %v", where, err)
 			ended["refused: "+strings.SplitN(err.Error(), ":", 3)[1]]++
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // slopeViews returns a view for each kind of width.
@@ -23,35 +24,42 @@ func slopeViews(x Features) []View {
 		}
 	}
 	return []View{
-		{X: x, Kernel: RBF{Medians: 0.5}, Columns: []int{1, 0}},
-		{X: x, Kernel: RBF{Scale: 1.5}, Standardize: true},
-		{X: x, Kernel: RBF{Widths: []float64{0.8, 2, 3}}, Standardize: true},
-		{X: x, Kernel: Laplacian{Width: 2}},
-		{X: x, Kernel: Laplacian{Widths: []float64{1, 3, 2}}, Ranks: true},
-		{X: distances, Kernel: FromDistance{}},
-		{X: x, Kernel: Linear{}},
-		{X: x, Kernel: RBF{Width: 1}, Center: true},
+		{X: x, Input: "x1", Kernel: kernel.RBF{Medians: 0.5}, Columns: []int{1, 0}},
+		{X: x, Input: "x1", Kernel: kernel.RBF{Scale: 1.5}, Standardize: true},
+		{X: x, Input: "x1", Kernel: kernel.RBF{Widths: []float64{0.8, 2, 3}}, Standardize: true},
+		{X: x, Input: "x1", Kernel: kernel.Laplacian{Width: 2}},
+		{X: x, Input: "x1", Kernel: kernel.Laplacian{Widths: []float64{1, 3, 2}}, Ranks: true},
+		{X: x, Input: "x1", Kernel: kernel.Matern{Width: 2}},
+		{X: x, Input: "x1", Kernel: kernel.Matern{Widths: []float64{1, 3, 2}, Smoothness: 2.5}},
+		{X: x, Input: "x1", Kernel: kernel.RationalQuadratic{Width: 1.5, Alpha: 0.8}},
+		{X: x, Input: "x1", Kernel: kernel.RationalQuadratic{Widths: []float64{1, 3, 2}}, Standardize: true},
+		{X: x, Input: "x1", Kernel: kernel.PowerExponential{Width: 2}},
+		{X: distances, Input: "x2", Kernel: kernel.FromDistance{}},
+		{X: x, Input: "x1", Kernel: kernel.Linear{}},
+		{X: x, Input: "x1", Kernel: kernel.RBF{Width: 1}, Center: true},
 	}
 }
 
 // withWidths returns the view's kernel with the given widths.
-func withWidths(k Kernel, w []float64) Kernel {
+func withWidths(k kernel.Kernel, w []float64) kernel.Kernel {
 	switch k := k.(type) {
-	case RBF:
+	case kernel.RBF:
 		switch {
 		case k.Widths != nil:
-			return RBF{Widths: w}
+			return kernel.RBF{Widths: w}
 		case k.Scale != 0:
-			return RBF{Scale: w[0]}
+			return kernel.RBF{Scale: w[0]}
 		}
-		return RBF{Width: w[0]}
-	case Laplacian:
+		return kernel.RBF{Width: w[0]}
+	case kernel.Laplacian:
 		if k.Widths != nil {
-			return Laplacian{Widths: w}
+			return kernel.Laplacian{Widths: w}
 		}
-		return Laplacian{Width: w[0]}
+		return kernel.Laplacian{Width: w[0]}
+	case kernel.Matern, kernel.RationalQuadratic, kernel.PowerExponential:
+		return k.(kernel.Scaled).WithLengths(w)
 	}
-	return FromDistance{Scale: w[0]}
+	return kernel.FromDistance{Scale: w[0]}
 }
 
 // The slopes against differences of the bounds of converged fits, along a direction
@@ -70,35 +78,35 @@ func TestSlopes(t *testing.T) {
 	missing[3] = math.NaN()
 	type bounded interface{ Bound() float64 }
 	ctx := context.Background()
-	for name, fit := range map[string]func(f Fitting, views []View) (bounded, error){
-		"Regression": func(f Fitting, views []View) (bounded, error) {
-			return Regression{Fitting: f, MissingTargets: true}.Fit(ctx, views, y, missing)
+	for name, fit := range map[string]func(f fitting, views []View) (bounded, error){
+		"Regression": func(f fitting, views []View) (bounded, error) {
+			return Regression{Fitting: f.Fitting, Ascent: f.Ascent, Slopes: f.slopes, MissingTargets: true}.Fit(ctx, views, y, missing)
 		},
-		"SharedRegression": func(f Fitting, views []View) (bounded, error) {
-			return SharedRegression{Fitting: f}.Fit(ctx, views, y, z)
+		"SharedRegression": func(f fitting, views []View) (bounded, error) {
+			return SharedRegression{Fitting: f.Fitting, Ascent: f.Ascent, Slopes: f.slopes}.Fit(ctx, views, y, z)
 		},
-		"Classifier": func(f Fitting, views []View) (bounded, error) {
-			return Classifier[int]{Fitting: f, SigmaG: 0.5}.Fit(ctx, views, class)
+		"Classifier": func(f fitting, views []View) (bounded, error) {
+			return Classifier[int]{Fitting: f.Fitting, Ascent: f.Ascent, Slopes: f.slopes, SigmaG: 0.5}.Fit(ctx, views, class)
 		},
-		"MultiLabel": func(f Fitting, views []View) (bounded, error) {
-			return MultiLabel{Fitting: f, SigmaG: 0.5, Margin: 0.3}.Fit(ctx, views, has)
+		"MultiLabel": func(f fitting, views []View) (bounded, error) {
+			return MultiLabel{Fitting: f.Fitting, Ascent: f.Ascent, Slopes: f.slopes, SigmaG: 0.5, Margin: 0.3}.Fit(ctx, views, LabelsOf(has))
 		},
-		"ProbitClassifier": func(f Fitting, views []View) (bounded, error) {
-			return ProbitClassifier[int]{Fitting: f}.Fit(ctx, views, class)
+		"ProbitClassifier": func(f fitting, views []View) (bounded, error) {
+			return ProbitClassifier[int]{Fitting: f.Fitting, Ascent: f.Ascent, Slopes: f.slopes}.Fit(ctx, views, class)
 		},
-		"MultiTask": func(f Fitting, views []View) (bounded, error) {
-			return MultiTask{Fitting: f, FixedKernels: true, MissingTargets: true, KeepAll: true, Latents: 1, Held: Held{Noise: true}}.Fit(ctx, views, y, missing)
+		"MultiTask": func(f fitting, views []View) (bounded, error) {
+			return MultiTask{Fitting: f.Fitting, Ascent: f.Ascent, Slopes: f.slopes, FixedKernels: true, MissingTargets: true, KeepAll: true, Latents: 1, Held: HeldSlab{Noise: true}}.Fit(ctx, views, y, missing)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 9))
 			views := slopeViews(x)
-			f := Fitting{Tolerance: -1, MaxSweeps: 100, Workers: 1}
+			f := fitting{Fitting: Fitting{Workers: 1}, Ascent: Ascent{Tolerance: -1, MaxSweeps: 100}}
 			var s Slopes
-			f.Slopes = func(given Slopes) { s = given }
+			f.slopes = func(given Slopes) { s = given }
 			_, err := fit(f, views)
 			require.NoError(t, err)
-			f.Slopes = nil
+			f.slopes = nil
 			require.Len(t, s.Views, len(views))
 			counts := make([]int, len(views))
 			direction, got := make([][]float64, len(views)), 0.0
@@ -111,7 +119,7 @@ func TestSlopes(t *testing.T) {
 					got += direction[i][j] * v.Slopes[j]
 				}
 			}
-			assert.Equal(t, []int{1, 1, 3, 1, 3, 1, 0, 0}, counts)
+			assert.Equal(t, []int{1, 1, 3, 1, 3, 1, 3, 1, 3, 1, 1, 0, 0}, counts)
 			want := testkit.Slope(func(h float64) float64 {
 				moved := slices.Clone(views)
 				for i, v := range s.Views {
@@ -132,15 +140,13 @@ func TestSlopes(t *testing.T) {
 		})
 	}
 	// Widths that the model learned have no slopes.
-	_, err := MultiTask{Fitting: Fitting{MaxSweeps: 5, Slopes: func(s Slopes) {
+	_, err := MultiTask{Ascent: Ascent{MaxSweeps: 5}, Slopes: func(s Slopes) {
 		for i, v := range s.Views {
-			assert.Equal(t, i == 2 || i == 4, v.Widths != nil, "view %d", i)
+			assert.Equal(t, i == 2 || i >= 4 && i <= 8, v.Widths != nil, "view %d", i)
 		}
-	}}}.Fit(ctx, slopeViews(x), y)
+	}}.Fit(ctx, slopeViews(x), y)
 	require.NoError(t, err)
 
-	_, err = ProbitClassifier[int]{Rule: WSum, Fitting: Fitting{Slopes: func(Slopes) {}}}.Fit(ctx, slopeViews(x)[:2], class)
+	_, err = ProbitClassifier[int]{Rule: WeightedSum{}, Slopes: func(Slopes) {}}.Fit(ctx, slopeViews(x)[:2], class)
 	assert.ErrorContains(t, err, "PlugIn")
-	_, err = ProbitClassifier[int]{Inference: Gibbs, Fitting: Fitting{Slopes: func(Slopes) {}}}.Fit(ctx, slopeViews(x)[:2], class)
-	assert.ErrorContains(t, err, "Gibbs")
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // linearProblem returns samples of two inputs, of which all that linear views can see is made.
@@ -30,24 +32,24 @@ func linearProblem(n int) (x, z Features, y []float64) {
 
 func linearViews(x, z Features) []View {
 	return []View{
-		{X: x, Kernel: Linear{Scale: 0.5}, Center: true},
-		{X: z, Kernel: Linear{}, Standardize: true, Columns: []int{2, 0}},
-		{X: z, Kernel: Linear{}, Ranks: true, Center: true},
-		{X: x, Kernel: Linear{}, Columns: []int{0}},
-		{X: z, Kernel: Constant{}},
+		{X: x, Input: "x1", Kernel: kernel.Linear{Scale: 0.5}, Center: true},
+		{X: z, Input: "x2", Kernel: kernel.Linear{}, Standardize: true, Columns: []int{2, 0}},
+		{X: z, Input: "x2", Kernel: kernel.Linear{}, Ranks: true, Center: true},
+		{X: x, Input: "x1", Kernel: kernel.Linear{}, Columns: []int{0}},
+		{X: z, Input: "x2", Kernel: kernel.Constant{}},
 	}
 }
 
-// linearFunc is [Linear] as a kernel of which nothing is known, with which the same fit is to all samples.
+// linearFunc is [kernel.Linear] as a kernel of which nothing is known, with which the same fit is to all samples.
 func linearFunc(views []View) []View {
 	out := append([]View(nil), views...)
 	for i, v := range out {
-		if k, ok := v.Kernel.(Linear); ok {
+		if k, ok := v.Kernel.(kernel.Linear); ok {
 			scale := k.Scale
 			if scale == 0 {
 				scale = 1
 			}
-			out[i].Kernel = Func{Name: "linear", F: func(x, y []float64) float64 { return scale * la.Dot(x, y) }}
+			out[i].Kernel = kernel.Func{Name: "linear", F: func(x, y []float64) float64 { return scale * la.Dot(x, y) }}
 		}
 	}
 	return out
@@ -62,7 +64,7 @@ func TestSpannedFitIsThatToAllSamples(t *testing.T) {
 	views := linearViews(x, z)
 	for name, g := range map[string]MultiGP{
 		"default":       {},
-		"prior learned": {Family: StudentT, Method: GaussianBound},
+		"prior learned": {Family: FamilyStudentT},
 		"known weights": {KnownWeights: []float64{0, 0, 0, 1, 0}, RawTargets: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,8 +73,8 @@ func TestSpannedFitIsThatToAllSamples(t *testing.T) {
 			require.NoError(t, err)
 			want, err := g.Fit(ctx, linearFunc(views), y)
 			require.NoError(t, err)
-			require.Equal(t, n, want.design.d)
-			require.LessOrEqual(t, got.design.d, 4+5+1)
+			require.Equal(t, n, want.design.D)
+			require.LessOrEqual(t, got.design.D, 4+5+1)
 
 			assert.Equal(t, want.Samples(), got.Samples())
 			const tol = 1e-9
@@ -113,9 +115,9 @@ func TestSpannedFitIsThatToAllSamples(t *testing.T) {
 			require.NoError(t, err)
 			assert.InDeltaSlice(t, wantSpread, spread, 1e-9)
 
-			p, err := got.Predictor(ProcessPredictorOptions{})
+			p, err := got.Predictor(PredictorOptions{Exact: true})
 			require.NoError(t, err)
-			assert.Equal(t, n, p.Info()[0].Samples)
+			assert.Len(t, p.Info()[0].Samples, n)
 			for i := range later {
 				m, v, err := p.Predict(tx.Row(i), tz.Row(i))
 				require.NoError(t, err)
@@ -155,24 +157,26 @@ func TestSpannedFitTakesTheSamplesThatItNeeds(t *testing.T) {
 		basis int
 	}{
 		{linearViews(x, z), 4 + 3 + 2 + 1}, // of z the third is seen, not its second but as a rank
-		{[]View{{X: x, Kernel: Linear{}}, {X: x, Kernel: Linear{Scale: 2}, Columns: []int{1}}}, 5},
-		{[]View{{X: x, Kernel: Linear{}, Normalize: true}}, n},
-		{[]View{{X: x, Kernel: Linear{}}, {X: x, Kernel: RBF{}}}, n},
-		{[]View{{X: x, Kernel: Polynomial{Degree: 1}}}, n},
+		{[]View{{X: x, Kernel: kernel.Linear{}}, {X: x, Kernel: kernel.Linear{Scale: 2}, Columns: []int{1}}}, 5},
+		{[]View{{X: x, Kernel: kernel.Linear{}, Normalize: true}}, n},
+		{[]View{{X: x, Kernel: kernel.Linear{}}, {X: x, Kernel: kernel.RBF{}}}, n},
+		{[]View{{X: x, Kernel: kernel.Polynomial{Degree: 1}}}, n},
 	} {
 		m, err := MultiGP{}.Fit(t.Context(), tt.views, y)
 		require.NoError(t, err)
-		assert.Equal(t, tt.basis, m.design.d, i)
+		assert.Equal(t, tt.basis, m.design.D, i)
 	}
-	for _, g := range []MultiGP{{Method: Factorised, Fitting: Fitting{MaxSweeps: 3}}, {Noise: HeavyNoise}} {
-		m, err := g.Fit(t.Context(), []View{{X: x, Kernel: Linear{}}}, y)
-		require.NoError(t, err)
-		assert.Equal(t, n, m.design.d)
-	}
+	linear := []View{{X: x, Kernel: kernel.Linear{}}}
+	heavy, err := MultiGP{Noise: HeavyNoise}.Fit(t.Context(), linear, y)
+	require.NoError(t, err)
+	assert.Equal(t, n, heavy.design.D)
+	factorised, err := FactorisedGP{MaxSweeps: 3}.Fit(t.Context(), linear, y)
+	require.NoError(t, err)
+	assert.Equal(t, n, factorised.design.D)
 	few := MultiGP{}
-	size := Size{Samples: 50000, Kernels: 2, Outputs: 1}
+	size := FitSize{Samples: 50000, Kernels: 2, Outputs: 1}
 	all := few.EstimateMemory(size)
-	size.Features = 20
+	size.LinearColumns = 20
 	assert.Less(t, few.EstimateMemory(size), all/1000)
 }
 
@@ -180,7 +184,7 @@ func TestSpannedFitRefusesWhatTheOtherRefuses(t *testing.T) {
 	x, z, y := linearProblem(90)
 	var none context.Context
 	_, err := MultiGP{}.Fit(none, linearViews(x, z), y)
-	assert.ErrorIs(t, err, errNoContext)
+	assert.ErrorIs(t, err, gram.ErrNoContext)
 	x.Set(7, 2, 1e300)
 	x.Set(8, 2, -1e300)
 	_, err = MultiGP{}.Fit(t.Context(), linearViews(x, z), y)
@@ -190,15 +194,15 @@ func TestSpannedFitRefusesWhatTheOtherRefuses(t *testing.T) {
 	}
 	x.Set(7, 2, math.MaxFloat64)
 	_, err = MultiGP{}.Fit(t.Context(), linearViews(x, z), y)
-	assert.ErrorIs(t, err, errBeyond)
+	assert.ErrorIs(t, err, gram.ErrBeyond)
 	assert.ErrorContains(t, err, "views[0] (linear(scale=0.5)): column 2")
 	for i := range 90 {
 		z.Set(i, 1, 0)
 	}
-	_, err = MultiGP{}.Fit(t.Context(), []View{{X: z, Kernel: Linear{}, Columns: []int{1}}}, y)
+	_, err = MultiGP{}.Fit(t.Context(), []View{{X: z, Kernel: kernel.Linear{}, Columns: []int{1}}}, y)
 	assert.ErrorContains(t, err, "the kernel is 0 for all samples")
 	var limit *MemoryError
-	_, err = MultiGP{Fitting: Fitting{MemoryLimit: 1000}}.Fit(t.Context(), []View{{X: z, Kernel: Linear{}}}, y)
+	_, err = MultiGP{Fitting: Fitting{MemoryLimit: 1000}}.Fit(t.Context(), []View{{X: z, Kernel: kernel.Linear{}}}, y)
 	assert.ErrorAs(t, err, &limit)
 }
 

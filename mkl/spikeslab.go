@@ -7,12 +7,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// Held says which hyperparameters keep their starting values.
-type Held = slab.Held
+// HeldSlab says which hyperparameters keep their starting values.
+type HeldSlab = slab.Held
 
 // SpikeSlab is sparse linear regression: each feature has a weight that is zero
 // with probability 1−π and otherwise Gaussian, and the fit says with which
@@ -22,13 +23,14 @@ type Held = slab.Held
 // inference for multi-task and multiple kernel learning", NIPS 2011.
 type SpikeSlab struct {
 	Fitting
+	Ascent
 
 	// Prior is the prior of the weights to start from, on the scale of features and
 	// targets of variance 1, and Noise the variance of the noise. Zeros leave them to
 	// the data. Held says what is held instead of learned.
 	Prior SlabPrior
 	Noise float64
-	Held  Held
+	Held  HeldSlab
 
 	// StandardField takes the standard mean field approximation, to compare with:
 	// it depends more on the start, and its bound is on average lower.
@@ -49,66 +51,31 @@ type SpikeSlab struct {
 // Fit fits the model to the features of N samples and their targets. Errors are
 // those of [Regression.Fit].
 func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlabModel, error) {
-	if err := s.refuseMissingViews("SpikeSlab"); err != nil {
-		return nil, err
-	}
-	if err := s.refuseKernelStorage("SpikeSlab"); err != nil {
-		return nil, err
-	}
+	f := &fitting{Fitting: s.Fitting, Ascent: s.Ascent}
 	n, err := checkTargets([][]float64{y}, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkLayout("x", x); err != nil {
+	if err := s.check(x, n); err != nil {
 		return nil, err
 	}
-	switch {
-	case x.Rows != n:
-		return nil, fmt.Errorf("mkl: x: %d×%d where y has %d samples (samples are rows)", x.Rows, x.Cols, n)
-	case x.Cols == 0:
-		return nil, errors.New("mkl: x: no columns")
-	case s.Names != nil && len(s.Names) != x.Cols:
-		return nil, fmt.Errorf("mkl: Names: %d names for %d features", len(s.Names), x.Cols)
-	}
-	for j, name := range s.Names {
-		if err := checkText(name); err != nil {
-			return nil, fmt.Errorf("mkl: Names[%d]: %w", j, err)
-		}
-	}
-	if err := checkFinite("x", x); err != nil {
-		return nil, err
-	}
-	if err := s.check(s.EstimateMemory(Size{Samples: n, Kernels: x.Cols, Outputs: 1})); err != nil {
+	if err := f.check(s.EstimateMemory(FitSize{Samples: n, Kernels: x.Cols, Outputs: 1})); err != nil {
 		return nil, err
 	}
 	targets, z := standardizeTargets([][]float64{y}, s.RawTargets)
-	m := &SpikeSlabModel{target: targets[0], names: slices.Clone(s.Names)}
-	if m.names == nil {
-		for j := range x.Cols {
-			m.names = append(m.names, "x"+strconv.Itoa(j+1))
-		}
-	}
-	m.center, m.scale = make([]float64, x.Cols), make([]float64, x.Cols)
-	for j := range m.scale {
-		m.scale[j] = 1
-	}
-	if !s.RawFeatures {
-		m.center, m.scale = columnStats(x)
-		for j, v := range m.scale {
-			if v-v != 0 || m.center[j]-m.center[j] != 0 {
-				return nil, fmt.Errorf("mkl: x: column %d has mean %g and standard deviation %g: %w", j, m.center[j], v, errBeyond)
-			}
-		}
+	m := &SpikeSlabModel{target: targets[0], names: s.featureNames(x.Cols)}
+	if m.center, m.scale, err = s.units(x); err != nil {
+		return nil, err
 	}
 	var from *slab.RegressionPosterior
 	if s.From != nil {
 		from = s.From.posterior
-		if err := checkShape(&s.Fitting, "%d features where there are %d", len(s.From.names), x.Cols); err != nil {
+		if err := checkShape(f, "%d features where there are %d", len(s.From.names), x.Cols); err != nil {
 			return nil, err
 		}
 	}
 	seen := m.see(x)
-	fit, err := bestStart(ctx, &s.Fitting, func(seed uint64, a vi.Ascent) (*slab.RegressionFit, error) {
+	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*slab.RegressionFit, error) {
 		return slab.Regression{
 			Prior: s.Prior, Noise: s.Noise, Held: s.Held, Standard: s.StandardField,
 			Seed: seed, Ascent: a, Workers: s.Workers, From: from,
@@ -117,16 +84,63 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 	if fit == nil {
 		return nil, err
 	}
-	m.record, m.posterior = s.record(newTrace(fit.Record, nil)), fit.Posterior
+	m.record, m.posterior = f.record(newTrace(fit.Record, nil)), fit.Posterior
 	if werr := checkWeights(m.KernelWeights()); werr != nil {
 		return nil, errors.Join(err, werr)
 	}
 	return m, err
 }
 
+// check reports features that are not those of n samples, and names that do not fit them.
+func (s SpikeSlab) check(x Features, n int) error {
+	if err := gram.CheckLayout("x", x); err != nil {
+		return err
+	}
+	switch {
+	case x.Rows != n:
+		return fmt.Errorf("mkl: x: %d×%d where y has %d samples (samples are rows)", x.Rows, x.Cols, n)
+	case x.Cols == 0:
+		return errors.New("mkl: x: no columns")
+	case s.Names != nil && len(s.Names) != x.Cols:
+		return fmt.Errorf("mkl: Names: %d names for %d features", len(s.Names), x.Cols)
+	}
+	for j, name := range s.Names {
+		if err := checkText(name); err != nil {
+			return fmt.Errorf("mkl: Names[%d]: %w", j, err)
+		}
+	}
+	return checkFinite("x", x)
+}
+
+// featureNames returns Names, or x1, x2, … if there are none.
+func (s SpikeSlab) featureNames(n int) []string {
+	if s.Names != nil {
+		return slices.Clone(s.Names)
+	}
+	names := make([]string, n)
+	for j := range names {
+		names[j] = "x" + strconv.Itoa(j+1)
+	}
+	return names
+}
+
+// units returns of each feature what the model subtracts from it and what it divides the rest by.
+func (s SpikeSlab) units(x Features) (center, scale []float64, err error) {
+	if s.RawFeatures {
+		return make([]float64, x.Cols), slices.Repeat([]float64{1}, x.Cols), nil
+	}
+	center, scale = gram.ColumnStats(x)
+	for j, v := range scale {
+		if v-v != 0 || center[j]-center[j] != 0 {
+			return nil, nil, fmt.Errorf("mkl: x: column %d has mean %g and standard deviation %g: %w", j, center[j], v, gram.ErrBeyond)
+		}
+	}
+	return center, scale, nil
+}
+
 // EstimateMemory returns about how many bytes a fit to Samples with Kernels features
 // takes.
-func (s SpikeSlab) EstimateMemory(size Size) int64 {
+func (s SpikeSlab) EstimateMemory(size FitSize) int64 {
 	n, p := float64(size.Samples), float64(size.Kernels)
 	return inBytes(p * (2*n + min(n, p))) // the matrix as seen, its transpose, and products of columns
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
@@ -50,12 +52,12 @@ func (m *SpikeSlabModel) Targets() int { return 1 }
 
 // Outputs tells what was learned of the target: the probability that each feature's
 // weight is not zero.
-func (m *SpikeSlabModel) Outputs() []Output {
-	out := Output{NoiseSD: m.NoiseSD()[0]}
+func (m *SpikeSlabModel) Outputs() []ModelOutput {
+	out := ModelOutput{NoiseSD: m.NoiseSD()[0]}
 	for _, w := range m.Weights() {
 		out.Inclusion = append(out.Inclusion, w.Inclusion)
 	}
-	return []Output{out}
+	return []ModelOutput{out}
 }
 
 // Weights returns the features' weights, in the units of target and feature.
@@ -83,18 +85,18 @@ func (m *SpikeSlabModel) Bias() float64 {
 func (m *SpikeSlabModel) KernelWeights() []KernelWeight {
 	var out []KernelWeight
 	for _, w := range m.Weights() {
-		out = append(out, KernelWeight{View: w.Name, Kernel: Linear{}.String(), Mean: w.Mean, SD: w.SD, Active: w.Inclusion >= 0.5})
+		out = append(out, KernelWeight{View: w.Name, Kernel: kernel.Linear{}.String(), Mean: w.Mean, SD: w.SD, Active: w.Inclusion >= 0.5})
 	}
 	return out
 }
 
 // Inputs describes the matrix that a prediction takes.
-func (m *SpikeSlabModel) Inputs() []Input {
+func (m *SpikeSlabModel) Inputs() []ModelInput {
 	views := make([]int, len(m.names))
 	for j := range views {
 		views[j] = j
 	}
-	return []Input{{Views: views, Cols: len(m.names)}}
+	return []ModelInput{{Views: views, Cols: len(m.names)}}
 }
 
 // NoiseSD returns the standard deviation of the target's noise in its units: a slice
@@ -137,7 +139,7 @@ func (m *SpikeSlabModel) checkFeatures(x []Features) error {
 	if len(x) != 1 {
 		return fmt.Errorf("mkl: %d input matrices where the model needs 1", len(x))
 	}
-	if err := checkLayout("x[0]", x[0]); err != nil {
+	if err := gram.CheckLayout("x[0]", x[0]); err != nil {
 		return err
 	}
 	if x[0].Cols != len(m.names) {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -30,7 +31,7 @@ func slabProblem(n int, seed uint64) (x Features, y []float64) {
 func TestSpikeSlabFindsTheFeatures(t *testing.T) {
 	x, y := slabProblem(150, 1)
 	for _, standard := range []bool{false, true} {
-		m, err := SpikeSlab{Fitting: Fitting{Restarts: 3, Notes: map[string]string{"a": "b"}}, StandardField: standard}.Fit(context.Background(), x, y)
+		m, err := SpikeSlab{Fitting: Fitting{Notes: map[string]string{"a": "b"}}, Ascent: Ascent{Restarts: 3}, StandardField: standard}.Fit(context.Background(), x, y)
 		require.NoError(t, err)
 		w := m.Weights()
 		assert.InDelta(t, 3, w[1].Mean, 5*w[1].SD)
@@ -45,7 +46,7 @@ func TestSpikeSlabFindsTheFeatures(t *testing.T) {
 		}
 		assert.InDelta(t, 0.5, m.NoiseSD()[0], 0.1)
 		assert.InDelta(t, 100, m.Bias(), 1)
-		assert.Equal(t, []Input{{Views: []int{0, 1, 2, 3, 4, 5}, Cols: 6}}, m.Inputs())
+		assert.Equal(t, []ModelInput{{Views: []int{0, 1, 2, 3, 4, 5}, Cols: 6}}, m.Inputs())
 		assert.Contains(t, m.Summary(), "spike-and-slab regression on 6 features (2 active)")
 		assert.Contains(t, m.Summary(), "converged after")
 		assert.Equal(t, map[string]string{"a": "b"}, m.Notes())
@@ -72,11 +73,11 @@ func TestSpikeSlabPredictor(t *testing.T) {
 	require.NoError(t, err)
 	mean, variance, err := m.Predict(x)
 	require.NoError(t, err)
-	all, err := m.Predictor(0)
+	all, err := m.Predictor(PredictorOptions{})
 	require.NoError(t, err)
-	few, err := m.Predictor(0.5)
+	few, err := m.Predictor(PredictorOptions{Inclusion: 0.5})
 	require.NoError(t, err)
-	assert.Equal(t, []int{1, 4}, few.Features())
+	assert.Equal(t, []int{1, 4}, few.Info()[0].Kernels)
 	for i := range x.Rows {
 		got, v, err := all.Predict(x.Row(i))
 		require.NoError(t, err)
@@ -88,20 +89,20 @@ func TestSpikeSlabPredictor(t *testing.T) {
 	}
 	assert.Zero(t, testing.AllocsPerRun(100, func() { _, _, _ = few.Predict(x.Row(0)) }))
 	_, _, err = all.Predict([]float64{1, 2})
-	assert.EqualError(t, err, "mkl: x: 2 values where 6 features are needed")
+	assert.EqualError(t, err, "mkl: x[0]: 2 values where 6 are needed")
 	_, _, err = all.Predict([]float64{1, 2, math.NaN(), 4, 5, 6})
-	assert.EqualError(t, err, "mkl: x[2] is NaN")
+	assert.EqualError(t, err, "mkl: x[0][2] is NaN")
 	_, _, err = few.Predict([]float64{math.NaN(), 2, math.Inf(1), 4, 5, math.NaN()})
 	assert.NoError(t, err, "it looks at x[1] and x[4] alone")
 	_, _, err = few.Predict([]float64{math.NaN(), 2, 3, 4, math.Inf(-1), 6})
-	assert.EqualError(t, err, "mkl: x[4] is -Inf")
-	_, err = m.Predictor(2)
-	assert.EqualError(t, err, "mkl: Predictor: least is 2, which is not a probability")
+	assert.EqualError(t, err, "mkl: x[0][4] is -Inf")
+	_, err = m.Predictor(PredictorOptions{Inclusion: 2})
+	assert.EqualError(t, err, "mkl: Predictor: Inclusion is 2, which is not a probability")
 	standard, err := SpikeSlab{StandardField: true}.Fit(context.Background(), x, y)
 	require.NoError(t, err)
 	mean, variance, err = standard.Predict(x)
 	require.NoError(t, err)
-	all, err = standard.Predictor(0)
+	all, err = standard.Predictor(PredictorOptions{})
 	require.NoError(t, err)
 	requireImmutable(t, func() error {
 		for i := range x.Rows {
@@ -112,9 +113,9 @@ func TestSpikeSlabPredictor(t *testing.T) {
 		}
 		return nil
 	})
-	few, err = standard.Predictor(0.5)
+	few, err = standard.Predictor(PredictorOptions{Inclusion: 0.5})
 	require.NoError(t, err)
-	assert.Equal(t, []int{1, 4}, few.Features())
+	assert.Equal(t, []int{1, 4}, few.Info()[0].Kernels)
 }
 
 // Weights of features in units so small that no float64 holds them are an error.
@@ -123,8 +124,8 @@ func TestSpikeSlabWeightsBeyondRange(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] *= 1e-309
 	}
-	_, err := SpikeSlab{Fitting: Fitting{MaxSweeps: 3}}.Fit(context.Background(), x, y)
-	assert.ErrorIs(t, err, errBeyond)
+	_, err := SpikeSlab{Ascent: Ascent{MaxSweeps: 3}}.Fit(context.Background(), x, y)
+	assert.ErrorIs(t, err, gram.ErrBeyond)
 	assert.Error(t, checkWeights([]KernelWeight{{Mean: math.Inf(1), SD: 1}}))
 	assert.NoError(t, checkWeights([]KernelWeight{{Mean: 1, SD: math.Inf(1)}}))
 }

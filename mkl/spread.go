@@ -6,7 +6,10 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/probit"
 )
 
 // spreadWords is the most kernel values that [onViews.KernelSpreads] keeps at a time.
@@ -23,21 +26,21 @@ const spreadWords = 1 << 21
 // It takes one matrix for each of Inputs. PredictOptions matter by their Workers alone.
 func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
 	ds := m.design
-	t, err := ds.checkInputs(x)
+	t, err := checkInputs(ds, x)
 	if err != nil {
 		return nil, err
 	}
-	self, cross := make([]float64, len(ds.views)), make([]float64, len(ds.views))
-	err = ds.eachBlock(ctx, opt.Workers, spreadWords, true, x, t, func(k *vi.Dense, own la.Matrix[float64], _, _ int) error {
-		for i := range ds.views {
-			self[i] += total(own.Row(i))
+	self, cross := make([]float64, len(ds.Views)), make([]float64, len(ds.Views))
+	err = ds.EachBlock(ctx, opt.Workers, spreadWords, true, x, t, func(k *vi.Dense, own la.Matrix[float64], _, _ int) error {
+		for i := range ds.Views {
+			self[i] += vec.Total(own.Row(i))
 			values := k.At(i)
 			for d := range values.Rows {
 				samples := 1.0 // of d that the basis point stands for
-				if ds.share != nil {
-					samples = ds.share[d] * float64(ds.d)
+				if ds.Share != nil {
+					samples = ds.Share[d] * float64(ds.D)
 				}
-				cross[i] += float64(samples * total(values.Row(d)))
+				cross[i] += float64(samples * vec.Total(values.Row(d)))
 			}
 		}
 		return nil
@@ -45,14 +48,14 @@ func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Fe
 	if err != nil {
 		return nil, err
 	}
-	spread := make([]float64, len(ds.views))
-	for i := range ds.views {
-		v := &ds.views[i]
-		if _, given := v.kernel.(Precomputed); given && ds.inputs[v.input].cols == ds.d {
+	spread := make([]float64, len(ds.Views))
+	for i := range ds.Views {
+		v := &ds.Views[i]
+		if _, given := v.Kernel.(kernel.Precomputed); given && ds.Inputs[v.Input].Cols == ds.D {
 			spread[i] = math.NaN()
 			continue
 		}
-		spread[i] = max(0, self[i]/float64(t)-cross[i]/float64(t)/float64(ds.d))
+		spread[i] = max(0, self[i]/float64(t)-cross[i]/float64(t)/float64(ds.D))
 	}
 	return spread, nil
 }
@@ -74,17 +77,17 @@ func (p *pool) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Featu
 
 // KernelSpreads returns ones: weights say what a latent function adds to the targets.
 func (m *MultiTaskModel) KernelSpreads(_ context.Context, _ PredictOptions, x ...Features) ([]float64, error) {
-	if _, err := m.design.checkInputs(x); err != nil {
+	if _, err := checkInputs(m.design, x); err != nil {
 		return nil, err
 	}
-	return slices.Repeat([]float64{1}, len(m.design.views)), nil
+	return slices.Repeat([]float64{1}, len(m.design.Views)), nil
 }
 
 // KernelSpreads returns the spreads of the kernels, but ones for rules that multiply kernels:
 // there a weight is a power.
 func (m *ProbitClassifierModel[T]) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
 	spread, err := m.onViews.KernelSpreads(ctx, opt, x...)
-	if r := m.Rule(); err == nil && (r == FixProd || r == WProd) {
+	if r := m.rule(); err == nil && (r == probit.RuleFixProd || r == probit.RuleWProd) {
 		spread = slices.Repeat([]float64{1}, len(spread))
 	}
 	return spread, err

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // TestKernelSpreads compares the spreads of a constant, a linear and a Gaussian kernel with
@@ -21,7 +22,7 @@ func TestKernelSpreads(t *testing.T) {
 		y[i] = x.At(i, 0) + 0.1*rng.NormFloat64()
 	}
 	m, err := Regression{}.Fit(t.Context(), []View{
-		{X: x, Kernel: Constant{}}, {X: x, Kernel: Linear{}}, {X: x, Kernel: RBF{Width: 1.5}},
+		{X: x, Kernel: kernel.Constant{}}, {X: x, Kernel: kernel.Linear{}}, {X: x, Kernel: kernel.RBF{Width: 1.5}},
 	}, y)
 	require.NoError(t, err)
 	got, err := m.KernelSpreads(t.Context(), PredictOptions{}, test)
@@ -46,7 +47,7 @@ func TestKernelSpreads(t *testing.T) {
 	_, err = m.KernelSpreads(t.Context(), PredictOptions{}, test, test)
 	assert.Error(t, err)
 
-	g, err := MultiGP{}.Fit(t.Context(), []View{{X: x, Kernel: RBF{Width: 1.5}}}, y)
+	g, err := MultiGP{}.Fit(t.Context(), []View{{X: x, Kernel: kernel.RBF{Width: 1.5}}}, y)
 	require.NoError(t, err)
 	p := &pool{models: []Model{g, g}}
 	pooled, err := p.KernelSpreads(t.Context(), PredictOptions{}, test)
@@ -60,7 +61,7 @@ func TestKernelSpreads(t *testing.T) {
 			k.Set(i, j, kernels[2](x.Row(i), x.Row(j)))
 		}
 	}
-	m, err = Regression{}.Fit(t.Context(), []View{{X: k, Kernel: Precomputed{}}}, y)
+	m, err = Regression{}.Fit(t.Context(), []View{{X: k, Kernel: kernel.Precomputed{}}}, y)
 	require.NoError(t, err)
 	got, err = m.KernelSpreads(t.Context(), PredictOptions{}, k)
 	require.NoError(t, err)

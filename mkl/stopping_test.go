@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	stopTable  = flag.Bool("stoptable", false, "print the table of docs/stopping.md (minutes)")
+	stopTable  = flag.Bool("stoptable", false, "print the table of docs/lab/stopping.md (minutes)")
 	stopData   = flag.String("data", "", "folder of the tables NAME.csv: a line of names, numbers, the target or class in the last column")
 	stopSets   = flag.String("stopsets", "mcycle,diabetes,boston,energy,kin8nm,wine,glass,sonar,liver,ionosphere", "the tables, separated by commas")
 	stopModels = flag.String("stopmodels", "", "rows of the table, separated by semicolons; empty means all")
@@ -68,7 +68,7 @@ func readStopSet(t *testing.T, name string, most int) (s stopSet) {
 type stopModel struct {
 	name    string
 	classes bool
-	fit     func(ctx context.Context, f Fitting, views []View, s stopSet) (Trace, *vi.Predictions, error)
+	fit     func(ctx context.Context, f fitting, views []View, s stopSet) (Trace, *vi.Predictions, error)
 }
 
 // ofTargets returns what a model of targets tells of the rows for testing.
@@ -106,32 +106,32 @@ func ofClasses(m interface {
 }
 
 var stopRows = []stopModel{
-	{"Regression", false, func(ctx context.Context, f Fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
-		m, err := Regression{Fitting: f}.Fit(ctx, v, s.y)
+	{"Regression", false, func(ctx context.Context, f fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
+		m, err := Regression{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, v, s.y)
 		return ofTargets(m, s, err)
 	}},
-	{"MultiGP, factorised", false, func(ctx context.Context, f Fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
-		m, err := MultiGP{Fitting: f, Method: Factorised}.Fit(ctx, v, s.y)
+	{"MultiGP, factorised", false, func(ctx context.Context, f fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
+		m, err := FactorisedGP{Fitting: f.Fitting, Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps}.Fit(ctx, v, s.y)
 		return ofTargets(m, s, err)
 	}},
-	{"SpikeSlab", false, func(ctx context.Context, f Fitting, _ []View, s stopSet) (Trace, *vi.Predictions, error) {
-		m, err := SpikeSlab{Fitting: f}.Fit(ctx, s.train, s.y)
+	{"SpikeSlab", false, func(ctx context.Context, f fitting, _ []View, s stopSet) (Trace, *vi.Predictions, error) {
+		m, err := SpikeSlab{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, s.train, s.y)
 		return ofTargets(m, s, err)
 	}},
-	{"Classifier", true, func(ctx context.Context, f Fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
-		m, err := Classifier[string]{Fitting: f}.Fit(ctx, v, s.labels)
+	{"Classifier", true, func(ctx context.Context, f fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
+		m, err := Classifier[string]{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, v, s.labels)
 		return ofClasses(m, s, err)
 	}},
-	{"MultiGPClassifier, factorised", true, func(ctx context.Context, f Fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
-		m, err := MultiGPClassifier[string]{Fitting: f, Method: Factorised}.Fit(ctx, v, s.labels)
+	{"MultiGPClassifier, factorised", true, func(ctx context.Context, f fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
+		m, err := FactorisedGPClassifier[string]{Fitting: f.Fitting, Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps}.Fit(ctx, v, s.labels)
 		return ofClasses(m, s, err)
 	}},
-	{"ProbitClassifier, FixSum", true, func(ctx context.Context, f Fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
-		m, err := ProbitClassifier[string]{Fitting: f}.Fit(ctx, v, s.labels)
+	{"ProbitClassifier, FixSum", true, func(ctx context.Context, f fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
+		m, err := ProbitClassifier[string]{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, v, s.labels)
 		return ofClasses(m, s, err)
 	}},
-	{"ProbitClassifier, WSum", true, func(ctx context.Context, f Fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
-		m, err := ProbitClassifier[string]{Fitting: f, Rule: WSum}.Fit(ctx, v, s.labels)
+	{"ProbitClassifier, WSum", true, func(ctx context.Context, f fitting, v []View, s stopSet) (Trace, *vi.Predictions, error) {
+		m, err := ProbitClassifier[string]{Fitting: f.Fitting, Ascent: f.Ascent, Rule: WeightedSum{}}.Fit(ctx, v, s.labels)
 		return ofClasses(m, s, err)
 	}},
 }
@@ -148,7 +148,7 @@ func TestStopTable(t *testing.T) {
 	for _, name := range strings.Split(*stopSets, ",") {
 		s := readStopSet(t, name, most)
 		classes := strings.HasPrefix(s.labels[0], "c")
-		views, _, err := DefaultViews(Broad, View{X: s.train})
+		views, _, err := defaultViews(KernelsBroad, View{X: s.train})
 		require.NoError(t, err)
 		for _, row := range stopRows {
 			if row.classes != classes || *stopModels != "" && !slices.Contains(strings.Split(*stopModels, "; "), row.name) {
@@ -156,7 +156,7 @@ func TestStopTable(t *testing.T) {
 			}
 			var whole *vi.Predictions
 			fit := func(tolerance float64, sweeps int) (int, float64) {
-				trace, p, err := row.fit(t.Context(), Fitting{Tolerance: tolerance, MaxSweeps: sweeps}, views, s)
+				trace, p, err := row.fit(t.Context(), fitting{Ascent: Ascent{Tolerance: tolerance, MaxSweeps: sweeps}}, views, s)
 				require.NoError(t, err, "%s, %s", name, row.name)
 				if whole == nil {
 					whole = p

@@ -9,7 +9,7 @@ import (
 )
 
 // Table is a matrix of which some or all entries are observed: [Ratings],
-// [Entries] or a [Dense] matrix.
+// [SparseTable] or a [DenseTable] matrix.
 type Table interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
@@ -17,19 +17,19 @@ type Table interface {
 	observed(arg string) (*slab.Observed, error)
 }
 
-// Dense is a table given in full, a slice for each row; NaN marks an entry that is
+// DenseTable is a table given in full, a slice for each row; NaN marks an entry that is
 // not observed.
-type Dense [][]float64
+type DenseTable [][]float64
 
 // Dims implements [Table].
-func (d Dense) Dims() (rows, cols int) {
+func (d DenseTable) Dims() (rows, cols int) {
 	if len(d) == 0 {
 		return 0, 0
 	}
 	return len(d), len(d[0])
 }
 
-func (d Dense) observed(arg string) (*slab.Observed, error) {
+func (d DenseTable) observed(arg string) (*slab.Observed, error) {
 	for i, row := range d {
 		if len(row) != len(d[0]) {
 			return nil, fmt.Errorf("mkl: %s[%d]: %d values where %s[0] has %d", arg, i, len(row), arg, len(d[0]))
@@ -48,36 +48,36 @@ func (d Dense) observed(arg string) (*slab.Observed, error) {
 	for i, row := range d {
 		copy(x.Row(i), row)
 	}
-	return prefixed(slab.ObserveMatrix(x))
+	return observed(slab.ObserveMatrix(x))
 }
 
-// Cell is the place in a table at row Row and column Col, which count from 0.
-type Cell struct{ Row, Col int }
+// TableCell is the place in a table at row Row and column Col, which count from 0.
+type TableCell struct{ Row, Col int }
 
-// Entry is one observed entry of a table.
-type Entry struct {
-	Cell
+// TableEntry is one observed entry of a table.
+type TableEntry struct {
+	TableCell
 	Value float64 // what stands there
 }
 
-// Entries is a table of which the entries listed, in any order, are observed.
-type Entries struct {
-	Rows, Cols int     // of the whole table
-	List       []Entry // the observed entries
+// SparseTable is a table of which the entries listed, in any order, are observed.
+type SparseTable struct {
+	Rows, Cols int          // of the whole table
+	Entries    []TableEntry // the observed entries
 }
 
 // Dims implements [Table].
-func (e Entries) Dims() (rows, cols int) { return e.Rows, e.Cols }
+func (e SparseTable) Dims() (rows, cols int) { return e.Rows, e.Cols }
 
-func (e Entries) observed(arg string) (*slab.Observed, error) {
-	list := make([]slab.Entry, len(e.List))
-	for i, x := range e.List {
+func (e SparseTable) observed(arg string) (*slab.Observed, error) {
+	list := make([]slab.Entry, len(e.Entries))
+	for i, x := range e.Entries {
 		if x.Row < 0 || x.Row >= e.Rows || x.Col < 0 || x.Col >= e.Cols {
 			return nil, fmt.Errorf("mkl: %s.List[%d]: (%d, %d) in a table of %d×%d", arg, i, x.Row, x.Col, e.Rows, e.Cols)
 		}
 		list[i] = slab.Entry{Object: int32(x.Row), Task: int32(x.Col), Value: x.Value}
 	}
-	return prefixed(slab.ObserveEntries(e.Rows, e.Cols, list))
+	return observed(slab.ObserveEntries(e.Rows, e.Cols, list))
 }
 
 // Ratings collects entries by the names of their rows and columns, such as users
@@ -121,7 +121,7 @@ func (r *Ratings[R, C]) Add(row R, col C, value float64) {
 
 // At returns the place of an entry, which need not be observed; its row and column
 // are added if they are new.
-func (r *Ratings[R, C]) At(row R, col C) Cell { return Cell{r.rows.of(row), r.cols.of(col)} }
+func (r *Ratings[R, C]) At(row R, col C) TableCell { return TableCell{r.rows.of(row), r.cols.of(col)} }
 
 // Len returns the number of entries.
 func (r *Ratings[R, C]) Len() int { return len(r.entries) }
@@ -142,7 +142,15 @@ func (r *Ratings[R, C]) observed(arg string) (*slab.Observed, error) {
 		}
 	}
 	rows, cols := r.Dims()
-	return prefixed(slab.ObserveEntries(rows, cols, r.entries))
+	return observed(slab.ObserveEntries(rows, cols, r.entries))
+}
+
+// observed names the argument of a fit in the error of a table.
+func observed(o *slab.Observed, err error) (*slab.Observed, error) {
+	if err != nil {
+		err = fmt.Errorf("mkl: y: %w", err)
+	}
+	return o, err
 }
 
 // prefixed lets an error of another package begin like those of this one.

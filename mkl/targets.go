@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // target says how a target was standardised: z = (y − mean)/sd.
@@ -51,7 +52,7 @@ func checkTargets(y [][]float64, missing bool) (n int, err error) {
 			return 0, fmt.Errorf("mkl: %s: every target is %g: there is nothing to learn", arg, seen[0])
 		}
 		// Variances are predicted, in the unit of the target squared.
-		if _, sd := meanSD(seen); !(sd >= leastSD && sd <= 1/leastSD) {
+		if _, sd := vec.MeanSD(seen); !(sd >= leastSD && sd <= 1/leastSD) {
 			return 0, fmt.Errorf("mkl: %s: the standard deviation is %g, and its square is outside the range of floating-point numbers: choose another unit", arg, sd)
 		}
 	}
@@ -67,7 +68,7 @@ func standardizeTargets(y [][]float64, raw bool) ([]target, la.Matrix[float64]) 
 		targets[o] = target{0, 1}
 		if !raw {
 			seen := slices.DeleteFunc(slices.Clone(t), math.IsNaN)
-			targets[o].mean, targets[o].sd = meanSD(seen)
+			targets[o].mean, targets[o].sd = vec.MeanSD(seen)
 		}
 		for i, v := range t {
 			z.Row(o)[i] = (v - targets[o].mean) / targets[o].sd
@@ -88,25 +89,4 @@ func (t target) restore(out *Prediction, o, first int, mean, variance []float64)
 	for i, v := range variance {
 		out.Variance[o][first+i] = t.sd * t.sd * v
 	}
-}
-
-// meanSD returns the mean and the standard deviation with n−1. Scaling by the
-// largest deviation keeps squares from overflowing.
-func meanSD(x []float64) (mean, sd float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	var largest float64
-	for _, v := range x {
-		largest = max(largest, math.Abs(v-mean))
-	}
-	if largest == 0 {
-		return mean, 0
-	}
-	var sum float64
-	for _, v := range x {
-		d := (v - mean) / largest
-		sum = math.FMA(d, d, sum)
-	}
-	return mean, largest * math.Sqrt(sum/float64(len(x)-1))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -19,9 +20,10 @@ import (
 //
 // Source: the likelihood of M. Gönen, "Bayesian efficient multiple kernel learning", ICML
 // 2012, for the model of J. C. Costello et al., "A community effort to assess and improve drug
-// sensitivity prediction algorithms", Nature Biotechnology 32 (2014); derived in docs/tasks.md.
+// sensitivity prediction algorithms", Nature Biotechnology 32 (2014); derived in docs/theory/tasks.md.
 type TaskClassifier struct {
 	Fitting
+	Ascent
 
 	Lambda, Gamma, Omega Gamma   // as in [Classifier]
 	Margin               float64 // as in [Classifier]
@@ -32,32 +34,38 @@ type TaskClassifier struct {
 	// and kernels, perhaps with other labels or priors, to continue from; it takes the place
 	// of Seed, and Restarts is an error.
 	From *TaskClassifierModel
+
+	AllowDuplicates bool          // as in [Regression]
+	Storage         KernelStorage // as in [Regression]
+}
+
+// fitting returns the settings of a fit.
+func (c TaskClassifier) fitting() *fitting {
+	return &fitting{Fitting: c.Fitting, Ascent: c.Ascent, allowDuplicates: c.AllowDuplicates, storage: c.Storage}
 }
 
 // Fit fits the model to the views of N samples and, for each task, what is known of its
 // label of each of them. With rectangular kernels every task has all basis points. Errors are
 // those of [Regression.Fit].
 func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label) (model *TaskClassifierModel, err error) {
-	if err := c.refuseMissingViews("TaskClassifier"); err != nil {
-		return nil, err
-	}
+	f := c.fitting()
 	y, err := checkKnown(labels)
 	if err != nil {
 		return nil, err
 	}
-	ds, k, err := c.kernels(ctx, views, y.Cols, y.Rows, c.EstimateMemory)
+	ds, k, err := f.fixedKernels(ctx, nil, views, y.Cols, y.Rows, c.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
-	defer release(k, &model, &err)
+	defer gram.Release(k, &model, &err)
 	tasks, basis := splitTasks(k, y)
 	var from *bemkl.TaskClassificationPosterior
 	if c.From != nil {
-		if from, err = c.From.continued(&c.Fitting, ds, basis); err != nil {
+		if from, err = c.From.continued(f, ds, basis); err != nil {
 			return nil, err
 		}
 	}
-	fit, err := bestStart(ctx, &c.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.TaskClassificationFit, error) {
+	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*bemkl.TaskClassificationFit, error) {
 		return bemkl.TaskClassification{
 			Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG,
 			Ascent: a, Plain: c.Plain, Workers: c.Workers, Seed: seed, From: from,
@@ -67,7 +75,7 @@ func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label
 		return nil, err
 	}
 	m := &TaskClassifierModel{}
-	m.onViews = onViews{c.record(newTrace(fit.Record, fit.Collapsed)), ds}
+	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	if serr := m.set(fit.Posterior, basis); serr != nil {
 		return nil, errors.Join(err, serr)
 	}
@@ -79,7 +87,7 @@ func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label
 
 // EstimateMemory returns about how many bytes a fit of the given size takes where every
 // task has nearly all samples, but others than the other tasks.
-func (c TaskClassifier) EstimateMemory(s Size) int64 {
+func (c TaskClassifier) EstimateMemory(s FitSize) int64 {
 	own := taskMemory(s)
-	return min(c.kernelMemory(s, 1), math.MaxInt64-own) + own
+	return min(c.fitting().kernelMemory(s, 1), math.MaxInt64-own) + own
 }

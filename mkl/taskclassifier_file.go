@@ -18,14 +18,14 @@ type taskClassifierJSON struct {
 func (m *TaskClassifierModel) Save(w io.Writer) error {
 	s := m.posterior.State()
 	var f fileWriter
-	j := taskClassifierJSON{TaskSamples: m.TaskSamples()}
+	j := taskClassifierJSON{TaskSamples: m.taskSamples()}
 	j.scoresJSON = scoresJSON{recordJSON: f.addRecord(&m.record), Priors: scorePriorsJSON(s.Priors), Margin: s.Margin, SigmaG: s.SigmaG}
-	j.designJSON = f.addDesign(m.design, m.design.d)
+	j.designJSON = f.addDesign(m.design, m.design.D)
 	t := &taskTensors{basis: m.functions.basis, omega: s.Omega, mean: s.BEMean, cov: s.BECov}
 	for _, task := range s.Tasks {
 		t.addTask(task.Gamma, task.Lambda, task.A, task.Gram)
 	}
-	f.addTasks(t, m.design.d)
+	f.addTasks(t, m.design.D)
 	return f.write(w, m.Kind(), j)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -46,7 +47,7 @@ func (p *taskScores) Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.ClassP
 
 // set completes the model by its posterior and the basis points of the tasks.
 func (m *TaskClassifierModel) set(p *bemkl.TaskClassificationPosterior, basis [][]int) error {
-	f := &taskScores{taskWeights[*bemkl.ClassificationPosterior]{basis: basis, d: m.design.d}}
+	f := &taskScores{taskWeights[*bemkl.ClassificationPosterior]{basis: basis, d: m.design.D}}
 	for o := range basis {
 		f.tasks = append(f.tasks, p.Task(o))
 	}
@@ -56,7 +57,7 @@ func (m *TaskClassifierModel) set(p *bemkl.TaskClassificationPosterior, basis []
 
 // continued returns the posterior for a fit of tasks with the given basis points to go on
 // from: weights of basis points that a task did not have are at their prior.
-func (m *TaskClassifierModel) continued(f *Fitting, ds *design, basis [][]int) (*bemkl.TaskClassificationPosterior, error) {
+func (m *TaskClassifierModel) continued(f *fitting, ds *gram.Design, basis [][]int) (*bemkl.TaskClassificationPosterior, error) {
 	s := m.posterior.State()
 	if err := checkFrom(f, m.design, "tasks", len(s.Tasks), ds, len(basis)); err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (m *TaskClassifierModel) continued(f *Fitting, ds *design, basis [][]int) (
 	s.Tasks = slices.Clone(s.Tasks)
 	for o := range s.Tasks {
 		t := &s.Tasks[o]
-		t.Lambda, t.A = moved(m.functions.basis[o], t.Lambda, s.Priors.Lambda.Scale, basis[o], ds.d), moved(m.functions.basis[o], t.A, 0, basis[o], ds.d)
+		t.Lambda, t.A = moved(m.functions.basis[o], t.Lambda, s.Priors.Lambda.Scale, basis[o], ds.D), moved(m.functions.basis[o], t.A, 0, basis[o], ds.D)
 		t.Gram = la.NewMatrix[float64](len(t.A), len(t.A)) // the fit makes its own
 	}
 	p, err := bemkl.NewTaskClassificationPosterior(s)
@@ -83,8 +84,8 @@ func (m *TaskClassifierModel) Labels() int { return len(m.active) }
 // Posterior returns the approximate posterior.
 func (m *TaskClassifierModel) Posterior() *bemkl.TaskClassificationPosterior { return m.posterior }
 
-// TaskSamples returns the number of training samples of each task.
-func (m *TaskClassifierModel) TaskSamples() []int {
+// taskSamples returns the number of training samples of each task.
+func (m *TaskClassifierModel) taskSamples() []int {
 	var n []int
 	for _, task := range m.posterior.State().Tasks {
 		n = append(n, task.Samples)
@@ -108,7 +109,7 @@ func (m *TaskClassifierModel) Predictor(opt PredictorOptions) (*LabelPredictor, 
 		return function{
 			weighted: &m.weighted, basis: m.functions.basis[o], a: a.Row(o), beMean: s.BEMean, beCov: s.BECov,
 			spread: s.SigmaG * s.SigmaG, roundoff: m.functions.roundoff,
-			project: func(k bemkl.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
+			project: func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
 				return m.functions.tasks[o].Project(k, 0, opt)
 			},
 		}
@@ -126,6 +127,6 @@ func (m *TaskClassifierModel) String() string {
 
 // Summary describes the model in words, line by line.
 func (m *TaskClassifierModel) Summary() string {
-	samples := m.TaskSamples()
+	samples := m.taskSamples()
 	return m.summary(m.String(), func(o int) string { return fmt.Sprintf("label %d of %d samples", o+1, samples[o]) })
 }

@@ -24,9 +24,9 @@ func labelScreen(n int) (views []View, labels [][]Label, x Features) {
 		for i, v := range y[o] {
 			switch {
 			case v > float64(o):
-				labels[o][i] = Present
+				labels[o][i] = LabelPresent
 			case v <= float64(o):
-				labels[o][i] = Absent
+				labels[o][i] = LabelAbsent
 			}
 		}
 	}
@@ -37,12 +37,12 @@ func labelScreen(n int) (views []View, labels [][]Label, x Features) {
 func TestTaskClassifierIsThatOfItsSamples(t *testing.T) {
 	ctx := context.Background()
 	views, labels, x := labelScreen(24)
-	est := TaskClassifier{Fitting: Fitting{Seed: 4, MaxSweeps: 40}, SigmaG: 0.3}
+	est := TaskClassifier{Fitting: Fitting{Seed: 4}, Ascent: Ascent{MaxSweeps: 40}, SigmaG: 0.3}
 	m, err := est.Fit(ctx, views, labels...)
 	require.NoError(t, err)
-	assert.Equal(t, []int{24, 16, 12, 16}, m.TaskSamples())
+	assert.Equal(t, []int{24, 16, 12, 16}, m.taskSamples())
 
-	_, k, err := est.kernels(ctx, views, 24, 4, est.EstimateMemory)
+	_, k, err := est.fitting().fixedKernels(ctx, nil, views, 24, 4, est.EstimateMemory)
 	require.NoError(t, err)
 	var tasks []bemkl.Task
 	var own [][]int
@@ -50,8 +50,8 @@ func TestTaskClassifierIsThatOfItsSamples(t *testing.T) {
 		var samples []int
 		var seen []float64
 		for i, v := range label {
-			if v != Unknown {
-				samples, seen = append(samples, i), append(seen, 2*float64(v-Absent)-1)
+			if v != LabelUnknown {
+				samples, seen = append(samples, i), append(seen, 2*float64(v-LabelAbsent)-1)
 			}
 		}
 		var ks []la.Matrix[float64]
@@ -109,7 +109,7 @@ func TestTaskClassifierPredictsAndIsSaved(t *testing.T) {
 	right, hidden := 0, 0
 	for o, label := range labels {
 		for i, v := range label {
-			if v == Unknown {
+			if v == LabelUnknown {
 				hidden++
 				if p.Label[o][i] == (math.Sin(x.At(i, 0)+0.3*float64(o)) > 0) {
 					right++
@@ -123,7 +123,7 @@ func TestTaskClassifierPredictsAndIsSaved(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, p, again)
 
-	one, err := loaded.Predictor(PredictorOptions{Tolerance: -1})
+	one, err := loaded.Predictor(PredictorOptions{Exact: true})
 	require.NoError(t, err)
 	probability := make([]float64, 4)
 	for i := range x.Rows {
@@ -132,8 +132,8 @@ func TestTaskClassifierPredictsAndIsSaved(t *testing.T) {
 			require.InDelta(t, p.Probability[o][i], v, 1e-9)
 		}
 	}
-	assert.Len(t, one.Info(2).Samples, 30, "those of the task")
-	assert.Equal(t, 30, one.Info(2).Samples[0])
+	assert.Len(t, one.Info()[2].Samples, 30, "those of the task")
+	assert.Equal(t, 30, one.Info()[2].Samples[0])
 	if !raceEnabled {
 		assert.Zero(t, testing.AllocsPerRun(50, func() { _ = one.Predict(probability, x.Row(0)) }))
 	}
@@ -153,16 +153,16 @@ func TestTaskClassifierRefusals(t *testing.T) {
 	views, labels, _ := labelScreen(24)
 	_, err := TaskClassifier{}.Fit(ctx, views)
 	assert.EqualError(t, err, "mkl: labels: none given")
-	labels[2] = slices.Repeat([]Label{Unknown, Present}, 12)
+	labels[2] = slices.Repeat([]Label{LabelUnknown, LabelPresent}, 12)
 	_, err = TaskClassifier{}.Fit(ctx, views, labels...)
 	assert.EqualError(t, err, "mkl: labels[2]: no sample is known not to have it: there is nothing to learn")
-	m, err := TaskClassifier{Fitting: Fitting{MaxSweeps: 3}}.Fit(ctx, views, labels[:2]...)
+	m, err := TaskClassifier{Ascent: Ascent{MaxSweeps: 3}}.Fit(ctx, views, labels[:2]...)
 	require.NoError(t, err)
 	_, err = m.Predictor(PredictorOptions{MeanOnly: true})
 	assert.EqualError(t, err, "mkl: Predictor: MeanOnly leaves no probabilities")
 	_, err = TaskClassifier{From: m}.Fit(ctx, views, labels[0])
 	assert.EqualError(t, err, "mkl: From: 2 tasks, 2 kernels and 24 samples where there are 1, 2 and 24")
-	_, err = TaskClassifier{From: m, Fitting: Fitting{Restarts: 1}}.Fit(ctx, views, labels[:2]...)
+	_, err = TaskClassifier{From: m, Ascent: Ascent{Restarts: 1}}.Fit(ctx, views, labels[:2]...)
 	assert.EqualError(t, err, "mkl: Restarts is 1: with From there is one start")
 }
 
@@ -177,26 +177,26 @@ func TestTasksGoOnFromModels(t *testing.T) {
 		assert.NotEqual(t, first.Bound(), warm.Bound(), name)
 	}
 	views, y, _ := screen(40)
-	s := Fitting{Tolerance: 1e-5}
-	first, err := TaskRegression{Fitting: s, MissingTargets: true}.Fit(ctx, views, y...)
+	s := fitting{Ascent: Ascent{Tolerance: 1e-5}}
+	first, err := TaskRegression{Fitting: s.Fitting, Ascent: s.Ascent, MissingTargets: true}.Fit(ctx, views, y...)
 	require.NoError(t, err)
 	y[1][3], y[2][0], y[3][4] = 2, 3, math.NaN()
-	cold, err := TaskRegression{Fitting: s, MissingTargets: true}.Fit(ctx, views, y...)
+	cold, err := TaskRegression{Fitting: s.Fitting, Ascent: s.Ascent, MissingTargets: true}.Fit(ctx, views, y...)
 	require.NoError(t, err)
-	warm, err := TaskRegression{Fitting: s, MissingTargets: true, From: first}.Fit(ctx, views, y...)
+	warm, err := TaskRegression{Fitting: s.Fitting, Ascent: s.Ascent, MissingTargets: true, From: first}.Fit(ctx, views, y...)
 	require.NoError(t, err)
 	check("targets", first, cold, warm)
-	assert.Equal(t, cold.TaskSamples(), warm.TaskSamples())
+	assert.Equal(t, cold.taskSamples(), warm.taskSamples())
 	_, err = TaskRegression{MissingTargets: true, From: first}.Fit(ctx, views, y[0])
 	assert.EqualError(t, err, "mkl: From: 4 tasks, 2 kernels and 40 samples where there are 1, 2 and 40")
 
 	views, labels, _ := labelScreen(40)
-	one, err := TaskClassifier{Fitting: s}.Fit(ctx, views, labels...)
+	one, err := TaskClassifier{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, labels...)
 	require.NoError(t, err)
-	labels[1][3], labels[2][0], labels[3][4] = Present, Present, Unknown
-	two, err := TaskClassifier{Fitting: s}.Fit(ctx, views, labels...)
+	labels[1][3], labels[2][0], labels[3][4] = LabelPresent, LabelPresent, LabelUnknown
+	two, err := TaskClassifier{Fitting: s.Fitting, Ascent: s.Ascent}.Fit(ctx, views, labels...)
 	require.NoError(t, err)
-	three, err := TaskClassifier{Fitting: s, From: one}.Fit(ctx, views, labels...)
+	three, err := TaskClassifier{Fitting: s.Fitting, Ascent: s.Ascent, From: one}.Fit(ctx, views, labels...)
 	require.NoError(t, err)
 	check("labels", one, two, three)
 }

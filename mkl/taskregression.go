@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -25,9 +26,10 @@ import (
 //
 // Source: J. C. Costello et al., "A community effort to assess and improve drug sensitivity
 // prediction algorithms", Nature Biotechnology 32 (2014), 1202–1212, whose best performing
-// method it is; derived in docs/tasks.md.
+// method it is; derived in docs/theory/tasks.md.
 type TaskRegression struct {
 	Fitting
+	Ascent
 
 	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma // priors
 
@@ -46,33 +48,39 @@ type TaskRegression struct {
 	// and kernels, perhaps with other values of the targets or priors, to continue from; it
 	// takes the place of Seed, and Restarts is an error.
 	From *TaskRegressionModel
+
+	AllowDuplicates bool          // as in [Regression]
+	Storage         KernelStorage // as in [Regression]
+}
+
+// fitting returns the settings of a fit.
+func (t TaskRegression) fitting() *fitting {
+	return &fitting{Fitting: t.Fitting, Ascent: t.Ascent, allowDuplicates: t.AllowDuplicates, storage: t.Storage}
 }
 
 // Fit fits the model to the views of N samples and the targets of length N each. With
 // rectangular kernels every task has all basis points. Errors are those of
 // [Regression.Fit].
 func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (model *TaskRegressionModel, err error) {
-	if err := t.refuseMissingViews("TaskRegression"); err != nil {
-		return nil, err
-	}
+	f := t.fitting()
 	n, err := checkTargets(y, t.MissingTargets)
 	if err != nil {
 		return nil, err
 	}
 	targets, z := standardizeTargets(y, t.RawTargets)
-	ds, k, err := t.kernels(ctx, views, n, len(y), t.EstimateMemory)
+	ds, k, err := f.fixedKernels(ctx, nil, views, n, len(y), t.EstimateMemory)
 	if err != nil {
 		return nil, err
 	}
-	defer release(k, &model, &err)
+	defer gram.Release(k, &model, &err)
 	tasks, basis := splitTasks(k, z)
 	var from *bemkl.TaskPosterior
 	if t.From != nil {
-		if from, err = t.From.continued(&t.Fitting, ds, basis); err != nil {
+		if from, err = t.From.continued(f, ds, basis); err != nil {
 			return nil, err
 		}
 	}
-	fit, err := bestStart(ctx, &t.Fitting, func(seed uint64, a vi.Ascent) (*bemkl.TaskFit, error) {
+	fit, err := bestStart(ctx, f, func(seed uint64, a vi.Ascent) (*bemkl.TaskFit, error) {
 		return bemkl.TaskRegression{
 			Lambda: t.Lambda, Upsilon: t.Upsilon, Gamma: t.Gamma, Omega: t.Omega, Epsilon: t.Epsilon,
 			Ascent: a, Plain: t.Plain, Workers: t.Workers, Seed: seed, From: from,
@@ -82,7 +90,7 @@ func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (
 		return nil, err
 	}
 	m := &TaskRegressionModel{}
-	m.onViews = onViews{t.record(newTrace(fit.Record, fit.Collapsed)), ds}
+	m.onViews = onViews{f.record(newTrace(fit.Record, fit.Collapsed)), ds}
 	m.targets = targets
 	if serr := m.set(fit.Posterior, basis); serr != nil {
 		return nil, errors.Join(err, serr)
@@ -95,7 +103,7 @@ func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (
 
 // EstimateMemory returns about how many bytes a fit of the given size takes where every
 // task has nearly all samples, but others than the other tasks.
-func (t TaskRegression) EstimateMemory(s Size) int64 {
+func (t TaskRegression) EstimateMemory(s FitSize) int64 {
 	own := taskMemory(s)
-	return min(t.kernelMemory(s, 1), math.MaxInt64-own) + own
+	return min(t.fitting().kernelMemory(s, 1), math.MaxInt64-own) + own
 }

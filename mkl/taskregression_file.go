@@ -17,9 +17,9 @@ type taskRegressionJSON struct {
 // about 8·D² bytes for each task of D basis points.
 func (m *TaskRegressionModel) Save(w io.Writer) error {
 	s := m.posterior.State()
-	L, samples := len(s.Tasks), m.TaskSamples()
+	L, samples := len(s.Tasks), m.taskSamples()
 	var f fileWriter
-	j := taskRegressionJSON{f.addTargetFunctions(&m.targetFunctions, m.design.d, s.Priors), samples}
+	j := taskRegressionJSON{f.addTargetFunctions(&m.targetFunctions, m.design.D, s.Priors), samples}
 	t := &taskTensors{basis: m.functions.basis, omega: s.Omega, mean: s.BEMean, cov: s.BECov}
 	var upsilon, epsilon []Gamma
 	for _, task := range s.Tasks {
@@ -28,7 +28,7 @@ func (m *TaskRegressionModel) Save(w io.Writer) error {
 	}
 	f.add("upsilon", pairs(upsilon), L, 2)
 	f.add("epsilon", pairs(epsilon), L, 2)
-	f.addTasks(t, m.design.d)
+	f.addTasks(t, m.design.D)
 	for o, task := range s.Tasks {
 		f.prefix = taskPrefix(o)
 		f.addHealing(task.Healing, 1, len(task.A))

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -72,7 +73,7 @@ func (p *taskFunctions) Healer(ws *la.Workspace, o int) (*bemkl.Healer, error) {
 
 // set completes the model by its posterior and the basis points of the tasks.
 func (m *TaskRegressionModel) set(p *bemkl.TaskPosterior, basis [][]int) error {
-	f := &taskFunctions{taskWeights[*bemkl.RegressionPosterior]{basis: basis, d: m.design.d}}
+	f := &taskFunctions{taskWeights[*bemkl.RegressionPosterior]{basis: basis, d: m.design.D}}
 	var noise []Gamma
 	for o, task := range p.State().Tasks {
 		f.tasks = append(f.tasks, p.Task(o))
@@ -86,7 +87,7 @@ func (m *TaskRegressionModel) set(p *bemkl.TaskPosterior, basis [][]int) error {
 
 // continued returns the posterior for a fit of tasks with the given basis points to go on
 // from: weights of basis points that a task did not have are at their prior.
-func (m *TaskRegressionModel) continued(f *Fitting, ds *design, basis [][]int) (*bemkl.TaskPosterior, error) {
+func (m *TaskRegressionModel) continued(f *fitting, ds *gram.Design, basis [][]int) (*bemkl.TaskPosterior, error) {
 	s := m.posterior.State()
 	if err := checkFrom(f, m.design, "tasks", len(s.Tasks), ds, len(basis)); err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func (m *TaskRegressionModel) continued(f *Fitting, ds *design, basis [][]int) (
 	s.Tasks = slices.Clone(s.Tasks)
 	for o := range s.Tasks {
 		t := &s.Tasks[o]
-		t.Lambda, t.A = moved(m.functions.basis[o], t.Lambda, s.Priors.Lambda.Scale, basis[o], ds.d), moved(m.functions.basis[o], t.A, 0, basis[o], ds.d)
+		t.Lambda, t.A = moved(m.functions.basis[o], t.Lambda, s.Priors.Lambda.Scale, basis[o], ds.D), moved(m.functions.basis[o], t.A, 0, basis[o], ds.D)
 		t.Gram, t.Healing = la.NewMatrix[float64](len(t.A), len(t.A)), nil // the fit makes its own
 	}
 	p, err := bemkl.NewTaskPosterior(s)
@@ -110,8 +111,8 @@ func (m *TaskRegressionModel) Kind() string { return "task-regression" }
 // Posterior returns the approximate posterior, of the standardised targets.
 func (m *TaskRegressionModel) Posterior() *bemkl.TaskPosterior { return m.posterior }
 
-// TaskSamples returns the number of training samples of each task.
-func (m *TaskRegressionModel) TaskSamples() []int {
+// taskSamples returns the number of training samples of each task.
+func (m *TaskRegressionModel) taskSamples() []int {
 	var n []int
 	for _, task := range m.posterior.State().Tasks {
 		n = append(n, task.Samples)
@@ -132,7 +133,7 @@ func (m *TaskRegressionModel) String() string {
 
 // Summary describes the model in words, line by line.
 func (m *TaskRegressionModel) Summary() string {
-	noise, samples := m.NoiseSD(), m.TaskSamples()
+	noise, samples := m.NoiseSD(), m.taskSamples()
 	return m.summary(m.String(), func(o int) string {
 		return fmt.Sprintf("target %d of %d samples: noise SD %.4g", o+1, samples[o], noise[o])
 	}) + m.healing.note()

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -31,19 +33,19 @@ func screen(n int) (views []View, y [][]float64, x Features) {
 			}
 		}
 	}
-	return []View{{X: x, Kernel: RBF{Width: 1}}, {X: x, Kernel: Linear{}, Normalize: true, Center: true}}, y, x
+	return []View{{X: x, Kernel: kernel.RBF{Width: 1}}, {X: x, Kernel: kernel.Linear{}, Normalize: true, Center: true}}, y, x
 }
 
 // A task sees its own samples and no others: the model is that of vi on the submatrices.
 func TestTaskRegressionIsThatOfItsSamples(t *testing.T) {
 	ctx := context.Background()
 	views, y, x := screen(24)
-	est := TaskRegression{Fitting: Fitting{Seed: 4, MaxSweeps: 40}, MissingTargets: true}
+	est := TaskRegression{Fitting: Fitting{Seed: 4}, Ascent: Ascent{MaxSweeps: 40}, MissingTargets: true}
 	m, err := est.Fit(ctx, views, y...)
 	require.NoError(t, err)
-	assert.Equal(t, []int{24, 16, 12, 16}, m.TaskSamples())
+	assert.Equal(t, []int{24, 16, 12, 16}, m.taskSamples())
 
-	_, k, err := est.kernels(ctx, views, 24, 4, est.EstimateMemory)
+	_, k, err := est.fitting().fixedKernels(ctx, nil, views, 24, 4, est.EstimateMemory)
 	require.NoError(t, err)
 	var tasks []bemkl.Task
 	var own [][]int
@@ -55,7 +57,7 @@ func TestTaskRegressionIsThatOfItsSamples(t *testing.T) {
 				samples, seen = append(samples, i), append(seen, v)
 			}
 		}
-		mean, sd := meanSD(seen)
+		mean, sd := vec.MeanSD(seen)
 		for i := range seen {
 			seen[i] = (seen[i] - mean) / sd
 		}
@@ -149,10 +151,10 @@ func TestTaskRegressionOnFewBasisPoints(t *testing.T) {
 			k.Set(i, d, math.Exp(-math.Abs(x.At(i, 0)-x.At(d, 0))))
 		}
 	}
-	m, err := TaskRegression{MissingTargets: true}.Fit(ctx, []View{{X: k, Kernel: Precomputed{}}}, y...)
+	m, err := TaskRegression{MissingTargets: true}.Fit(ctx, []View{{X: k, Kernel: kernel.Precomputed{}}}, y...)
 	require.NoError(t, err)
 	assert.Equal(t, 5, m.Samples())
-	assert.Equal(t, []int{24, 16, 12, 16}, m.TaskSamples())
+	assert.Equal(t, []int{24, 16, 12, 16}, m.taskSamples())
 	p, err := m.PredictTargets(ctx, PredictOptions{}, k)
 	require.NoError(t, err)
 	loaded := requireFile(t, m, LoadAs[*TaskRegressionModel], 997)
@@ -184,13 +186,13 @@ func TestTaskRegressionOfCompleteTargetsIsRegression(t *testing.T) {
 func TestTaskPredictorWithinItsBounds(t *testing.T) {
 	ctx := context.Background()
 	views, y, x := screen(90)
-	views[0] = View{X: x, Kernel: RBF{Width: 3}, Center: true}
-	m, err := TaskRegression{Fitting: Fitting{MaxSweeps: 30}, MissingTargets: true}.Fit(ctx, views, y...)
+	views[0] = View{X: x, Kernel: kernel.RBF{Width: 3}, Center: true}
+	m, err := TaskRegression{Ascent: Ascent{MaxSweeps: 30}, MissingTargets: true}.Fit(ctx, views, y...)
 	require.NoError(t, err)
 	q := around(rand.New(rand.NewPCG(3, 3)), x, 40)
 	pivots := 0
 	for target := range y {
-		for _, opt := range []PredictorOptions{{}, {Tolerance: -1}, {Unhealed: true, Tolerance: 0.3}, {MeanOnly: true, Tolerance: 0.1}, {Published: true}} {
+		for _, opt := range []PredictorOptions{{}, {Exact: true}, {Unhealed: true, Tolerance: 0.3}, {MeanOnly: true, Tolerance: 0.1}, {Published: true}} {
 			opt.Target = target
 			p, err := m.Predictor(opt)
 			require.NoError(t, err)
@@ -199,10 +201,10 @@ func TestTaskPredictorWithinItsBounds(t *testing.T) {
 			for i := range q.Rows {
 				requireWithin(t, p, want.Mean[target][i], want.Variance[target][i], q.Row(i))
 			}
-			for _, d := range slices.Concat(append(p.Info().Pivots, p.Info().Samples)...) {
+			for _, d := range slices.Concat(append(p.Info()[0].Pivots, p.Info()[0].Samples)...) {
 				require.False(t, math.IsNaN(y[target][d]), "sample %d is not of task %d", d, target)
 			}
-			if p.near != nil {
+			if p.weights.near != nil {
 				pivots++
 			}
 			if !raceEnabled {

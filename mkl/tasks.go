@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
@@ -16,7 +18,7 @@ import (
 // splitTasks returns a task for each row of z, of the samples where it is not NaN, and the
 // basis points of each: the task's samples if the kernels are square, else nil for all.
 // Tasks of the same samples share their kernels.
-func splitTasks(k heldKernels, z la.Matrix[float64]) (tasks []bemkl.Task, basis [][]int) {
+func splitTasks(k gram.Held, z la.Matrix[float64]) (tasks []bemkl.Task, basis [][]int) {
 	_, D, N := k.Dims()
 	var own []vi.Kernels
 	var of [][]int
@@ -38,7 +40,7 @@ func splitTasks(k heldKernels, z la.Matrix[float64]) (tasks []bemkl.Task, basis 
 			if len(samples) < N {
 				from := rows
 				if from == nil {
-					from = upTo(D)
+					from = vec.UpTo(D)
 				}
 				part = k.Select(from, samples)
 			}
@@ -51,29 +53,11 @@ func splitTasks(k heldKernels, z la.Matrix[float64]) (tasks []bemkl.Task, basis 
 }
 
 // taskMemory returns about how many bytes the tasks' own kernels and factors take.
-func taskMemory(s Size) int64 {
+func taskMemory(s FitSize) int64 {
 	n, p, l, d := float64(s.Samples), float64(s.Kernels), float64(s.Outputs), float64(s.basis())
 	words := float64(l * p * d * n)                                                          // the tasks' own kernels
 	words += float64(l * (float64(5*d*d) + float64(d*n) + float64(6*p*n) + float64(12*p*p))) // Gram sums, factors, healing; composite kernels; intermediate outputs
 	return inBytes(words)
-}
-
-// checkFrom reports what keeps a fit of so many outputs, of tasks or the like, from going on from a
-// model of others.
-func checkFrom(f *Fitting, model *design, what string, outputs int, ds *design, wanted int) error {
-	return checkShape(f, "%d "+what+", %d kernels and %d samples where there are %d, %d and %d",
-		outputs, len(model.views), model.d, wanted, len(ds.views), ds.d)
-}
-
-// checkShape is checkFrom of what the numbers count: first those of the model, then those wanted.
-func checkShape(f *Fitting, format string, numbers ...any) error {
-	if f.Restarts > 0 {
-		return fmt.Errorf("mkl: Restarts is %d: with From there is one start", f.Restarts)
-	}
-	if n := len(numbers) / 2; !slices.Equal(numbers[:n], numbers[n:]) {
-		return fmt.Errorf("mkl: From: "+format, numbers...)
-	}
-	return nil
 }
 
 // taskWeights are the posteriors of tasks with basis points of their own, seen from those of
@@ -134,7 +118,7 @@ func (p *taskWeights[T]) kernels(o int, k vi.Kernels) vi.Kernels {
 		return k
 	}
 	_, _, N := k.Dims()
-	return k.(*vi.Dense).Select(p.basis[o], upTo(N)) // a prediction's kernels are dense
+	return k.(*vi.Dense).Select(p.basis[o], vec.UpTo(N)) // a prediction's kernels are dense
 }
 
 // widen returns a row for each task with its values at its own basis points, and 0 elsewhere.
@@ -150,10 +134,10 @@ func (p *taskWeights[T]) widen(of func(o int) []float64) la.Matrix[float64] {
 // the rest at those that from lacks; nil: all.
 func moved(from []int, values []float64, rest float64, to []int, d int) []float64 {
 	if from == nil {
-		from = upTo(d)
+		from = vec.UpTo(d)
 	}
 	if to == nil {
-		to = upTo(d)
+		to = vec.UpTo(d)
 	}
 	out := make([]float64, len(to))
 	for i, b := range to {
@@ -186,7 +170,7 @@ func (f *fileWriter) addTasks(t *taskTensors, D int) {
 	has := la.NewMatrix[float64](L, D)
 	for o, own := range t.basis {
 		if own == nil {
-			own = upTo(D)
+			own = vec.UpTo(D)
 		}
 		for _, d := range own {
 			has.Set(o, d, 1)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // unitViews are views of samples in units that are one scale'th of others, with widths
@@ -16,12 +17,12 @@ func unitViews(a, b Features, scale float64) []View {
 	la.Scal(scale, a.Data)
 	la.Scal(scale, b.Data)
 	return []View{
-		{Name: "a", X: a, Kernel: RBF{Width: 0.5 * scale}},
-		{Name: "a", X: a, Kernel: RBF{Widths: []float64{0.75 * scale, 3 * scale}}},
-		{Name: "a", X: a, Kernel: RBF{}, Standardize: true},
-		{Name: "b", X: b, Kernel: Linear{}, Center: true, Normalize: true},
-		{Name: "b", X: b, Kernel: Laplacian{Width: 2 * scale}, Center: true},
-		{Name: "b", X: b, Kernel: Laplacian{Manhattan: true}},
+		{Name: "a", X: a, Input: "x1", Kernel: kernel.RBF{Width: 0.5 * scale}},
+		{Name: "a", X: a, Input: "x1", Kernel: kernel.RBF{Widths: []float64{0.75 * scale, 3 * scale}}},
+		{Name: "a", X: a, Input: "x1", Kernel: kernel.RBF{}, Standardize: true},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.Linear{}, Center: true, Normalize: true},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.Laplacian{Width: 2 * scale}, Center: true},
+		{Name: "b", X: b, Input: "x2", Kernel: kernel.Laplacian{Manhattan: true}},
 	}
 }
 
@@ -34,10 +35,13 @@ func TestUnitsOfPowersOfTwo(t *testing.T) {
 	}
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		_, y, a, b := twoInputs(2, 24)
-		s := Fitting{MaxSweeps: e.sweeps(12), Workers: 1}
+		s := fitting{Fitting: Fitting{Workers: 1}, Ascent: Ascent{MaxSweeps: e.sweeps(12)}}
 		m := mustFit(t, e, s, unitViews(a, b, 1), y)
 		x := newPoints(m, 5)
 		for _, c := range changes {
+			if e.counted {
+				c.target = 1
+			}
 			scaled := make([]float64, len(y))
 			for i, v := range y {
 				scaled[i] = c.target * v

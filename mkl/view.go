@@ -3,6 +3,10 @@ package mkl
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // View is one kernel on one matrix of features.
@@ -12,15 +16,17 @@ type View struct {
 	// it when there are several.
 	Name string
 
-	// X has a row for each sample. Several views of the same X, not copies of
-	// it, are computed together and take one matrix in a prediction.
+	// X has a row for each sample.
 	X Features
 
-	// Columns are the columns of X that the kernel sees; nil means all. Views of
-	// different columns share their X all the same.
+	// Input names X. Views with the same Input, which may be empty, have the same X: it is an error if their
+	// values differ. A prediction takes one matrix for each Input, in the order of their first views.
+	Input string
+
+	// Columns are the columns of X that the kernel sees; nil means all.
 	Columns []int
 
-	Kernel Kernel
+	Kernel kernel.Kernel
 
 	// Standardize subtracts each feature's mean and divides by its standard
 	// deviation (with n−1) over the training samples before the kernel sees them.
@@ -50,10 +56,22 @@ type View struct {
 	from int
 }
 
-// Input is one of the matrices that a prediction takes.
-type Input struct {
-	Views []int // indices of the views that use it
-	Cols  int   // columns it must have
+// PrecomputedViews returns a view for each of these kernel matrices, samples × basis points, with an Input of its own. They
+// are named kernel 1, kernel 2 and so on.
+func PrecomputedViews(kernels ...la.Matrix[float64]) []View {
+	views := make([]View, len(kernels))
+	for i, k := range kernels {
+		name := fmt.Sprint("kernel ", i+1)
+		views[i] = View{Name: name, X: k, Input: name, Kernel: kernel.Precomputed{}}
+	}
+	return views
+}
+
+// ModelInput is one of the matrices that a prediction takes.
+type ModelInput struct {
+	Name  string // Input of the views; empty if they have none
+	Views []int  // indices of the views that use it
+	Cols  int    // columns it must have
 
 	// MissingViews says that a sample may lack it: its row is then NaN.
 	MissingViews bool
@@ -67,21 +85,21 @@ func (v *View) argument(i int) string {
 	return "views[" + strconv.Itoa(i) + "]"
 }
 
-// label names a view in an error.
+// label names the i-th view in an error.
 func (v *View) label(i int) string {
-	switch {
-	case v.Kernel == nil:
-		return v.argument(i)
-	case v.Name == "":
-		return fmt.Sprintf("%s (%s)", v.argument(i), v.Kernel)
-	}
-	return fmt.Sprintf("%s (%q, %s)", v.argument(i), v.Name, v.Kernel)
+	s := v.source(i)
+	return s.Label()
 }
 
-// describe names a view without its number.
-func (v *View) describe() string {
-	if v.Name == "" {
-		return v.Kernel.String()
+// isGiven reports whether the view's X holds kernels or distances, not features.
+func isGiven(v View) bool {
+	return v.Kernel != nil && v.Kernel.Statistic().Kind == kernel.GivenStatistic
+}
+
+// source returns the i-th view as the kernels' machinery takes it.
+func (v *View) source(i int) gram.View {
+	return gram.View{
+		Argument: v.argument(i), Name: v.Name, Input: v.Input, X: v.X,
+		Sight: gram.Sight{Columns: v.Columns, Standardize: v.Standardize, Ranks: v.Ranks}, Kernel: v.Kernel, Center: v.Center, Normalize: v.Normalize,
 	}
-	return fmt.Sprintf("%q, %s", v.Name, v.Kernel)
 }

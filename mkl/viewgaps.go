@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 )
 
 // viewGaps is what a model of weighted kernels knows of samples that lack views: how uncertain
-// a prediction is for want of them. docs/missing-views.md derives it.
+// a prediction is for want of them. docs/theory/missing-views.md derives it.
 type viewGaps struct {
 	patterns [][]bool    // C×inputs, which inputs the samples of each group lack; the first none
 	noise    [][]float64 // of each function, the variance of every group's noise; nil: no groups
@@ -20,19 +22,19 @@ type viewGaps struct {
 	spread []la.Matrix[float64]
 }
 
-// missing says which inputs sample i of x lacks.
-func (ds *design) missing(x []Features, i int) func(input int) bool {
-	return func(j int) bool { return ds.inputs[j].gaps && lacks(x[j].Row(i)) }
+// lackedBy says which inputs sample i of x lacks.
+func lackedBy(ds *gram.Design, x []Features, i int) func(input int) bool {
+	return func(j int) bool { return ds.Inputs[j].Gaps && gram.Lacks(x[j].Row(i)) }
 }
 
 // missingPatterns returns the patterns of the training samples, the first of which lacks nothing, and
 // the pattern of every sample; nil if no sample lacks a view.
-func (ds *design) missingPatterns() (patterns [][]bool, of []int) {
-	patterns, of = [][]bool{make([]bool, len(ds.inputs))}, make([]int, ds.d)
+func missingPatterns(ds *gram.Design) (patterns [][]bool, of []int) {
+	patterns, of = [][]bool{make([]bool, len(ds.Inputs))}, make([]int, ds.D)
 	for i := range of {
-		own := make([]bool, len(ds.inputs))
+		own := make([]bool, len(ds.Inputs))
 		for j := range own {
-			own[j] = ds.inputs[j].lacking != nil && ds.inputs[j].lacking[i]
+			own[j] = ds.Inputs[j].Lacking != nil && ds.Inputs[j].Lacking[i]
 		}
 		of[i] = slices.IndexFunc(patterns, func(p []bool) bool { return slices.Equal(p, own) })
 		if of[i] < 0 {
@@ -46,10 +48,10 @@ func (ds *design) missingPatterns() (patterns [][]bool, of []int) {
 	return patterns, of
 }
 
-// newSpread returns the spread of L functions whose sample weights have the means a, L×D, and
+// viewSpreads returns the spread of L functions whose sample weights have the means a, L×D, and
 // whose biases and kernel weights have the means beMean and the covariances beCov; k are the
 // training kernels, D×N.
-func (ds *design) newSpread(k vi.Kernels, a la.Matrix[float64], beMean []float64, beCov la.Matrix[float64]) []la.Matrix[float64] {
+func viewSpreads(ds *gram.Design, k vi.Kernels, a la.Matrix[float64], beMean []float64, beCov la.Matrix[float64]) []la.Matrix[float64] {
 	P, _, N := k.Dims()
 	L := a.Rows
 	e := beMean[L:]
@@ -60,7 +62,7 @@ func (ds *design) newSpread(k vi.Kernels, a la.Matrix[float64], beMean []float64
 		s := la.NewMatrix[float64](P, P)
 		for m := range P {
 			for n := range m + 1 {
-				v := (float64(e[m]*e[n]) + beCov.At(L+m, L+n)) * ds.covariance(m, n, h)
+				v := (float64(e[m]*e[n]) + beCov.At(L+m, L+n)) * viewCovariance(ds, m, n, h)
 				s.Set(m, n, v)
 				s.Set(n, m, v)
 			}
@@ -70,9 +72,9 @@ func (ds *design) newSpread(k vi.Kernels, a la.Matrix[float64], beMean []float64
 	return out
 }
 
-// covariance returns that of rows m and n of h over the samples that have both views.
-func (ds *design) covariance(m, n int, h la.Matrix[float64]) float64 {
-	p, q := ds.inputs[ds.views[m].input].lacking, ds.inputs[ds.views[n].input].lacking
+// viewCovariance returns that of rows m and n of h over the samples that have both views.
+func viewCovariance(ds *gram.Design, m, n int, h la.Matrix[float64]) float64 {
+	p, q := ds.Inputs[ds.Views[m].Input].Lacking, ds.Inputs[ds.Views[n].Input].Lacking
 	var count, mean, other, product float64
 	each := func(f func(x, y float64)) {
 		for i := range h.Cols {
@@ -93,7 +95,7 @@ func (ds *design) covariance(m, n int, h la.Matrix[float64]) float64 {
 // extra returns by how much the predictive variance of function o is larger for samples of a
 // pattern than for those that lack nothing: by what the noise of its group says, or, of a
 // pattern that no training sample has, by the spread of the views.
-func (g *viewGaps) extra(ds *design, o int, missing func(input int) bool) float64 {
+func (g *viewGaps) extra(ds *gram.Design, o int, missing func(input int) bool) float64 {
 	for c := 0; c < len(g.patterns) && (c == 0 || g.noise != nil); c++ {
 		same := true
 		for j, v := range g.patterns[c] {
@@ -107,9 +109,9 @@ func (g *viewGaps) extra(ds *design, o int, missing func(input int) bool) float6
 		}
 	}
 	var sum float64
-	for m := range ds.views {
-		for n := range ds.views {
-			if missing(ds.views[m].input) && missing(ds.views[n].input) {
+	for m := range ds.Views {
+		for n := range ds.Views {
+			if missing(ds.Views[m].Input) && missing(ds.Views[n].Input) {
 				sum += g.spread[o].At(m, n)
 			}
 		}
@@ -125,7 +127,7 @@ func (f *fileWriter) addGaps(g *viewGaps) {
 	P := g.spread[0].Rows
 	all := la.NewMatrix[float64](len(g.patterns), len(g.patterns[0]))
 	for c, missing := range g.patterns {
-		copy(all.Row(c), numbers(missing))
+		copy(all.Row(c), vec.Numbers(missing))
 	}
 	f.add("gaps.patterns", flat(all), all.Rows, all.Cols)
 	var spread []float64
@@ -137,11 +139,11 @@ func (f *fileWriter) addGaps(g *viewGaps) {
 
 // takeGaps takes what is known of samples that lack views, of L functions; nil if the file has
 // nothing of it. noise are the precisions of the noise of every group; nil: there are none.
-func (f *fileReader) takeGaps(ds *design, L int, noise [][]Gamma) (*viewGaps, error) {
+func (f *fileReader) takeGaps(ds *gram.Design, L int, noise [][]Gamma) (*viewGaps, error) {
 	if !f.has("gaps.patterns") {
 		return nil, f.err
 	}
-	I, P := len(ds.inputs), len(ds.views)
+	I, P := len(ds.Inputs), len(ds.Views)
 	C := f.size("gaps.patterns") / I
 	if C < 1 || noise != nil && C != len(noise[0]) {
 		return nil, fmt.Errorf("tensor %q: %d patterns do not fit", "gaps.patterns", C)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // weighted is what models have in common whose functions are sums over samples and
@@ -65,7 +66,7 @@ func (m *weighted) prepare(a la.Matrix[float64]) error {
 	m.active = make([][]SampleWeight, a.Rows)
 	for o := range a.Rows {
 		var rows []int
-		limit := ActiveThreshold * largestAbs(a.Row(o))
+		limit := ActiveThreshold * vec.LargestAbs(a.Row(o))
 		for d, v := range a.Row(o) {
 			if limit > 0 && math.Abs(v) >= limit {
 				rows = append(rows, d)
@@ -95,7 +96,7 @@ func (m *weighted) KernelWeights() []KernelWeight { return m.kernelWeights(m.wei
 func (m *weighted) ActiveSamples(target int) []SampleWeight { return slices.Clone(m.active[target]) }
 
 // Rounding returns the share of themselves by which rounding may have moved the variances of
-// predictions, of the function of which it is largest, given what was learned: see docs/trust.md.
+// predictions, of the function of which it is largest, given what was learned: see docs/lab/digits.md.
 // It is large where kernels have values that are nearly constant and large, such as linear kernels
 // of features far from 0, which want Standardize or Center. Summary warns from a thousandth on. It is 0
 // after Gibbs sampling, of which nothing is known.
@@ -115,8 +116,8 @@ func roundingNote(rounding float64) string {
 }
 
 // Outputs tells what was learned of each function.
-func (m *weighted) Outputs() []Output {
-	out := make([]Output, len(m.active))
+func (m *weighted) Outputs() []ModelOutput {
+	out := make([]ModelOutput, len(m.active))
 	for o := range out {
 		out[o].Active = append([]SampleWeight{}, m.active[o]...)
 	}
@@ -140,7 +141,7 @@ func (m *weighted) summary(headline string, row func(o int) string) string {
 	fmt.Fprintln(&b, headline)
 	b.WriteString(m.trace.outcome())
 	for o, active := range m.active {
-		fmt.Fprintf(&b, "%s, %d of %d samples active", row(o), len(active), m.design.d)
+		fmt.Fprintf(&b, "%s, %d of %d samples active", row(o), len(active), m.design.D)
 		if slices.Contains(m.trace.collapsed, o) {
 			fmt.Fprint(&b, "; COLLAPSED: its weights vanish and its predictions are constant")
 		}

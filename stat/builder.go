@@ -10,48 +10,50 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// BlockSamples is the number of samples of a block. Blocks are what the bits of a statistic
-// depend on: a data set that is shared among workers is to be cut between blocks.
+// BlockSamples is the number of samples in a block. The bits of a statistic depend on its blocks. To
+// get the same bits on several machines as on one, cut the data set between blocks.
 const BlockSamples = 8192
 
-// pieceSamples is the number of samples of a block that are held at a time. The products of
-// la are sums of chains of la.BlockK terms, so that a multiple of that leaves no trace.
+// pieceSamples is the number of samples of a block that are in memory at a time. It is a multiple of
+// la.BlockK and therefore does not enter the results.
 const pieceSamples = 4 * la.BlockK
 
-// Samples are some consecutive samples, a column each.
+// Samples are n consecutive samples of P views and L outputs, one in each column.
 type Samples struct {
-	Kernels []la.Matrix[float64] // of view p, D_p×n: kernels with its landmarks
-	Self    la.Matrix[float64]   // P×n, kernels with itself; if empty, all are 1
-	Targets la.Matrix[float64]   // L×n, NaN where missing
+	Kernels []la.Matrix[float64] // Kernels[p] is D_p×n: k_p(landmark d, sample i)
+	Self    la.Matrix[float64]   // P×n: k_p(sample i, sample i); if empty, all are 1
+	Targets la.Matrix[float64]   // L×n; NaN if a target is missing
 }
 
-// Builder sums samples. A data set is given to it in order, in pieces of any size: after
-// every BlockSamples a block ends, and the next begins. Its memory is that of T three times
-// (as fixed-point numbers it counts twice) and of 1024 samples, for each pattern of missing
-// targets. One Builder serves one goroutine at a time; several builders sum parts of the
-// samples, to be merged.
+// Builder sums samples. Give it a data set in order, in pieces of any size: after every BlockSamples
+// a block ends and the next begins.
+//
+// For each pattern of missing targets it needs three times the memory of T (the fixed-point numbers
+// count twice) and the memory of 1024 samples. A Builder serves one goroutine at a time. Several
+// builders can sum parts of the samples; merge their statistics.
 type Builder struct {
 	layout Layout
 	places places
 	ws     la.Workspace
 	total  *Statistic
 	block  int     // samples of the open block
-	open   []*open // one for each pattern of missing targets that has occurred
+	open   []*open // one for each pattern of missing targets so far
 	seen   []uint64
 }
 
-// open is what the open block holds of a pattern of missing targets.
+// open is the part of the open block with one pattern of missing targets.
 type open struct {
 	observed uint64
 	count    int                // samples
-	held     int                // of these, columns of z that are not summed yet
+	held     int                // samples that are in z and not yet in gram
 	z        la.Matrix[float64] // entries × pieceSamples
-	gram     la.Matrix[float64] // lower triangle of the sums of the others
+	gram     la.Matrix[float64] // lower triangle of the sums
 	self     []fixed
 }
 
-// NewBuilder returns a builder whose sums use at most so many workers; 0 means
-// runtime.GOMAXPROCS(0). Results do not depend on it.
+// NewBuilder returns a builder for samples with layout l that uses at most the given number of
+// goroutines; 0 means runtime.GOMAXPROCS(0). Results do not depend on workers. It returns an error if
+// the layout has no view or is too large; see [Layout].
 func NewBuilder(l Layout, workers int) (*Builder, error) {
 	s, err := New(l)
 	if err != nil {
@@ -65,9 +67,14 @@ func NewBuilder(l Layout, workers int) (*Builder, error) {
 	}, nil
 }
 
-// Add adds samples. Errors name what does not fit: a shape, or the first entry that is not
-// finite or beyond the limits ([MaxEntry], [MaxSelf]), with its view, landmark or output and
-// its column; none of the samples is then added.
+// Add adds samples. It returns an error, and adds none of the samples, if
+//
+//   - a shape does not fit the layout;
+//   - a kernel or a target is not a number from −128 to 128, or a kernel of a sample with itself not
+//     from −16384 to 16384 (use normalised kernels and standardised targets);
+//   - there would be more than 256 patterns of missing targets, or more than [MaxSamples] samples.
+//
+// The error names the view, landmark or output, and the column.
 func (b *Builder) Add(s Samples) error {
 	n, err := b.check(s)
 	if err != nil {
@@ -107,7 +114,7 @@ func (b *Builder) check(s Samples) (n int, err error) {
 			return 0, err
 		}
 		landmark := func(d int) string { return fmt.Sprintf("view %d, landmark %d", p, d) }
-		if err := within(k, MaxEntry, false, landmark); err != nil {
+		if err := within(k, maxEntry, false, landmark); err != nil {
 			return 0, err
 		}
 	}
@@ -115,7 +122,7 @@ func (b *Builder) check(s Samples) (n int, err error) {
 		return 0, err
 	}
 	output := func(o int) string { return fmt.Sprintf("output %d", o) }
-	if err := within(s.Targets, MaxEntry, true, output); err != nil {
+	if err := within(s.Targets, maxEntry, true, output); err != nil {
 		return 0, err
 	}
 	if s.Self.Rows > 0 {
@@ -123,7 +130,7 @@ func (b *Builder) check(s Samples) (n int, err error) {
 			return 0, err
 		}
 		self := func(p int) string { return fmt.Sprintf("view %d, kernel with itself", p) }
-		if err := within(s.Self, MaxSelf, false, self); err != nil {
+		if err := within(s.Self, maxSelf, false, self); err != nil {
 			return 0, err
 		}
 	}
@@ -141,12 +148,12 @@ func shape(name string, x la.Matrix[float64], rows, cols int) error {
 	return nil
 }
 
-// within returns an error that names the first entry of x which is not a number from −limit
-// to limit, but for NaN where that is allowed.
+// within returns an error that names the first entry of x that is not a number from −limit to limit.
+// If missing, NaN is allowed.
 func within(x la.Matrix[float64], limit float64, missing bool, row func(int) string) error {
 	for r := range x.Rows {
 		v := x.Row(r)
-		if la.SumSq(v) <= limit*limit { // no entry is larger, and none is NaN
+		if la.SumSq(v) <= limit*limit { // then no entry is larger or NaN
 			continue
 		}
 		for i, v := range v {
@@ -159,7 +166,7 @@ func within(x la.Matrix[float64], limit float64, missing bool, row func(int) str
 	return nil
 }
 
-// patterns stores in seen which outputs each sample has. It is an error if there would be
+// patterns stores in seen the observed outputs of each sample. It returns an error if there would be
 // too many patterns.
 func (b *Builder) patterns(y la.Matrix[float64], n int) error {
 	if cap(b.seen) < n {
@@ -187,14 +194,14 @@ func (b *Builder) patterns(y la.Matrix[float64], n int) error {
 		if i > 0 && observed == b.seen[i-1] || known[observed] {
 			continue
 		}
-		if known[observed] = true; len(known) > MaxPatterns {
-			return fmt.Errorf("stat: sample %d: more than %d patterns of missing targets", i, MaxPatterns)
+		if known[observed] = true; len(known) > maxPatterns {
+			return fmt.Errorf("stat: sample %d: more than %d patterns of missing targets", i, maxPatterns)
 		}
 	}
 	return nil
 }
 
-// allOf returns a bit for each of n outputs.
+// allOf returns n ones, a bit for each output.
 func allOf(n int) uint64 {
 	if n == 64 {
 		return math.MaxUint64
@@ -202,7 +209,7 @@ func allOf(n int) uint64 {
 	return 1<<n - 1
 }
 
-// pattern returns what is open of a pattern.
+// pattern returns the part of the open block with a pattern.
 func (b *Builder) pattern(observed uint64) *open {
 	for _, o := range b.open {
 		if o.observed == observed {
@@ -218,7 +225,7 @@ func (b *Builder) pattern(observed uint64) *open {
 	return o
 }
 
-// copy copies n samples from number i on, all of one pattern, to what is open of it.
+// copy copies n samples from number i on to o. All have its pattern.
 func (b *Builder) copy(o *open, s Samples, i, n int) {
 	z := o.z.Slice(0, o.z.Rows, o.held, o.held+n)
 	for p, k := range s.Kernels {
@@ -249,7 +256,7 @@ func (b *Builder) copy(o *open, s Samples, i, n int) {
 	o.count += n
 }
 
-// sum adds the samples held to gram.
+// sum adds the samples in z to gram.
 func (o *open) sum(ws *la.Workspace) {
 	if o.held == 0 {
 		return
@@ -262,8 +269,8 @@ func (o *open) sum(ws *la.Workspace) {
 	o.held = 0
 }
 
-// EndBlock ends the open block before it is full, as at the end of a file: where the data
-// sets that are summed as one each begin with a block of their own.
+// EndBlock ends the open block before it is full, for example at the end of a file. Each file then
+// begins with a new block, and the sums do not depend on the order of the files.
 func (b *Builder) EndBlock() {
 	for _, o := range b.open {
 		if o.count == 0 {
@@ -301,16 +308,16 @@ func (o *open) fold(sums []fixed, workers int) {
 	wg.Wait()
 }
 
-// Finish ends the open block and returns the statistic of all samples since the builder was
-// made, or since what Finish or Take returned last.
+// Finish ends the open block and returns the statistic of all samples since the last call of Finish or
+// Take, or since NewBuilder.
 func (b *Builder) Finish() *Statistic {
 	b.EndBlock()
 	return b.Take()
 }
 
-// Take returns the statistic of the blocks that have ended since the builder was made, or since
-// what Finish or Take returned last. The open block stays open: what is taken bit by bit merges
-// to what Finish alone would have returned.
+// Take returns the statistic of the blocks that have ended since the last call of Finish or Take, or
+// since NewBuilder. The open block stays open. The statistics of several calls merge to the statistic
+// that Finish alone would have returned.
 func (b *Builder) Take() *Statistic {
 	s := b.total
 	b.total = &Statistic{layout: b.layout.clone()}

@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// fixed is a number in units of 2⁻⁷², a two's complement integer of 128 bits. Its sums are
-// exact, and none overflows: an entry of z is at most 2⁷, a product of two 2¹⁴, and a sum
-// over 2⁴⁰ samples 2⁵⁴ but for the rounding of the float64 sums inside blocks, which is less
-// than 2⁻³⁹ of it; the largest number is 2⁵⁵. A float64 of 2⁻²⁰ or more is converted
-// exactly, a smaller one to the nearest unit.
+// fixed is a number in units of 2⁻⁷², a two's complement integer of 128 bits. Sums are exact and do
+// not overflow. An entry of z is at most 2⁷, a product of two entries 2¹⁴, and a sum over 2⁴⁰ samples
+// 2⁵⁴, plus the rounding of the float64 sums inside blocks, which is less than 2⁻³⁹ of the sum. The
+// largest number is 2⁵⁵. A float64 of at least 2⁻²⁰ is converted exactly, a smaller one to the nearest
+// unit.
 type fixed struct {
 	lo uint64
 	hi int64
@@ -17,12 +17,12 @@ type fixed struct {
 
 const (
 	point = 72                // fractional bits
-	upper = 62                // bits of a fixed below those of the first part, see toFixed
+	upper = 62                // bits of a fixed below the first part, see toFixed
 	step  = 1 << (point - 62) // 1/step is the unit of the first part
 )
 
-// toFixed returns the nearest number to x, |x| < 2⁵³: x in two parts, whole multiples of
-// 2⁻¹⁰ and what is left, each of which an int64 holds, without a branch.
+// toFixed returns the number nearest to x, |x| < 2⁵³. Without a branch, it splits x into a whole
+// multiple of 2⁻¹⁰ and the rest. Each part fits in an int64.
 func toFixed(x float64) fixed {
 	whole := int64(x * step)
 	rest := int64(math.RoundToEven((x - float64(float64(whole)*(1.0/step))) * (1 << upper * step)))
@@ -50,8 +50,8 @@ func (a fixed) float() float64 {
 	}
 	hi, lo, exp := uint64(a.hi), a.lo, -point
 	if hi != 0 {
-		// The 64 leading bits, the last of them set if any bit below is: beyond the 53 of a
-		// float64 only that decides how it is rounded.
+		// Keep the 64 leading bits, and set the last one if any lower bit is set. A float64 has
+		// 53 bits, so this bit is enough to round correctly.
 		shift := bits.LeadingZeros64(hi)
 		sticky := lo << shift
 		lo = hi<<shift | lo>>(64-shift)
@@ -63,7 +63,7 @@ func (a fixed) float() float64 {
 	return sign * math.Ldexp(float64(lo), exp)
 }
 
-// within reports whether |a| is at most n·2¹⁴, but for the rounding of the sums inside
+// within reports whether |a| is at most n·2¹⁴, with an allowance for the rounding of the sums inside
 // blocks.
 func (a fixed) within(n uint64) bool {
 	limit := int64(n) << (14 + point - 64)

@@ -6,37 +6,35 @@ import (
 	"slices"
 )
 
-// Limits. The fixed-point numbers rest on the first three, see fixed.go.
+// Limits of a statistic that its users may need.
 const (
-	// MaxEntry is the largest absolute value of an entry of z. Kernels should be normalised,
-	// and targets have mean 0 and standard deviation 1.
-	MaxEntry = 1 << 7
-
-	// MaxSelf is the largest kernel of a sample with itself.
-	MaxSelf = MaxEntry * MaxEntry
-
-	// MaxSamples is the largest number of samples of a statistic.
-	MaxSamples = 1 << 40
-
-	MaxEntries  = 1 << 15 // of z
-	MaxOutputs  = 64
-	MaxPatterns = 256 // of missing targets
+	MaxSamples = 1 << 40 // largest number of samples
+	MaxOutputs = 64      // largest number of outputs
 )
 
-// Layout says what the entries of z are.
+// Other limits. The fixed-point numbers depend on the first two and on MaxSamples, see fixed.go.
+const (
+	maxEntry    = 1 << 7              // largest absolute value of an entry of z
+	maxSelf     = maxEntry * maxEntry // largest kernel of a sample with itself
+	maxEntries  = 1 << 15             // of z
+	maxPatterns = 256                 // of missing targets
+)
+
+// Layout describes the entries of z. There is at least one view, at most 64 outputs, and at most 32768
+// entries.
 type Layout struct {
-	// Plan is the hash of all that fixes the entries: landmarks, kernels and their widths,
-	// units of the targets. Statistics of different plans do not mix.
+	// Plan is a hash of everything that determines the entries: landmarks, kernels and their
+	// widths, units of the targets. Statistics of different plans cannot be added.
 	Plan [32]byte
 
-	Views   []int // D_p, the entries of each view: kernels with landmarks, or features of them
-	Outputs int   // L, targets of a sample; 0 is allowed
+	Views   []int // D_p, the number of entries of each view: kernels with landmarks, or features
+	Outputs int   // L, the number of targets of a sample; may be 0
 }
 
 // Entries returns the number of entries of z, ΣD_p + 1 + L.
 func (l Layout) Entries() int { return newPlaces(l.Views, l.Outputs).entries() }
 
-// validate returns an error unless there is a view and nothing is beyond the limits.
+// validate returns an error if there is no view, or if a number is out of its limits.
 func (l Layout) validate() error {
 	if len(l.Views) == 0 {
 		return errors.New("stat: Layout.Views: none")
@@ -44,20 +42,20 @@ func (l Layout) validate() error {
 	if l.Outputs < 0 || l.Outputs > MaxOutputs {
 		return fmt.Errorf("stat: Layout.Outputs is %d: it must be between 0 and %d", l.Outputs, MaxOutputs)
 	}
-	left := MaxEntries - 1 - l.Outputs
+	left := maxEntries - 1 - l.Outputs
 	for p, d := range l.Views {
 		if d < 1 {
 			return fmt.Errorf("stat: Layout.Views[%d] is %d: a view needs a landmark", p, d)
 		}
 		if d > left {
-			return fmt.Errorf("stat: Layout: more than %d entries", MaxEntries)
+			return fmt.Errorf("stat: Layout: more than %d entries", maxEntries)
 		}
 		left -= d
 	}
 	return nil
 }
 
-// mixes returns an error unless statistics of the two layouts can be added.
+// mixes returns an error if statistics of the two layouts cannot be added.
 func (l Layout) mixes(with Layout) error {
 	switch {
 	case l.Plan != with.Plan:
@@ -69,14 +67,13 @@ func (l Layout) mixes(with Layout) error {
 	return nil
 }
 
-// clone returns a copy that shares nothing.
+// clone returns a deep copy.
 func (l Layout) clone() Layout {
 	l.Views = slices.Clone(l.Views)
 	return l
 }
 
-// places are the rows of z: those of view p begin at first[p], 1 is at one, output o at
-// one+1+o.
+// places are the rows of z: view p begins at row first[p], 1 is in row one, output o in row one+1+o.
 type places struct {
 	first   []int // of each view
 	one     int

@@ -8,28 +8,28 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Map is an affine map of z, one of kernels and targets each, that can be applied to sums
-// over samples after the pass. What it does not list is left out.
+// Map is an affine map of z. [Moments.Apply] applies it to sums over samples, after the pass. Views and
+// outputs that are not listed are left out.
 type Map struct {
-	Views   []ViewMap   // the views afterwards, in their order
-	Targets []TargetMap // the outputs afterwards, in their order
+	Views   []ViewMap   // the views of the result, in order
+	Targets []TargetMap // the outputs of the result, in order
 }
 
 // ViewMap maps the entries k of a view to By·k + Shift.
 type ViewMap struct {
-	View  int                // which
+	View  int                // index of the view
 	By    la.Matrix[float64] // r×D_p; if empty, the identity
 	Shift []float64          // r; if nil, 0
 }
 
 // TargetMap maps a target y to (y − Shift)/Scale.
 type TargetMap struct {
-	Output int     // which
+	Output int     // index of the output
 	Shift  float64 // in the target's unit
 	Scale  float64 // in the target's unit; 0 means 1
 }
 
-// All returns the map that leaves everything as it is, for a caller to change parts of it.
+// All returns the identity map of all views and outputs, which the caller can then change.
 func (m *Moments) All() Map {
 	var a Map
 	for p := range m.Views {
@@ -41,8 +41,8 @@ func (m *Moments) All() Map {
 	return a
 }
 
-// Standard returns the map that takes from every entry of a view its mean, and gives every
-// target mean 0 and standard deviation 1. A target that does not vary, or has fewer than two
+// Standard returns the map that subtracts its mean from every entry of a view, and standardises every
+// target to mean 0 and standard deviation 1. A target that does not vary, or has fewer than two
 // observed values, keeps its scale.
 func (m *Moments) Standard() Map {
 	a := m.All()
@@ -62,8 +62,9 @@ func (m *Moments) Standard() Map {
 	return a
 }
 
-// Apply returns the moments of the mapped entries: with z' = A·z, T' = A·T·Aᵀ. Patterns of
-// missing targets that differ no more are joined. Errors say what of the map does not fit.
+// Apply returns the moments of the mapped entries: with z' = A·z, T' = A·T·Aᵀ. Groups whose outputs in
+// the result are missing in the same pattern are added. Apply returns an error if a view, an output or
+// a shape of the map does not fit. A nil ws stands for a new workspace.
 func (m *Moments) Apply(ws *la.Workspace, a Map) (*Moments, error) {
 	if err := a.check(m); err != nil {
 		return nil, err
@@ -99,7 +100,7 @@ func (m *Moments) Apply(ws *la.Workspace, a Map) (*Moments, error) {
 	return to, nil
 }
 
-// rows returns the number of entries that the view has afterwards.
+// rows returns the number of entries of the mapped view.
 func (v ViewMap) rows(m *Moments) int {
 	if v.By.Rows > 0 {
 		return v.By.Rows
@@ -107,7 +108,7 @@ func (v ViewMap) rows(m *Moments) int {
 	return m.Views[v.View]
 }
 
-// check returns an error unless the map fits.
+// check returns an error if the map does not fit.
 func (a Map) check(m *Moments) error {
 	if len(a.Views) == 0 {
 		return fmt.Errorf("stat: Map.Views: none")
@@ -134,7 +135,7 @@ func (a Map) check(m *Moments) error {
 	return nil
 }
 
-// apply returns A·T·Aᵀ, by way of A·T.
+// apply returns A·T·Aᵀ, computed from A·T.
 func (a Map) apply(ws *la.Workspace, from, to places, g Group) la.Matrix[float64] {
 	half := la.NewMatrix[float64](to.entries(), from.entries())
 	ones := g.Sums.Row(from.one)
@@ -162,7 +163,7 @@ func (a Map) apply(ws *la.Workspace, from, to places, g Group) la.Matrix[float64
 	}
 
 	sums := la.NewMatrix[float64](to.entries(), to.entries())
-	for i, v := range a.Views { // column blocks, below the diagonal and on it
+	for i, v := range a.Views { // column blocks, on and below the diagonal
 		first, end := from.view(v.View)
 		lo, hi := to.view(i)
 		rows, part := sums.Slice(lo, sums.Rows, lo, hi), half.Slice(lo, half.Rows, first, end)

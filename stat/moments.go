@@ -9,34 +9,34 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Moments are the sums of a statistic as float64, perhaps after linear maps of z. They are
-// not changed by any method.
+// Moments are the sums of a statistic as float64, possibly after linear maps of z. No method changes
+// them.
 type Moments struct {
-	Views   []int   // entries of each
-	Outputs int     // targets of a sample
-	Groups  []Group // one for each pattern of missing targets that occurs
+	Views   []int   // number of entries of each view
+	Outputs int     // number of targets of a sample
+	Groups  []Group // one for each pattern of missing targets
 }
 
-// Group is the sums over the samples of a pattern of missing targets.
+// Group holds the sums over the samples with one pattern of missing targets. n is the number of
+// entries, and P the number of views.
 type Group struct {
-	Observed []bool             // of each output
-	Count    float64            // samples
-	Sums     la.Matrix[float64] // T, symmetric; 0 for outputs that are missing
-	Self     []float64          // P, Σ k_p(x_i, x_i): of the kernels, whatever the map
+	Observed []bool             // for each output: whether the samples have it
+	Count    float64            // number of samples
+	Sums     la.Matrix[float64] // T, n×n, both triangles; 0 for missing outputs
+	Self     []float64          // P: Σ_i k_p(x_i, x_i) of the kernels, which no map changes
 
-	// Scale is, for each entry, the root of what the rounding of Σ z² is a share of 2⁻⁵³ of:
-	// of sums that of Σ z² itself, of a map's that of the sum of the squares of its terms,
-	// which may cancel.
+	// Scale is a magnitude for each of the n entries: the rounding error of T_ii is about
+	// 2⁻⁵³·Scale_i². For sums of samples, Scale_i is √T_ii. After a map it is the root of the sum
+	// of the squares of the map's terms, which is larger than √T_ii if they cancel.
 	Scale []float64
 }
 
-// least is the mean square below which an entry counts as if it had that. Sums are rounded
-// to units of 2⁻⁷², which of the products of smaller entries may leave too few of the 53
-// digits of a float64.
+// least is the smallest mean square of an entry that enters Scale. Sums are rounded to units of 2⁻⁷²,
+// so that the products of smaller entries may have fewer correct bits than a float64.
 const least = 0x1p-20
 
-// Moments returns the sums, each rounded to the nearest float64. It is an error if there is
-// no sample.
+// Moments returns the sums, each rounded to the nearest float64. It returns an error if there are no
+// samples.
 func (s *Statistic) Moments() (*Moments, error) {
 	if len(s.groups) == 0 {
 		return nil, errors.New("stat: no samples")
@@ -65,7 +65,7 @@ func (s *Statistic) Moments() (*Moments, error) {
 	return m, nil
 }
 
-// places returns where the entries are.
+// places returns the rows of the entries.
 func (m *Moments) places() places { return newPlaces(m.Views, m.Outputs) }
 
 // Samples returns the number of samples.
@@ -77,7 +77,7 @@ func (m *Moments) Samples() float64 {
 	return n
 }
 
-// ViewMean returns the mean of the entries of view p over all samples.
+// ViewMean returns the D_p means of the entries of view p over all samples.
 func (m *Moments) ViewMean(p int) []float64 {
 	l := m.places()
 	first, end := l.view(p)
@@ -88,8 +88,8 @@ func (m *Moments) ViewMean(p int) []float64 {
 	return mean
 }
 
-// Target returns of output o the number of observed values, their mean, and their standard
-// deviation, with n−1 in the denominator; NaN where there are too few.
+// Target returns, for output o, the number n of observed values, their mean, and their standard
+// deviation with denominator n−1. The mean is NaN if n = 0, and sd is NaN if n < 2.
 func (m *Moments) Target(o int) (n, mean, sd float64) {
 	l := m.places()
 	var sum, square float64
@@ -107,15 +107,14 @@ func (m *Moments) Target(o int) (n, mean, sd float64) {
 	return n, mean, math.Sqrt(max(0, square-float64(sum*mean)) / (n - 1))
 }
 
-// TraceError returns the share of the kernel of view p, in terms of its trace over the
-// samples, that is beyond the span of the landmarks, given the map by that makes them
-// orthonormal (see [Whiten]): with E = K − K̂ the kernel that the landmarks cannot
-// represent,
+// TraceError returns the share of the trace of view p's kernel matrix over the samples that the
+// landmarks do not represent,
 //
-//	tr E / tr K = 1 − Σ_i |by·k_{p,i}|² / Σ_i k_p(x_i, x_i).
+//	tr(K − K̂)/tr K = 1 − Σ_i |by·k_{p,i}|² / Σ_i k_p(x_i, x_i),
 //
-// It is between 0 and 1 but for rounding. The moments are those of the kernels, before any
-// map.
+// where by is the r×D_p map [Features.By] of [Whiten], and K̂ is the kernel matrix of the mapped
+// entries. The share is between 0 and 1, up to rounding. m must be the moments of the kernels, before
+// any map. It returns an error if p or the shape of by does not fit.
 func (m *Moments) TraceError(ws *la.Workspace, p int, by la.Matrix[float64]) (float64, error) {
 	if p < 0 || p >= len(m.Views) {
 		return 0, fmt.Errorf("stat: TraceError: view %d of %d", p, len(m.Views))

@@ -70,7 +70,8 @@ func requireSameMoments(t *testing.T, want, got *Moments) {
 	}
 }
 
-func TestMapsAreThoseOfTheSamples(t *testing.T) {
+// TestMappedSumsAreSumsOfMappedSamples compares Apply with a pass over mapped samples.
+func TestMappedSumsAreSumsOfMappedSamples(t *testing.T) {
 	s := draw(small, 700, 0.2, 1)
 	m := moments(t, small, s)
 	by := la.NewMatrix[float64](4, 5)
@@ -99,6 +100,10 @@ func TestMapsAreThoseOfTheSamples(t *testing.T) {
 			requireSameMoments(t, moments(t, l, to), got)
 		})
 	}
+}
+
+func TestStandardMapCentresAndScales(t *testing.T) {
+	m := moments(t, small, draw(small, 700, 0.2, 1))
 	standard, err := m.Apply(nil, m.Standard())
 	require.NoError(t, err)
 	for p := range 2 {
@@ -109,6 +114,11 @@ func TestMapsAreThoseOfTheSamples(t *testing.T) {
 		assert.InDelta(t, 0, mean, 1e-14)
 		assert.InDelta(t, 1, sd, 1e-13)
 	}
+}
+
+func TestApplyRejectsBadMaps(t *testing.T) {
+	m := moments(t, small, draw(small, 700, 0.2, 1))
+	by := la.NewMatrix[float64](4, 5)
 	for _, a := range []Map{
 		{}, {Views: []ViewMap{{View: 2}}}, {Views: []ViewMap{{View: 1, By: by}}}, {Views: []ViewMap{{Shift: []float64{1}}}},
 		{Views: []ViewMap{{}}, Targets: []TargetMap{{Output: 2}}}, {Views: []ViewMap{{}}, Targets: []TargetMap{{Scale: math.NaN()}}},
@@ -118,22 +128,29 @@ func TestMapsAreThoseOfTheSamples(t *testing.T) {
 	}
 }
 
-func TestWhitening(t *testing.T) {
-	const D, n = 12, 300
+// whitened returns D×D kernels among landmarks, two of them equal, their D×n kernels with samples, and
+// the features.
+func whitened(t *testing.T, D, n int) (landmarks, samples matrix, f Features) {
 	src := rand.New(rand.NewPCG(3, 3))
 	points, x := la.NewMatrix[float64](D, 1), la.NewMatrix[float64](n, 1)
-	for i := range points.Data {
-		points.Data[i] = src.NormFloat64()
+	for _, m := range []matrix{points, x} {
+		for i := range m.Data {
+			m.Data[i] = src.NormFloat64()
+		}
 	}
-	copy(points.Row(7), points.Row(2)) // a landmark twice
-	for i := range x.Data {
-		x.Data[i] = src.NormFloat64()
-	}
-	w, k := la.NewMatrix[float64](D, D), la.NewMatrix[float64](D, n)
-	la.RBF(nil, 2, points, points, w)
-	la.RBF(nil, 2, points, x, k)
-	f, err := Whiten(nil, w, 1e-9)
+	copy(points.Row(7), points.Row(2))
+	landmarks, samples = la.NewMatrix[float64](D, D), la.NewMatrix[float64](D, n)
+	la.RBF(nil, 2, points, points, landmarks)
+	la.RBF(nil, 2, points, x, samples)
+	f, err := Whiten(nil, landmarks, 1e-9)
 	require.NoError(t, err)
+	return landmarks, samples, f
+}
+
+// TestWhitenedLandmarksHaveTheirKernels: φ(x)ᵀφ(x') = k(x, x') for landmarks x and x'.
+func TestWhitenedLandmarksHaveTheirKernels(t *testing.T) {
+	const D = 12
+	w, _, f := whitened(t, D, 1)
 	require.Less(t, len(f.Landmarks), D)
 	require.Equal(t, len(f.Landmarks), f.By.Rows)
 	phi := la.NewMatrix[float64](f.By.Rows, D)
@@ -144,21 +161,19 @@ func TestWhitening(t *testing.T) {
 			for r := range phi.Rows {
 				dot += phi.At(r, i) * phi.At(r, j)
 			}
-			assert.InDelta(t, w.At(i, j), dot, 1e-8, "what the landmarks span is represented")
+			assert.InDelta(t, w.At(i, j), dot, 1e-8, "(%d, %d)", i, j)
 		}
 	}
+}
 
-	// k(x,x) − kᵀW⁻¹k over the landmarks kept, sample by sample.
-	samples := Samples{Kernels: []matrix{k}, Targets: la.NewMatrix[float64](0, n)}
-	m := moments(t, Layout{Views: []int{D}}, samples)
+// TestTraceErrorIsTheMeanOverSamples of k(x, x) − kᵀW⁻¹k, W being the kernels among the landmarks kept.
+func TestTraceErrorIsTheMeanOverSamples(t *testing.T) {
+	const D, n = 12, 300
+	w, k, f := whitened(t, D, n)
+	m := moments(t, Layout{Views: []int{D}}, Samples{Kernels: []matrix{k}, Targets: la.NewMatrix[float64](0, n)})
 	got, err := m.TraceError(nil, 0, f.By)
 	require.NoError(t, err)
-	kept := la.NewMatrix[float64](len(f.Landmarks), len(f.Landmarks))
-	for i, a := range f.Landmarks {
-		for j, b := range f.Landmarks {
-			kept.Set(i, j, w.At(max(a, b), min(a, b)))
-		}
-	}
+	kept := w.Take(f.Landmarks, f.Landmarks)
 	require.NoError(t, la.Cholesky(nil, kept))
 	var left float64
 	for i := range n {
@@ -173,11 +188,17 @@ func TestWhitening(t *testing.T) {
 	assert.Greater(t, got, 1e-6)
 
 	_, err = m.TraceError(nil, 1, f.By)
-	assert.Error(t, err)
+	assert.EqualError(t, err, "stat: TraceError: view 1 of 1")
 	_, err = m.TraceError(nil, 0, la.NewMatrix[float64](2, 3))
-	assert.Error(t, err)
+	assert.EqualError(t, err, "stat: TraceError: a map of 3 entries where view 0 has 12")
+}
+
+func TestWhitenRejectsBadKernels(t *testing.T) {
+	w, _, _ := whitened(t, 12, 1)
+	_, err := Whiten(nil, la.NewMatrix[float64](2, 3), 0)
+	assert.EqualError(t, err, "stat: Whiten: kernels of 2×3 landmarks")
 	_, err = Whiten(nil, la.NewMatrix[float64](3, 3), 0)
-	assert.Error(t, err)
+	assert.EqualError(t, err, "stat: Whiten: the kernel of all 3 landmarks is 0")
 	w.Set(3, 1, math.NaN())
 	_, err = Whiten(nil, w, 0)
 	assert.EqualError(t, err, "stat: Whiten: kernel of landmarks 3 and 1 is NaN")
@@ -223,10 +244,34 @@ func TestPseudoSamplesHaveTheSums(t *testing.T) {
 	}
 }
 
-// TestTargetsKeepTheirResiduals factors the sums of features that all but repeat each other:
-// no combination of the features of the pseudo-samples fits what noise there is in the
-// target.
-func TestTargetsKeepTheirResiduals(t *testing.T) {
+// TestPseudoSamplesOfConstantEntries subtracts the mean of an entry that is constant. What is left of its sums is
+// rounding errors, and the pseudo-samples have none of them. An entry that varies by 1e-6 of its mean stays.
+func TestPseudoSamplesOfConstantEntries(t *testing.T) {
+	l := Layout{Views: []int{1, 40, 1}, Outputs: 1}
+	for _, v := range []float64{3.7, 0.1, 800.0 / 7, 1.0 / 3} {
+		s := draw(l, 3000, 0.1, 7)
+		for i := range 3000 {
+			s.Kernels[0].Set(0, i, v)
+			s.Kernels[2].Set(0, i, v*(1+1e-6*s.Kernels[2].At(0, i)))
+		}
+		m := moments(t, l, s)
+		m, err := m.Apply(nil, m.Standard())
+		require.NoError(t, err)
+		r, err := m.PseudoSamples(nil, 0)
+		require.NoError(t, err)
+		assert.Zero(t, la.SumSq(r.Views[0].Data), "%g", v)
+		assert.Positive(t, la.SumSq(r.Views[1].Data), "%g", v)
+		var want float64
+		for _, g := range m.Groups {
+			want += g.Sums.At(41, 41)
+		}
+		assert.InEpsilon(t, want, la.SumSq(r.Views[2].Data), 0.1, "%g", v)
+	}
+}
+
+// TestPseudoSamplesKeepResidualsOfTargets factors the sums of features that are nearly equal. No
+// combination of the features of the pseudo-samples fits the noise in the target.
+func TestPseudoSamplesKeepResidualsOfTargets(t *testing.T) {
 	l := Layout{Views: []int{30}, Outputs: 1}
 	s := draw(l, 2000, 0, 6)
 	src := rand.New(rand.NewPCG(6, 6))
@@ -246,8 +291,8 @@ func TestTargetsKeepTheirResiduals(t *testing.T) {
 	assert.InDelta(t, 2000, r.Targets.At(0, last)*r.Targets.At(0, last), 200, "the target is noise")
 }
 
-// TestFolds leaves every fold out of the sums of all, exactly.
-func TestFolds(t *testing.T) {
+// TestSubtractLeavesOutAFoldExactly subtracts every fold from the sums of all.
+func TestSubtractLeavesOutAFoldExactly(t *testing.T) {
 	const folds = 4
 	var parts []*Statistic
 	all := &Statistic{}
@@ -286,7 +331,7 @@ func BenchmarkBuilder(b *testing.B) {
 	b.ReportMetric(float64(n)*1002*1002/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
 
-// BenchmarkFold is what a block costs beside its products.
+// BenchmarkFold measures the work of a block besides its products.
 func BenchmarkFold(b *testing.B) {
 	const n = 1002
 	o := open{gram: la.NewMatrix[float64](n, n)}

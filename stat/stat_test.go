@@ -88,7 +88,8 @@ func sum(t testing.TB, l Layout, s Samples, piece, workers int) *Statistic {
 	return b.Finish()
 }
 
-func TestFixedPoint(t *testing.T) {
+// TestFixedPointSumsAreExact compares conversions and sums with math/big.
+func TestFixedPointSumsAreExact(t *testing.T) {
 	src := rand.New(rand.NewPCG(1, 1))
 	unit := new(big.Float).SetMantExp(big.NewFloat(1), -point)
 	exact := func(a fixed) *big.Float {
@@ -128,7 +129,8 @@ func TestFixedPoint(t *testing.T) {
 	}
 }
 
-func TestSumsAreThoseOfTheSamples(t *testing.T) {
+// TestSumsEqualALoopOverSamples compares the moments of a pass with loops over the samples.
+func TestSumsEqualALoopOverSamples(t *testing.T) {
 	s := draw(small, 9000, 0.3, 2)
 	m, err := sum(t, small, s, 500, 2).Moments()
 	require.NoError(t, err)
@@ -174,9 +176,9 @@ func TestSumsAreThoseOfTheSamples(t *testing.T) {
 	}
 }
 
-// TestOneHash sums the same blocks in every order, by every partition, in pieces of many
-// sizes, by one worker and by several.
-func TestOneHash(t *testing.T) {
+// TestHashDependsOnTheSetOfBlocksOnly sums the same blocks in many orders, on several builders, in
+// pieces of several sizes, with one worker and with several.
+func TestHashDependsOnTheSetOfBlocksOnly(t *testing.T) {
 	const blocks = 5
 	n := (blocks-1)*BlockSamples + 3000
 	for name, missing := range map[string]float64{"complete": 0, "missing": 0.2} {
@@ -226,8 +228,9 @@ func TestOneHash(t *testing.T) {
 	}
 }
 
-// TestTake takes what is done now and then: together it is what Finish returns alone.
-func TestTake(t *testing.T) {
+// TestTakenPartsMergeToTheWhole calls Take now and then. The parts merge to the statistic that Finish
+// returns without calls of Take.
+func TestTakenPartsMergeToTheWhole(t *testing.T) {
 	const n = 2*BlockSamples + 500
 	s := draw(small, n, 0.1, 11)
 	b, err := NewBuilder(small, 1)
@@ -243,8 +246,8 @@ func TestTake(t *testing.T) {
 	assert.Equal(t, sum(t, small, s, n, 1).Hash(), total.Hash())
 }
 
-// TestBlocksDoNotMatterWithoutRounding sums entries of so few digits that no sum needs
-// rounding: a block for each sample gives the same bits as one for all.
+// TestBlocksDoNotMatterWithoutRounding sums entries with so few digits that no sum is rounded. A block
+// for each sample then gives the same bits as one block.
 func TestBlocksDoNotMatterWithoutRounding(t *testing.T) {
 	s := draw(small, 300, 0.1, 5)
 	for _, x := range append(slices.Clone(s.Kernels), s.Self, s.Targets) {
@@ -307,12 +310,12 @@ func TestBuilderRefuses(t *testing.T) {
 
 	// The largest entries allowed, next to each other.
 	large := draw(small, 4, 0, 6)
-	large.Targets.Fill(MaxEntry)
-	large.Self.Fill(MaxSelf)
+	large.Targets.Fill(maxEntry)
+	large.Self.Fill(maxSelf)
 	require.NoError(t, b.Add(large))
 	m, err := b.Finish().Moments()
 	require.NoError(t, err)
-	assert.Equal(t, 4.0*MaxEntry*MaxEntry, m.Groups[0].Sums.At(9, 10))
+	assert.Equal(t, 4.0*maxEntry*maxEntry, m.Groups[0].Sums.At(9, 10))
 
 	wide := Layout{Views: []int{1}, Outputs: 9}
 	b, err = NewBuilder(wide, 1)
@@ -346,11 +349,12 @@ func TestMergeAndSubtractRefuse(t *testing.T) {
 	for i := range many.groups {
 		many.groups[i].count = MaxSamples
 	}
-	assert.ErrorContains(t, a.Merge(many), "the sums hold 1099511627776")
+	assert.ErrorContains(t, a.Merge(many), "a statistic holds at most 1099511627776")
 	assert.Equal(t, before, a.Hash())
 }
 
-func TestBytes(t *testing.T) {
+// TestBytesRoundTrip writes and reads statistics, and reads damaged bytes.
+func TestBytesRoundTrip(t *testing.T) {
 	a := sum(t, small, draw(small, 400, 0.2, 9), 100, 1)
 	data, err := a.MarshalBinary()
 	require.NoError(t, err)

@@ -7,19 +7,19 @@ import (
 	"slices"
 )
 
-// Statistic is what a pass over samples leaves: their number and the sums T, for each
-// pattern of missing targets on its own. The zero value is empty and takes on the layout of
-// what is merged into it first. A Statistic is not safe for concurrent use while it changes.
+// Statistic holds the number of samples and the sums T of a pass over samples, separately for each
+// pattern of missing targets. The zero value is empty; it takes the layout of the first statistic that
+// is merged into it. A Statistic is not safe for concurrent use while it changes.
 type Statistic struct {
 	layout Layout
 	groups []group // ascending by pattern, none without samples
 }
 
-// group is the samples of a pattern of missing targets.
+// group is the number and the sums of the samples with one pattern of missing targets.
 type group struct {
 	observed uint64  // bit o: output o is observed
 	count    uint64  // samples
-	sums     []fixed // the lower triangle of T, row by row; 0 for outputs that are missing
+	sums     []fixed // lower triangle of T, row by row; 0 for missing outputs
 	self     []fixed // P, Σ k_p(x_i, x_i)
 }
 
@@ -31,13 +31,14 @@ func newGroup(l Layout, observed uint64) group {
 	return group{observed: observed, sums: make([]fixed, triangle(l.Entries())), self: make([]fixed, len(l.Views))}
 }
 
-// clone returns a copy that shares nothing.
+// clone returns a deep copy.
 func (g group) clone() group {
 	g.sums, g.self = slices.Clone(g.sums), slices.Clone(g.self)
 	return g
 }
 
-// New returns an empty statistic.
+// New returns an empty statistic with the given layout. It returns an error if the layout has no view
+// or is too large; see [Layout].
 func New(l Layout) (*Statistic, error) {
 	if err := l.validate(); err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func New(l Layout) (*Statistic, error) {
 	return &Statistic{layout: l.clone()}, nil
 }
 
-// Layout returns what the entries are.
+// Layout returns a copy of the layout of the entries.
 func (s *Statistic) Layout() Layout { return s.layout.clone() }
 
 // Samples returns the number of samples.
@@ -57,7 +58,7 @@ func (s *Statistic) Samples() int64 {
 	return int64(n)
 }
 
-// Clone returns a copy that shares nothing.
+// Clone returns a deep copy of s.
 func (s *Statistic) Clone() *Statistic {
 	c := &Statistic{layout: s.layout.clone()}
 	for _, g := range s.groups {
@@ -66,26 +67,28 @@ func (s *Statistic) Clone() *Statistic {
 	return c
 }
 
-// find returns the place of a pattern among the groups, or where it belongs.
+// find returns the index of a pattern's group. If no group has the pattern, it returns the index at
+// which to insert one.
 func (s *Statistic) find(observed uint64) (int, bool) {
 	return slices.BinarySearchFunc(s.groups, observed, func(g group, to uint64) int { return cmp.Compare(g.observed, to) })
 }
 
-// group returns the group of a pattern, which it adds if there is none. It is an error if
-// there are too many.
+// group returns the group of a pattern. If no group has the pattern, it adds one, or returns an error
+// if there would be too many.
 func (s *Statistic) group(observed uint64) (*group, error) {
 	at, found := s.find(observed)
 	if !found {
-		if len(s.groups) == MaxPatterns {
-			return nil, fmt.Errorf("stat: more than %d patterns of missing targets", MaxPatterns)
+		if len(s.groups) == maxPatterns {
+			return nil, fmt.Errorf("stat: more than %d patterns of missing targets", maxPatterns)
 		}
 		s.groups = slices.Insert(s.groups, at, newGroup(s.layout, observed))
 	}
 	return &s.groups[at], nil
 }
 
-// Merge adds the samples of other, exactly. The error says what does not fit: the plan, the
-// layout, too many samples or patterns; s is then as before.
+// Merge adds the samples of other to s, exactly. If the plan or the layout differs, or there would be
+// more than [MaxSamples] samples or 256 patterns of missing targets, it returns an error and leaves s
+// unchanged.
 func (s *Statistic) Merge(other *Statistic) error {
 	if len(other.layout.Views) == 0 {
 		return nil
@@ -98,7 +101,7 @@ func (s *Statistic) Merge(other *Statistic) error {
 		return err
 	}
 	if n := s.Samples() + other.Samples(); n > MaxSamples {
-		return fmt.Errorf("stat: %d samples: the sums hold %d", n, int64(MaxSamples))
+		return fmt.Errorf("stat: %d samples: a statistic holds at most %d", n, int64(MaxSamples))
 	}
 	patterns := len(s.groups)
 	for _, g := range other.groups {
@@ -106,8 +109,8 @@ func (s *Statistic) Merge(other *Statistic) error {
 			patterns++
 		}
 	}
-	if patterns > MaxPatterns {
-		return fmt.Errorf("stat: more than %d patterns of missing targets", MaxPatterns)
+	if patterns > maxPatterns {
+		return fmt.Errorf("stat: more than %d patterns of missing targets", maxPatterns)
 	}
 	for _, g := range other.groups {
 		at, found := s.find(g.observed)
@@ -127,10 +130,11 @@ func (s *Statistic) Merge(other *Statistic) error {
 	return nil
 }
 
-// Subtract takes away samples that are among those of s, exactly: what is left has the bits
-// that it would have had without them. They must have been added in the same blocks. Samples
-// that are not among those of s are an error where the sums tell, and s is then as before;
-// they do not always tell.
+// Subtract removes the samples of part from s, exactly: s then has the bits that it would have had
+// without them. The samples of part must have been added to s, in the same blocks.
+//
+// If the sums show that samples of part are not in s, Subtract returns an error and leaves s
+// unchanged. The sums do not always show it.
 func (s *Statistic) Subtract(part *Statistic) error {
 	if len(part.layout.Views) == 0 {
 		return nil
@@ -157,7 +161,7 @@ func (s *Statistic) Subtract(part *Statistic) error {
 	return nil
 }
 
-// less returns g − h, which has no more samples.
+// less returns g − h. h has at most as many samples as g.
 func (g group) less(h group) group {
 	d := g.clone()
 	d.count -= h.count
@@ -170,8 +174,8 @@ func (g group) less(h group) group {
 	return d
 }
 
-// valid reports whether the sums can be those of so many samples: none is larger than that
-// many of the largest products, no square is negative, and without samples all are zero.
+// valid reports whether count samples can give the sums: no sum is larger than count of the largest
+// products, no square is negative, and all sums are zero if count is 0.
 func (g group) valid() bool {
 	if g.count == 0 {
 		none := func(v fixed) bool { return v != fixed{} }

@@ -6,29 +6,33 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Features say which landmarks of a view are worth keeping, and how to make them orthonormal
-// in the kernel's space: with W = L·Lᵀ the kernels among those kept,
+// Features are the Nyström features of a kernel. They belong to r of D landmarks. With W = L·Lᵀ the
+// r×r kernel matrix of these landmarks,
 //
-//	φ(x) = L⁻¹·k(x),   φ(x)ᵀφ(x') = k(x)ᵀ·W⁻¹·k(x'),
+//	φ(x) = L⁻¹·k(x),   φ(x)ᵀφ(x') = k(x)ᵀ·W⁻¹·k(x').
 //
-// the Nyström features of the kernel. A prior N(0, I) of their weights is the kernel's
-// Gaussian process, as far as the landmarks span it.
+// With a prior N(0, I) on the weights of the features, a linear model is the projection of the
+// kernel's Gaussian process to the span of the landmarks.
 type Features struct {
-	Landmarks []int              // those kept, in the order in which they were chosen
-	By        la.Matrix[float64] // r×D, φ = By·k; its columns of landmarks that are not kept are 0
+	Landmarks []int              // r: the landmarks that are kept, in the order of choice
+	By        la.Matrix[float64] // r×D, φ = By·k; columns of other landmarks are 0
 }
 
-// DefaultWhitening is the tolerance of [Whiten] if none is given.
-const DefaultWhitening = 1e-6
+// defaultWhitening is the tolerance of [Whiten] if none is given.
+const defaultWhitening = 1e-6
 
-// Whiten returns the features of a view from the kernels among its landmarks, D×D, of which
-// the lower triangle is read and which is not changed. Landmarks are taken one by one, each
-// the worst represented by those before it, until none has more than tolerance of the
-// largest k(x, x) left that they do not represent; 0 means [DefaultWhitening]. It is an
-// error if no landmark is left, or if an entry is not finite.
+// Whiten returns the features of a view from the D×D kernel matrix of its landmarks. It reads the lower
+// triangle of kernel, and does not change it. A nil ws stands for a new workspace.
 //
-// Source: C. K. I. Williams and M. Seeger, "Using the Nyström method to speed up kernel
-// machines", NIPS 2001; the pivoted factor takes the place of an eigendecomposition.
+// It chooses landmarks one by one. The next one is the landmark x with the largest part of k(x, x) that
+// the landmarks so far do not represent. It stops when this part is at most tolerance times the largest
+// k(x, x). A tolerance of 0 means 1e-6.
+//
+// Whiten returns an error if the matrix is not square, if an entry is not finite, or if all k(x, x)
+// are 0.
+//
+// Source: C. K. I. Williams and M. Seeger, "Using the Nyström method to speed up kernel machines",
+// NIPS 2001. Here a pivoted Cholesky factor replaces the eigendecomposition.
 func Whiten(ws *la.Workspace, kernel la.Matrix[float64], tolerance float64) (Features, error) {
 	n := kernel.Rows
 	if kernel.Cols != n || !kernel.Valid() {
@@ -42,7 +46,7 @@ func Whiten(ws *la.Workspace, kernel la.Matrix[float64], tolerance float64) (Fea
 		}
 	}
 	if tolerance <= 0 {
-		tolerance = DefaultWhitening
+		tolerance = defaultWhitening
 	}
 	l, perm := kernel.Clone(), make([]int, n)
 	rank, err := la.CholeskyPivoted(ws, l, tolerance, perm)

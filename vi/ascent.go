@@ -16,7 +16,7 @@ type Ascent struct {
 	// Tolerance says when the ascent has converged. 0 means once the predictions at the
 	// training points are about to change by no more than a hundredth of their standard
 	// deviations, or of a probability, and the bound to rise by no more than a thousandth of
-	// a nat a target, as far as their last moves tell (docs/stopping.md). Negative runs all
+	// a nat a target, as far as their last moves tell (docs/theory/stopping.md). Negative runs all
 	// MaxSweeps. A positive one looks at the bound alone: once, over the last tenth of the
 	// sweeps and no fewer than ten, it rose by less than Tolerance·max(|bound|, n), n the
 	// number of observed targets.
@@ -51,8 +51,8 @@ type Progress struct {
 	Bound     float64 // lower bound on the log evidence, in nats
 	Rise      float64 // by how much the last sweep raised it; NaN after the first
 
-	// Left is about how many sweeps are still to come, as far as the decay of the last
-	// moves tells, and at most MaxSweeps − Sweep; negative while that is not known.
+	// Left estimates how many sweeps are still to come, from how fast the last moves have shrunk.
+	// It is at most MaxSweeps − Sweep, and negative while no estimate is known.
 	Left int
 
 	// Change is by how much the last sweep changed the predictions at the training points,
@@ -180,10 +180,9 @@ type Objective interface {
 	Predictions(p *Predictions)
 }
 
-// Run climbs m's bound from its present state. The error is that of the context,
-// of a sweep, or a [*BoundError]; a nil context is an error too. A sweep that fails, or after which the bound is
-// lower, is taken back: the state is then the one before it, and the record tells of
-// the sweeps up to there.
+// Run climbs m's bound from its present state. It returns the error of the context or of a sweep, or a
+// [*BoundError]; a nil context is an error too. A sweep that fails, or after which the bound is lower, is taken
+// back: the state is then the one before it, and the record ends with the sweep before it.
 func (a Ascent) Run(ctx context.Context, m Objective) (Record, error) {
 	return a.Continue(ctx, m, Record{}, 0)
 }
@@ -193,93 +192,149 @@ func (a Ascent) Run(ctx context.Context, m Objective) (Record, error) {
 // at again for convergence: with 0 it is the same ascent after a break, with all of
 // them an ascent of its own.
 func (a Ascent) Continue(ctx context.Context, m Objective, rec Record, passed int) (Record, error) {
-	tol, limit := a.Tolerance, a.MaxSweeps
-	if limit == 0 {
-		limit = DefaultMaxSweeps
-	}
-	if ctx == nil {
-		rec.Reason = Failed
-		return rec, errors.New("vi: ctx is nil")
-	}
-	if limit < 0 {
-		rec.Reason = Failed
-		return rec, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", limit)
-	}
-	last, lastNoise := rec.Bound(), 0.0
-	stage, visit := a.stage(m, passed)
-	switch known, done, err := stage.Resume(visit, &rec); {
-	case err != nil:
-		rec.Reason = Failed
+	c := climb{Ascent: a, m: m, rec: &rec}
+	if ended, err := c.begin(ctx, passed); ended {
 		return rec, err
-	case done:
-		return rec, nil
-	case known:
-		passed, last, lastNoise = stage.passed, rec.Bound(), m.Roundoff()
 	}
-	rec.Trace = slices.Grow(rec.Trace, min(limit, 1024))
-	w := a.watch(m, &rec, passed)
-	for k := len(rec.Trace) + 1; k <= limit; k++ {
-		stopped := func() (Record, error) {
-			rec.Reason = Cancelled
-			return rec, fmt.Errorf("vi: stopped after %d sweeps: %w", k-1, context.Cause(ctx))
-		}
-		if ctx.Err() != nil {
-			return stopped()
-		}
-		m.Keep()
-		m.Heed(ctx)
-		err := m.Sweep(nil)
-		m.Heed(context.Background()) // what follows is to be whole
-		if err != nil || ctx.Err() != nil {
-			m.Restore()
-			if ctx.Err() != nil {
-				return stopped()
-			}
-			rec.Reason = Failed
-			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
-		}
-		b, noise, allowed := m.Bound(), m.Roundoff(), m.Allowance()
-		if fall := last - b - allowed; b-b != 0 || fall > unseen*(1+math.Abs(last)) {
-			within := b-b == 0 && fall <= noise+lastNoise
-			switch {
-			case !within:
-				m.Restore()
-				rec.Reason = BoundFell
-				return rec, &BoundError{Sweep: k, From: last, To: b, RoundOff: noise + lastNoise}
-			case tol >= 0:
-				m.Restore()
-				rec.Reason, rec.Left = RoundOff, 0
-				return rec, nil
-			}
-		}
-		rec.Jitter = max(rec.Jitter, m.Jittered())
-		rec.Trace = append(rec.Trace, b)
-		converged := w.look(math.IsInf(allowed, 1))
-		if a.Progress != nil {
-			a.Progress(Progress{Sweep: k, MaxSweeps: limit, Bound: b, Rise: b - last, Left: min(rec.Left, limit-k), Change: rec.Changes[k-1]})
-		}
-		last, lastNoise = b, noise
-		if converged {
-			rec.Reason = Converged
-		}
-		if err := stage.Note(visit, &rec, converged); err != nil {
-			rec.Reason = Failed
-			return rec, fmt.Errorf("vi: sweep %d: %w", k, err)
-		}
-		if converged {
-			return rec, nil
+	for k := len(rec.Trace) + 1; k <= c.limit; k++ {
+		if ended, err := c.step(ctx, k); ended {
+			return rec, err
 		}
 	}
 	rec.Reason = MaxSweeps
 	return rec, nil
 }
 
+// climb is an ascent under way.
+type climb struct {
+	Ascent
+	m     Objective
+	rec   *Record
+	limit int // sweeps
+
+	last, lastNoise float64 // the bound, and its round-off, after the last sweep
+
+	stage *Stage // of the journal; nil without a journal
+	visit func(*work.Snapshot)
+	watch *watch
+}
+
+// begin checks the settings and takes the state of the journal, if that has one. It reports whether
+// there is nothing left to do.
+func (c *climb) begin(ctx context.Context, passed int) (ended bool, err error) {
+	if ctx == nil {
+		return c.fail(errors.New("vi: ctx is nil"))
+	}
+	if c.limit = c.MaxSweeps; c.limit == 0 {
+		c.limit = DefaultMaxSweeps
+	}
+	if c.limit < 0 {
+		return c.fail(fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", c.limit))
+	}
+	if c.Tolerance-c.Tolerance != 0 {
+		return c.fail(fmt.Errorf("vi: Tolerance is %g: it must be finite", c.Tolerance))
+	}
+	c.last = c.rec.Bound()
+	c.stage, c.visit = c.journalStage(c.m, passed)
+	switch known, done, err := c.stage.Resume(c.visit, c.rec); {
+	case err != nil:
+		return c.fail(err)
+	case done:
+		return true, nil
+	case known:
+		passed, c.last, c.lastNoise = c.stage.passed, c.rec.Bound(), c.m.Roundoff()
+	}
+	c.rec.Trace = slices.Grow(c.rec.Trace, min(c.limit, 1024))
+	c.watch = c.newWatch(c.m, c.rec, passed)
+	return false, nil
+}
+
+// fail ends the ascent with an error.
+func (c *climb) fail(err error) (ended bool, _ error) {
+	c.rec.Reason = Failed
+	return true, err
+}
+
+// step makes sweep k and reports whether the ascent ends with it.
+func (c *climb) step(ctx context.Context, k int) (ended bool, err error) {
+	if ended, err := c.sweep(ctx, k); ended {
+		return true, err
+	}
+	b, noise, allowed := c.m.Bound(), c.m.Roundoff(), c.m.Allowance()
+	if ended, err := c.checkFall(k, b, noise, allowed); ended {
+		return true, err
+	}
+	c.rec.Jitter = max(c.rec.Jitter, c.m.Jittered())
+	c.rec.Trace = append(c.rec.Trace, b)
+	converged := c.watch.look(math.IsInf(allowed, 1))
+	if c.Progress != nil {
+		c.Progress(Progress{
+			Sweep: k, MaxSweeps: c.limit, Bound: b, Rise: b - c.last, Left: min(c.rec.Left, c.limit-k), Change: c.rec.Changes[k-1],
+		})
+	}
+	c.last, c.lastNoise = b, noise
+	if converged {
+		c.rec.Reason = Converged
+	}
+	if err := c.stage.Note(c.visit, c.rec, converged); err != nil {
+		return c.fail(fmt.Errorf("vi: sweep %d: %w", k, err))
+	}
+	return converged, nil
+}
+
+// sweep makes sweep k. It takes the sweep back and ends the ascent if the sweep fails or the context
+// ends.
+func (c *climb) sweep(ctx context.Context, k int) (ended bool, err error) {
+	if ctx.Err() != nil {
+		return c.stopped(ctx, k)
+	}
+	c.m.Keep()
+	c.m.Heed(ctx)
+	err = c.m.Sweep(nil)
+	c.m.Heed(context.Background()) // what follows is to be whole
+	stopped := ctx.Err() != nil
+	if err == nil && !stopped {
+		return false, nil
+	}
+	c.m.Restore()
+	if stopped {
+		return c.stopped(ctx, k)
+	}
+	return c.fail(fmt.Errorf("vi: sweep %d: %w", k, err))
+}
+
+// stopped ends the ascent before sweep k because the context has ended.
+func (c *climb) stopped(ctx context.Context, k int) (ended bool, err error) {
+	c.rec.Reason = Cancelled
+	return true, fmt.Errorf("vi: stopped after %d sweeps: %w", k-1, context.Cause(ctx))
+}
+
+// checkFall ends the ascent, without sweep k, if the bound b after that sweep is not finite, or has
+// fallen from the bound before by more than the sweep was allowed to.
+func (c *climb) checkFall(k int, b, noise, allowed float64) (ended bool, err error) {
+	fall := c.last - b - allowed
+	if b-b == 0 && !(fall > unseen*(1+math.Abs(c.last))) {
+		return false, nil
+	}
+	switch within := b-b == 0 && fall <= noise+c.lastNoise; {
+	case !within:
+		c.m.Restore()
+		c.rec.Reason = BoundFell
+		return true, &BoundError{Sweep: k, From: c.last, To: b, RoundOff: noise + c.lastNoise}
+	case c.Tolerance >= 0:
+		c.m.Restore()
+		c.rec.Reason, c.rec.Left = RoundOff, 0
+		return true, nil
+	}
+	return false, nil
+}
+
 // snapshotter is an [Objective] that names everything that further sweeps depend on.
 type snapshotter interface{ Snapshot(s *work.Snapshot) }
 
-// stage returns the journal's stage of the ascent that begins, nil if m keeps no state, and what
+// journalStage returns the journal's stage of the ascent that begins, nil if m keeps no state, and what
 // names m's state.
-func (a Ascent) stage(m Objective, passed int) (*Stage, func(*work.Snapshot)) {
+func (a Ascent) journalStage(m Objective, passed int) (*Stage, func(*work.Snapshot)) {
 	s := a.Journal.Next() // m counts, state or not
 	of, ok := m.(snapshotter)
 	if s == nil || !ok {
@@ -304,8 +359,8 @@ type watch struct {
 	here, there Predictions // after the last sweep, and room for the next
 }
 
-// watch returns the watch over the ascent of m that goes on from rec.
-func (a Ascent) watch(m Objective, rec *Record, passed int) *watch {
+// newWatch returns the watch over the ascent of m that goes on from rec.
+func (a Ascent) newWatch(m Objective, rec *Record, passed int) *watch {
 	w := &watch{tol: a.Tolerance, m: m, rec: rec, passed: passed}
 	rec.Changes = slices.Clone(rec.Changes)
 	for len(rec.Changes) < len(rec.Trace) {

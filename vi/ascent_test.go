@@ -122,7 +122,7 @@ func TestAscentStops(t *testing.T) {
 		assert.Len(t, rec.Trace, 6)
 		assert.Equal(t, 6, m.k, "the state before the fall")
 
-		// That of both bounds counts, and no more.
+		// The round-off of both bounds counts, and no more.
 		_, err = Ascent{}.Run(ctx, &script{roundoff: 4e-4, bounds: falls})
 		var fall *BoundError
 		require.ErrorAs(t, err, &fall)

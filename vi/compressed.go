@@ -8,11 +8,11 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/check"
 )
 
-// Compressed are kernels whose samples have been replaced by fewer pseudo-samples by an
-// orthogonal change of the samples, which leaves every sum over samples as it is. A model
-// that has no other use for samples is the same model on them, provided that it knows how
-// many samples there are and what became of the number 1 that stood for each of them. Those
-// that know are named in docs/scale.md; the others return an error.
+// Compressed are kernels whose samples have been replaced by fewer pseudo-samples by an orthogonal
+// change of the samples, which preserves every sum over samples. A model that has no other use for
+// samples is the same model on them, provided that it knows how many samples there are and what
+// became of the number 1 that stood for each of them. The models
+// that know are listed in docs/theory/statistics.md; the others return an error.
 type Compressed interface {
 	Kernels
 

@@ -12,16 +12,16 @@
 // # Models, posteriors, states
 //
 // A model is a struct of priors and settings whose zero value is ready. Its method
-// Fit approximates the posterior and returns it with the [Record] of the [Ascent]. A
-// posterior is immutable and safe for concurrent use; its State is plain data, to be
-// saved, of which the family's function New…Posterior makes the posterior again.
+// Fit approximates the posterior and returns it with the [Record] of the [Ascent]. A posterior is
+// immutable and safe for concurrent use; its State is plain data, to be saved. The family's
+// function New…Posterior makes the posterior from it again.
 //
 // # Errors of Fit
 //
-// Errors name the argument and the place of what is wrong with it. If the context
-// ends, the bound falls by more than round-off (a [*BoundError]) or an update fails, the
-// error says so and the fit is that of the sweeps before: a sweep that is not good is
-// taken back. The fit is nil only if an argument is wrong or there was no good sweep.
+// Errors name the argument and the place of what is wrong with it. If the context ends, the bound
+// falls by more than round-off (a [*BoundError]) or an update fails, the error says so. Fit then
+// takes the failed sweep back and returns the fit after the last good one. The fit is nil only if
+// an argument is wrong or there was no good sweep.
 //
 // Where the bound falls by no more than the rounding errors of its value, the ascent
 // has come as far as double precision takes it: it ends without an error and with the
@@ -37,9 +37,9 @@
 //
 // # The same bits
 //
-// Fits are the same, bit for bit, for every number of workers and on every machine: sums
-// have one order, no compiler may fuse a product with a sum, and exponentials, logarithms
-// and the like are the module's own. docs/trust.md says how that is tested.
+// Fits are the same, bit for bit, for every number of workers and on every machine: sums have one
+// order, no compiler may fuse a product with a sum, and exponentials, logarithms and other special
+// functions are the module's own. docs/guide/trust.md says how that is tested.
 //
 // # Files
 //

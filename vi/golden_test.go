@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 )
 
 // TestGolden skips by name the golden files of families that no package here knows;

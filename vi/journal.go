@@ -81,8 +81,9 @@ func (j *Journal) Next() *Stage {
 	return s
 }
 
-// Resume puts the state that was noted back where visit names it, and the record into rec; there
-// is none unless it reports so. done says that the ascent has converged.
+// Resume puts the state that was noted back where visit names it, and the record into rec. known
+// says whether a state was noted; without one nothing is changed. done says that the ascent has
+// converged.
 func (s *Stage) Resume(visit func(*work.Snapshot), rec *Record) (known, done bool, err error) {
 	if s == nil || !s.known {
 		return false, false, nil
@@ -207,7 +208,8 @@ func (j *Journal) UnmarshalBinary(data []byte) error {
 		s.rec.Left = int(int64(word()))
 		s.rec.Jitter = math.Float64frombits(word())
 		s.rec.Trace, s.rec.Changes, s.values = list(), list(), list()
-		if whole = whole && s.passed <= len(s.rec.Trace) && check.NonFinite(s.rec.Trace) < 0; !whole {
+		begun := !s.known // it may ignore sweeps of the record that it will note
+		if whole = whole && (begun || s.passed <= len(s.rec.Trace)) && check.NonFinite(s.rec.Trace) < 0; !whole {
 			break
 		}
 		stages = append(stages, s)

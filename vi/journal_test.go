@@ -56,6 +56,23 @@ func TestJournalBytes(t *testing.T) {
 	}
 }
 
+// begun is an objective with a state.
+type begun struct{ Objective }
+
+func (begun) Snapshot(*work.Snapshot) {}
+
+// An ascent that continues another one is in the journal before its first sweep.
+func TestJournalOfAnAscentThatHasBegun(t *testing.T) {
+	j := &Journal{}
+	require.NoError(t, j.Next().Note(func(*work.Snapshot) {}, &Record{Trace: []float64{-3, -2}}, true))
+	a := Ascent{Journal: j}
+	_, visit := a.journalStage(begun{}, 2)
+	require.NotNil(t, visit)
+	data, err := j.MarshalBinary()
+	require.NoError(t, err)
+	require.NoError(t, new(Journal).UnmarshalBinary(data))
+}
+
 // An ascent that goes on from another has the sweeps of that one in its record too: they count once.
 func TestJournalCountsSweepsOnce(t *testing.T) {
 	j := &Journal{}

@@ -52,10 +52,9 @@ type Dense struct {
 	d, n int
 }
 
-// NewDense returns the kernels k, which it refers to and does not copy; they
-// must not change while it is in use. It is an error if there are none, if one
-// is empty or has another shape than the first, or if an entry is NaN or
-// infinite.
+// NewDense returns the kernels k, which it refers to and does not copy; they must not change while
+// it is in use. It is an error if k is empty, if a kernel is empty or has another shape than the
+// first, or if an entry is NaN or infinite.
 func NewDense(k ...la.Matrix[float64]) (*Dense, error) {
 	if len(k) == 0 {
 		return nil, fmt.Errorf("vi: kernels: none given")
@@ -72,7 +71,7 @@ func NewDense(k ...la.Matrix[float64]) (*Dense, error) {
 		}
 		for i := range d {
 			if j := check.NonFinite(km.Row(i)); j >= 0 {
-				return nil, fmt.Errorf("vi: kernel %d: entry (%d, %d) is %g", m, i, j, km.At(i, j))
+				return nil, NewKernelError(m, "entry (%d, %d) is %g", i, j, km.At(i, j))
 			}
 		}
 	}
@@ -212,4 +211,27 @@ func (k *Dense) Columns(m, first int, dst la.Matrix[float64]) {
 			dst.Data[i*dst.Stride+d] = v
 		}
 	}
+}
+
+// Columns computes the kernels of training samples, or of basis points, one sample at a time.
+type Columns interface {
+	// Column stores the kernels of sample i with all samples in dst, P×N, a row for each kernel.
+	Column(i int, dst la.Matrix[float64])
+
+	// Diagonal stores each kernel of every sample with itself in dst, P×N, a row for each kernel.
+	Diagonal(dst la.Matrix[float64])
+}
+
+// ParametricKernels are P kernel matrices between D basis points and N samples, each
+// D×N, that depend on positive parameters θ. Methods must be safe for concurrent use with
+// different workspaces.
+type ParametricKernels interface {
+	// Dims returns the number of kernels, of basis points and of samples.
+	Dims() (P, D, N int)
+
+	// Parameters returns the number of parameters of kernel p.
+	Parameters(p int) int
+
+	// Kernel stores kernel p in the D×N matrix k, given its Parameters(p) parameters theta.
+	Kernel(w *la.Workspace, p int, theta []float64, k la.Matrix[float64])
 }

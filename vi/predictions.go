@@ -10,7 +10,7 @@ import (
 // or at so many, always the same ones, that their change can be judged.
 type Predictions struct {
 	Mean []float64 // predictive means, or the probabilities of the labels
-	SD   []float64 // predictive standard deviations with noise, for labels those of the scores
+	SD   []float64 // predictive standard deviations of the targets with noise, or of the scores of labels
 
 	// Probabilities says that Mean holds probabilities.
 	Probabilities bool

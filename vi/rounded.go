@@ -14,8 +14,9 @@ import (
 
 // Rounded holds kernel matrices rounded to float32, in memory or in a file. Of a symmetric
 // one it keeps the lower triangle: a quarter of what [Dense] takes. What is stored is widened
-// exactly, and all arithmetic is in float64, so that a fit is that of the rounded kernels;
-// docs/scale.md says by how much that moves it. A [RoundedBuilder] makes it.
+// exactly, and all arithmetic is in float64, so that a fit equals the fit to [Dense] kernels with
+// the rounded entries; docs/lab/scale.md says by how much rounding moves it. A [RoundedBuilder]
+// makes it.
 //
 // A matrix is kept as tiles, so that every method reads it once and from end to end, and a
 // tile that is needed twice is in the cache the second time.
@@ -41,8 +42,8 @@ type roundedKernel struct {
 // blocks of terms that la.Syrk does, and part of the definition of the results.
 const tileOrder = la.BlockK
 
-// tileGroups is the most groups that the rows of tiles of a kernel are cut into, each of which
-// sums on its own. It is part of the definition of the results.
+// tileGroups is the most groups that the rows of tiles of a kernel are cut into. Each group sums on
+// its own. It is part of the definition of the results.
 const tileGroups = 8
 
 // tileCount returns how many tiles n rows or columns take.
@@ -242,7 +243,7 @@ func (k *Rounded) Combine(w *la.Workspace, g, r la.Matrix[float64]) {
 	k.multiply(w, la.NoTrans, r.Rows, true, func(o, m int) []float64 { return g.Row(o*P + m) }, r)
 }
 
-// GramSum implements [Kernels]. Its results are those of [Dense] for the rounded kernels.
+// GramSum implements [Kernels]. [Dense] gives the same results for the rounded kernels.
 func (k *Rounded) GramSum(w *la.Workspace, s la.Matrix[float64]) {
 	const together = 4 // columns of tiles that are widened at a time
 	beta := 0.0
@@ -274,7 +275,7 @@ func widen(t la.Matrix[float32], dst la.Matrix[float64]) {
 	}
 }
 
-// Sum implements [Kernels]. Its results are those of [Dense] for the rounded kernels.
+// Sum implements [Kernels]. [Dense] gives the same results for the rounded kernels.
 func (k *Rounded) Sum(w *la.Workspace, weights []float64, out la.Matrix[float64]) {
 	symmetric := k.allSymmetric()
 	each(w, tileCount(k.d), func(r *reader, I int) {

@@ -230,7 +230,7 @@ func OpenRounded(path string) (*Rounded, error) {
 	}
 	k, err := openRounded(f)
 	if err != nil {
-		_ = f.Close() // the first error tells more
+		_ = f.Close() // the first error explains more
 		return nil, fmt.Errorf("vi: kernels: %s: %w", path, err)
 	}
 	k.path = path

@@ -87,8 +87,8 @@ func everyWay(t *testing.T, ks []la.Matrix[float64]) map[string]*Rounded {
 	return out
 }
 
-// On entries that float32 holds, the products are those of dense kernels but for the order of
-// their sums, with the same bits wherever the kernels are and for every number of workers.
+// On entries that float32 holds, the products equal the products of dense kernels but for the order
+// of their sums, with the same bits wherever the kernels are and for every number of workers.
 func TestRoundedAgreesWithDense(t *testing.T) {
 	for _, s := range []struct {
 		D, N, L   int

@@ -7,23 +7,23 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/check"
 )
 
-// Stacked holds blocks of features, F_m of D_m×N, in place of kernels: K_m is F_m in
-// rows of its own and 0 in those of the other blocks, so that D = Σ D_m and a weighted
-// sum stacks the weighted blocks, each with weights of its own in a. The zeros are
-// neither kept nor multiplied by. What costs D³ is worth it as long as D is less than
-// N or not much more; beyond that, kernels of the features are the cheaper.
+// Stacked holds blocks of features, F_m of D_m×N, in place of kernels: K_m is F_m in rows of its
+// own and 0 in the rows of the other blocks, so that D = Σ D_m and a weighted sum stacks the
+// weighted blocks, each with weights of its own in a. The zeros are neither kept nor multiplied by.
+// What costs D³ is worth it as long as D is less than N or not much more; beyond that, kernels of
+// the features are the cheaper.
 //
 // Source: what a composite kernel is when base kernels are replaced by explicit
-// expansions of different lengths, docs/probit.md, section 7.
+// expansions of different lengths, docs/theory/probit.md, section 7.
 type Stacked struct {
 	f     []la.Matrix[float64]
 	first []int // rows; the last is D
 	n     int
 }
 
-// NewStacked returns the blocks f, which it refers to and does not copy; they must
-// not change while it is in use. It is an error if there are none, if one is empty or
-// has another number of samples than the first, or if an entry is NaN or infinite.
+// NewStacked returns the blocks f, which it refers to and does not copy; they must not change while
+// it is in use. It is an error if f is empty, if a block is empty or has another number of samples
+// than the first, or if an entry is NaN or infinite.
 func NewStacked(f ...la.Matrix[float64]) (*Stacked, error) {
 	if len(f) == 0 {
 		return nil, fmt.Errorf("vi: features: no block given")

@@ -52,13 +52,13 @@ func probabilityOf(f float64, class int, at []float64) float64 {
 // takes; and beside it the exact classifier of some samples, unless that is 0.
 func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes int, passesOf []int, exact, workers int) error {
 	at := levels(classes)
-	draw := func(stream uint64, n int) iter.Seq2[mkl.LabelledRows[int], []float64] {
-		return func(yield func(mkl.LabelledRows[int], []float64) bool) {
+	draw := func(stream uint64, n int) iter.Seq2[mkl.ClassRows[int], []float64] {
+		return func(yield func(mkl.ClassRows[int], []float64) bool) {
 			g := generator{rand.New(rand.NewPCG(seed, stream)), 0}
 			for first := 0; first < n; first += piece {
 				x := la.NewMatrix[float64](min(piece, n-first), inputs)
 				_, f := g.draw(x)
-				if !yield(mkl.LabelledRows[int]{Labels: g.classesOf(f, at), X: []mkl.Features{x}}, f) {
+				if !yield(mkl.ClassRows[int]{Labels: g.classesOf(f, at), X: []mkl.Features{x}}, f) {
 					return
 				}
 			}
@@ -73,7 +73,7 @@ func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes int, p
 		return x, class, f
 	}
 	passes := 0
-	rows := func(yield func(mkl.LabelledRows[int], error) bool) {
+	rows := func(yield func(mkl.ClassRows[int], error) bool) {
 		passes++
 		for r := range draw(2, n) {
 			if !yield(r, nil) {
@@ -102,7 +102,7 @@ func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes int, p
 
 	t := start()
 	x, class, _ := whole(4, mkl.DefaultPlanSamples)
-	c := mkl.LandmarkClassifier[int]{Fitting: mkl.Fitting{Workers: workers}, Landmarks: mkl.Landmarks{Count: landmarks}}
+	c := mkl.LandmarkClassifier[int]{Fitting: mkl.Fitting{Workers: workers}, Landmarks: &mkl.Landmarks{Count: landmarks}}
 	pl, err := c.Begin(ctx, []mkl.View{{X: x}}, class)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes int, p
 	fmt.Printf("pass for the sums: %v\n", t)
 	for _, most := range passesOf {
 		t, passes = start(), 0
-		m, err := pl.Fit(ctx, mkl.Fitting{Workers: workers, MaxSweeps: most}, rows, sums)
+		m, err := pl.Fit(ctx, mkl.ClassPlanFitting{Fitting: mkl.Fitting{Workers: workers}, MaxPasses: most}, rows, sums)
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes int, p
 	}
 	t = start()
 	x, class, _ = whole(2, exact)
-	views, _, err := mkl.FillViews(mkl.ARDRBF, []mkl.View{{X: x}})
+	views, _, err := mkl.FillViews(mkl.KernelsARD, []mkl.View{{X: x}})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func learnDefaults(ctx context.Context, estimator string, seed uint64, n, landma
 	t, f, views := start(), mkl.Fitting{Workers: workers}, []mkl.View{{X: x}}
 	switch estimator {
 	case "landmarks":
-		m, err = mkl.LandmarkGP{Fitting: f, Landmarks: mkl.Landmarks{Count: landmarks}}.Fit(ctx, views, y)
+		m, err = mkl.LandmarkGP{Fitting: f, Landmarks: &mkl.Landmarks{Count: landmarks}}.Fit(ctx, views, y)
 	case "auto":
 		m, err = mkl.Auto{Fitting: f}.Fit(ctx, views, y)
 	default:

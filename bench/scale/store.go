@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // predictor is a regression of package mkl.
@@ -28,11 +29,11 @@ func store(ctx context.Context, storage string, process bool, journal string, se
 	y, _ := g.draw(x)
 	var views []mkl.View
 	for i := range p {
-		views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: 0.5 * math.Pow(12, float64(i)/float64(max(1, p-1)))}})
+		views = append(views, mkl.View{X: x, Kernel: kernel.RBF{Width: 0.5 * math.Pow(12, float64(i)/float64(max(1, p-1)))}})
 	}
-	f := mkl.Fitting{MaxSweeps: sweeps, Tolerance: -1, Workers: workers, MemoryLimit: math.MaxInt64}
+	f, ascent := mkl.Fitting{Workers: workers, MemoryLimit: math.MaxInt64}, mkl.Ascent{MaxSweeps: sweeps, Tolerance: -1}
 	if sweeps == 0 {
-		f.Tolerance = 0
+		ascent.Tolerance = 0
 	}
 	if journal != "" {
 		f.Journal = &mkl.Journal{Save: func(data []byte) error { return os.WriteFile(journal, data, 0o666) }}
@@ -43,30 +44,31 @@ func store(ctx context.Context, storage string, process bool, journal string, se
 			fmt.Printf("going on after %d sweeps\n", f.Journal.Sweeps())
 		}
 	}
+	var held mkl.KernelStorage
 	switch storage {
 	case "float64":
 	case "float32":
-		f.Storage.Float32 = true
+		held.Float32 = true
 	default:
-		f.Storage.Directory = storage
+		held.Directory = storage
 	}
 	t := start()
 	f.Progress = func(s mkl.Progress) {
 		fmt.Printf("sweep %d (%d left): %v since the last; bound %.6f%s\n", s.Sweep, s.Left, t, s.Bound, residentMemory())
 		t = start()
 	}
-	size := mkl.Size{Samples: n, Kernels: p, Outputs: 1}
-	estimate := mkl.Regression{Fitting: f}.EstimateMemory(size)
+	size := mkl.FitSize{Samples: n, Kernels: p, Outputs: 1}
+	estimate := mkl.Regression{Fitting: f, Ascent: ascent, Storage: held}.EstimateMemory(size)
 	if process {
-		estimate = mkl.MultiGP{Fitting: f}.EstimateMemory(size)
+		estimate = mkl.MultiGP{Fitting: f, Climb: mkl.Climb{MinRise: ascent.Tolerance, MaxSteps: sweeps}, Storage: held}.EstimateMemory(size)
 	}
 	fmt.Printf("%d samples, %d kernels in %s; estimate of memory %d MB\n", n, p, storage, estimate>>20)
 	var model predictor
 	var err error
 	if process {
-		model, err = mkl.MultiGP{Fitting: f}.Fit(ctx, views, y)
+		model, err = mkl.MultiGP{Fitting: f, Climb: mkl.Climb{MinRise: ascent.Tolerance, MaxSteps: sweeps}, Storage: held}.Fit(ctx, views, y)
 	} else {
-		model, err = mkl.Regression{Fitting: f}.Fit(ctx, views, y)
+		model, err = mkl.Regression{Fitting: f, Ascent: ascent, Storage: held}.Fit(ctx, views, y)
 	}
 	if err != nil {
 		return err

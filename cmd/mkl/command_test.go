@@ -19,12 +19,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console/consoletest"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/evaluation"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/report"
 	"github.com/bmkl/bmkl/internal/testkit"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected outputs in testdata")
+var update = flag.Bool("update", false, "rewrite the expected outputs in testdata, and the synopses in docs/guide/command")
 
 // command runs the command line in a folder of its own with the given files, or where
 // the last one ran if files is nil.
@@ -32,7 +34,7 @@ func command(t *testing.T, files map[string]string, stdin string, args ...string
 	t.Helper()
 	consoletest.InFolder(t, files)
 	var out, errs bytes.Buffer
-	status = run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
+	status = program().Run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
 }
 
@@ -61,6 +63,9 @@ func here(t *testing.T) string {
 	require.NoError(t, err)
 	return dir
 }
+
+// number writes a number with all its digits.
+func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // line is y = 2x + z/2 with a bend, 24 rows, and a column of no use.
 func line() string {
@@ -117,7 +122,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -tolerance 2", "-tolerance 2 is not between 0 and 1"},
 		{"fit d.csv -target y -model bmkl -prior beta=1,1", "-prior beta=1,1: the priors are lambda, upsilon, gamma, omega and epsilon"},
 		{"fit d.csv -target y -model bmkl -prior omega=1", "-prior omega=1: two positive numbers are needed, as in omega=1e-10,1e+10"},
-		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","tasks","multitask","multilabel","tasklabels","factors","pairs","pairlabels" but got "guess"`},
+		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","tasks","multitask","multilabel","tasklabels","counts","factors","pairs","pairlabels" but got "guess"`},
 		{"fit d.csv -target y -task multioutput", "-task multioutput needs several targets"},
 		{"fit d.csv -target y -task shared", "-task shared needs several targets"},
 		{"fit d.csv -target y -task multitask", "-task multitask needs several targets"},
@@ -136,7 +141,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary -model probit -prior kappa=1,1", "-prior kappa=1,1: a positive number is needed, as in kappa=0.5"},
 		{"fit d.csv -target y -model lasso", `--model must be one of "auto","bmkl","mgp","probit","landmarks","spikeslab","factors","pairs" but got "lasso"`},
 		{"fit d.csv -target y -model probit", "-model probit is for -task binary and multiclass, not regression"},
-		{"fit d.csv -target y -task multilabel -model mgp", "-model mgp is for -task regression, binary and multiclass, not multilabel"},
+		{"fit d.csv -target y -task multilabel -model mgp", "-model mgp is for -task regression, binary, multiclass and counts, not multilabel"},
 		{"fit d.csv -target y,a -model mgp", "-model mgp needs one target, not 2"},
 		{"fit d.csv -target y -model mgp -restarts 2", "-restarts is not for -task regression with -model mgp"},
 		{"fit d.csv -target y -model mgp -sparse both", "-sparse is not for -task regression with -model mgp"},
@@ -157,15 +162,16 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -raw-columns", "-raw-columns needs -kernels or views with kernels"},
 		{"fit d.csv -target y -task multiclass -model probit -rule fixprod", "-rule fixprod needs -kernels or views with kernels"},
 		{"fit slip.csv -target y", `slip.csv: row 2 (line 3), column 2 "y": "4,5" is not a number`},
-		{"fit two.csv -target y", `two.csv: column "y" has 3 classes where -task binary needs 2: NA, no, yes`},
-		{"fit d.csv -target y -task binary -model probit -relevance -gibbs", "-relevance excludes -gibbs"},
-		{"fit d.csv -target y -task binary -model probit -map -gibbs", "-map excludes -relevance and -gibbs"},
-		{"fit d.csv -target y -task binary -model probit -map -rule wsum -update meanfield", "-map takes the mode: -search and -update are not for it"},
-		{"fit d.csv -target y -task binary -model probit -prior alpha=learn -prune", "-prior alpha=learn is not for -gibbs, -prune, -map and -class-prior"},
-		{"fit d.csv -target y -task binary -model probit -prune -relevance", "-prune excludes -relevance, -gibbs and -map"},
-		{"fit d.csv -target y -task binary -model probit -prune -rule wsum -search sampling", "-prune takes the mode: -search and -update are not for it"},
-		{"fit d.csv -target y -task binary -model probit -prune -rule wprod", "-prune is for -rule fixsum, fixprod and wsum, not wprod"},
-		{"fit d.csv -target y -task binary -model probit -map -rule bin", "-map is for -rule fixsum, fixprod and wsum, not bin"},
+		{"fit two.csv -target y -missing refuse", `two.csv: column "y" has 3 classes where -task binary needs 2: NA, no, yes`},
+		{"fit d.csv -target y -task binary -model probit -inference map -rule wsum -update meanfield", "-update is not for -inference map: it is for variational"},
+		{"fit d.csv -target y -task binary -model probit -prior alpha=learn -inference prune", "-prior alpha=learn is for -inference variational without -class-prior"},
+		{"fit d.csv -target y -task binary -model probit -inference prune -rule wsum -search sampling", "-search is not for -inference prune: it is for variational"},
+		{"fit d.csv -target y -task binary -model probit -inference prune -rule wprod", "-inference prune is for -rule fixsum, fixprod and wsum, not wprod"},
+		{"fit d.csv -target y -task binary -model probit -inference map -prior theta=1,1", "-prior theta=1,1 is not for -inference map: it is for variational and gibbs"},
+		{"fit d.csv -target y -task binary -model probit -inference exact", `--inference must be one of "variational","gibbs","relevance","prune","map" but got "exact"`},
+		{"fit d.csv -target y -model mgp -method gaussian-bound", "-method gaussian-bound is for -task binary and multiclass, not regression"},
+		{"fit d.csv -target y -model mgp -method factorised -noise heavy", "-noise heavy is not for -method factorised, whose noise is constant"},
+		{"fit d.csv -target y -task binary -model probit -inference map -rule bin", "-inference map is for -rule fixsum, fixprod and wsum, not bin"},
 		{"fit d.csv -target y -model mgp -hold omega=1", "-hold is for -family student-t, laplace, gamma-variance and gig: none has no prior that is learned"},
 		{"fit d.csv -target y -model mgp -family gig -hold tau=1", "-hold tau=1: omega, chi or phi and a number are needed, as in omega=0.5"},
 		{"fit d.csv -target y -model mgp -noise-sd=-1", "-noise-sd -1 is not a positive number"},
@@ -177,21 +183,20 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -model mgp -method factorised -weight trend=1", "-weight is not for -method factorised, which learns all weights"},
 		{"fit d.csv -target y -model mgp -weight trend=1", "-weight trend=1: there is no view of that name"},
 		{"fit d.csv -target y -model mgp -view trend=a:linear,rbf -weight trend=1", "-weight trend=1: a view with one kernel is needed, as in -view 'trend=COLUMNS:linear'"},
-		{"fit d.csv -target y -task binary -model probit -relevance -prior alpha=1,1", "-relevance has no priors: -prior and -class-prior are not for it"},
-		{"fit d.csv -target y -task binary -model probit -relevance -search sampling",
-			"-relevance puts the weights where the bound is highest: -search sampling is not for it"},
-		{"fit d.csv -target y -task binary -model probit -relevance -ridge 1", "-relevance takes kernels as they are: -ridge is not for it"},
+		{"fit d.csv -target y -task binary -model probit -inference relevance -prior alpha=1,1", "-prior is not for -inference relevance: it is for variational, gibbs, prune and map"},
+		{"fit d.csv -target y -task binary -model probit -inference relevance -search sampling", "-search is not for -inference relevance: it is for variational"},
+		{"fit d.csv -target y -task binary -model probit -inference relevance -ridge 1", "-ridge is not for -inference relevance: it is for variational, gibbs, prune and map"},
 		{"fit d.csv -target y -task binary -model probit -ridge=-1", "-ridge -1 is not a number from 0 up"},
 		{"fit d.csv -target y -task binary -model probit -class-prior yes", "-class-prior yes: a class and two positive numbers are needed, as in yes=2,0.5"},
 		{"fit d.csv -target y -task binary -model probit -update meanfield", "-update is for rules that learn weights: -rule fixsum has none to learn"},
 		{"fit d.csv -target y -task binary -model probit -rule wsum -update structured", "-update structured is for -rule bin, not wsum"},
-		{"fit d.csv -target y -task binary -model probit -rule wsum -gibbs -update meanfield",
-			"-update says how a variational fit learns weights: it is not for -gibbs and -relevance"},
-		{"fit d.csv -target y -task binary -model probit -relevance -rule bin", "-relevance is for -rule fixsum, fixprod and wsum, not bin"},
-		{"fit d.csv -target y -task binary -model probit -chains 2", "-chains is for -gibbs"},
-		{"fit d.csv -target y -task binary -model probit -gibbs -sweeps 9", "-sweeps is not for -gibbs: -chains, -draws and -thin say how long it samples"},
-		{"fit d.csv -target y -task binary -model probit -gibbs -search sampling", "-gibbs draws the weights: -search is not for it"},
-		{"fit d.csv -target y -task binary -model probit -gibbs -draws=-1", "-draws -1 is negative"},
+		{"fit d.csv -target y -task binary -model probit -rule wsum -inference gibbs -update meanfield",
+			"-update is not for -inference gibbs: it is for variational"},
+		{"fit d.csv -target y -task binary -model probit -inference relevance -rule bin", "-inference relevance is for -rule fixsum, fixprod and wsum, not bin"},
+		{"fit d.csv -target y -task binary -model probit -chains 2", "-chains is not for -inference variational: it is for gibbs"},
+		{"fit d.csv -target y -task binary -model probit -inference gibbs -sweeps 9", "-sweeps is not for -inference gibbs: it is for variational, relevance, prune and map"},
+		{"fit d.csv -target y -task binary -model probit -inference gibbs -search sampling", "-search is not for -inference gibbs: it is for variational"},
+		{"fit d.csv -target y -task binary -model probit -inference gibbs -draws=-1", "-draws -1 is negative"},
 		{"fit d.csv -target y -task binary -sigma-g 0", "-sigma-g 0 is not a positive number"},
 		{"fit d.csv -target y -margin NaN", "-margin NaN is not a number from 0 up"},
 		{"fit d.csv -target y -sparse all", `--sparse must be one of "none","kernels","samples","both" but got "all"`},
@@ -211,7 +216,7 @@ func TestErrors(t *testing.T) {
 		{"fit . -target y", ". is a folder"},
 		{"fit missing.csv -target y", "open missing.csv: "},
 		{"fit cell.csv -target y", `cell.csv: row 2 (line 3), column 2 "b": "five" is not a number`},
-		{"fit empty.csv -target y", `empty.csv: row 2 (line 3), column 2 "b": the cell is empty`},
+		{"fit empty.csv -target y -missing refuse", `empty.csv: row 2 (line 3), column 2 "b": the cell is empty`},
 		{"fit ragged.csv -target y", "ragged.csv: row 2 (line 3): 2 cells where there are 3 columns"},
 		{"fit none.csv -target y", "none.csv has no rows"},
 		{"fit bin.csv -target y", "bin.csv: neither text nor an NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file: byte 1 is zero"},
@@ -219,7 +224,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -view v=c", `-view v=c: d.csv: no column "c" (there are a, b, y)`},
 		{"fit d.csv -target y -view v=a,y", `-view v=a,y: d.csv: column "y" is a target`},
 		{"fit d.csv -target y -view v=a:rbf(width=1", `-view "v=a:rbf(width=1": at the end: expected , or ) after width`},
-		{"fit d.csv -target y -view v=a:rbg", `-view v=a:rbg: no kernel is called "rbg": there are rbf, laplacian, categorical, linear, polynomial, constant, distance, precomputed and function, and of strings spectrum, mismatch, subsequence, oligomer, alignment, la, pairwise`},
+		{"fit d.csv -target y -view v=a:rbg", `-view v=a:rbg: no kernel is called "rbg": there are rbf, laplacian, matern, rational-quadratic, power-exponential, periodic, tanimoto, categorical, linear, polynomial, constant, distance, precomputed and function, and of strings spectrum, mismatch, subsequence, oligomer, alignment, la, pairwise`},
 		{"fit d.csv -target y -view v=a:rbf(widht=1)", `-view v=a:rbf(widht=1): rbf has no setting "widht": it has width, scale, medians, ard, ranks, center, normalize`},
 		{"fit d.csv -target y -view v=a:rbf(width=0)", "-view v=a:rbf(width=0): rbf: width=0: a positive number or mean is needed"},
 		{"fit d.csv -target y -view v=a:poly(degree=1.5)", "-view v=a:poly(degree=1.5): poly: degree=1.5: a whole number from 1 up is needed"},
@@ -235,8 +240,6 @@ func TestErrors(t *testing.T) {
 		{"predict d.csv d.csv -interval 1", "-interval 1 is not between 0 and 1"},
 		{"inspect d.csv", "d.csv: "},
 		{"demo -o out.pdf", "out.pdf: a picture's name ends in .svg or .png"},
-		{"reproduce", `expected one of "motorcycle", "mgp-flowers102", "mgp-toy", "flowers17", "flowers102", ...: mkl help reproduce lists them`},
-		{"reproduce motorcycle -starts 0", "reproduce motorcycle: -starts, -sweeps and -limit are at least 1, -threshold is above 0 and at most 1, -workers is not negative"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			args := strings.Fields(c.args)
@@ -344,7 +347,7 @@ func TestJSON(t *testing.T) {
 	status, stdout, stderr := command(t, map[string]string{"d.csv": line()}, "",
 		"fit", "d.csv", "-target", "y,noise", "-view", "x,z:linear,rbf(width={1,2})", "-json", "-o", "m", "-sweeps", "30", "-sparse", "kernels")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var fit report
+	var fit report.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &fit))
 	assert.Equal(t, "multioutput", fit.Task)
 	assert.Equal(t, 24, fit.Samples)
@@ -355,7 +358,7 @@ func TestJSON(t *testing.T) {
 
 	status, stdout, stderr = command(t, nil, "", "inspect", "m", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var again report
+	var again report.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &again))
 	assert.Equal(t, fit, again)
 
@@ -440,7 +443,7 @@ func TestClassification(t *testing.T) {
 
 	status, stdout, stderr = command(t, nil, "", "fit", "f.csv", "-task", "binary", "-target", "big", "-view", "x,z:linear,rbf(width=1)", "-margin", "0", "-o", "b", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var rep report
+	var rep report.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	assert.Equal(t, []string{"no", "yes"}, rep.Classes)
 	assert.Equal(t, "yes against no", rep.Targets[0].Name)
@@ -465,7 +468,7 @@ func TestClassification(t *testing.T) {
 func TestMissingLabels(t *testing.T) {
 	text := strings.Replace(strings.Replace(flowers(), ",yes,", ",,", 1), ",no,", ",NA,", 1)
 	fit := []string{"fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:rbf(width={.5,1,2})", "-o", "l"}
-	status, _, stderr := command(t, map[string]string{"f.csv": text}, "", fit...)
+	status, _, stderr := command(t, map[string]string{"f.csv": text}, "", append(fit, "-missing", "refuse")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `"big"`)
 	status, _, stderr = command(t, nil, "", append(fit, "-missing-targets")...)
@@ -493,7 +496,7 @@ func TestShared(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(stdout, "of 2 kernels active"), stdout)
 	status, stdout, stderr = command(t, nil, "", "inspect", "s", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var rep report
+	var rep report.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	for o, target := range rep.Targets {
 		assert.Greater(t, math.Abs(float64(target.Kernels[o].Weight)), 2*math.Abs(float64(target.Kernels[1-o].Weight)), target.Name)
@@ -522,9 +525,12 @@ func TestTasks(t *testing.T) {
 		fmt.Fprintf(&b, "%g,%g,%s,%s\n", u, v, p, q)
 	}
 	fit := []string{"fit", "s.csv", "-task", "tasks", "-target", "p,q", "-view", "left=u:rbf(width=.5)", "-view", "right=v:rbf(width=.5)", "-o", "s"}
-	status, _, stderr := command(t, map[string]string{"s.csv": b.String()}, "", fit...)
+	status, _, stderr := command(t, map[string]string{"s.csv": b.String()}, "", append(fit, "-missing", "refuse")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `"p"`)
+	status, _, stderr = command(t, nil, "", fit...)
+	assert.Equal(t, console.StatusOK, status)
+	assert.Contains(t, stderr, "(-missing-targets learns from rows that lack some targets)\n")
 	status, stdout, stderr := command(t, nil, "", append(fit, "-missing-targets")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "tasks of p, q")
@@ -558,7 +564,7 @@ func TestFitTaskLabels(t *testing.T) {
 		fmt.Fprintf(&b, "%g,%g,%s,%s\n", u, v, p, q)
 	}
 	fit := []string{"fit", "s.csv", "-task", "tasklabels", "-target", "p,q", "-view", "left=u:rbf(width=.5)", "-view", "right=v:rbf(width=.5)", "-o", "s"}
-	status, _, stderr := command(t, map[string]string{"s.csv": b.String()}, "", fit...)
+	status, _, stderr := command(t, map[string]string{"s.csv": b.String()}, "", append(fit, "-missing", "refuse")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `"p"`)
 	status, stdout, stderr := command(t, nil, "", append(fit, "-missing-targets")...)
@@ -570,7 +576,7 @@ func TestFitTaskLabels(t *testing.T) {
 	assert.Equal(t, 41, strings.Count(stdout, "\n"), "a prediction for every sample")
 	status, stdout, stderr = command(t, nil, "", "evaluate", "s", "s.csv", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var ev evaluation
+	var ev evaluation.Evaluation
 	require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 	for _, m := range ev.Measures {
 		assert.Greater(t, m.Values["accuracy"], 0.9, m)
@@ -581,7 +587,7 @@ func TestFitTaskLabels(t *testing.T) {
 func TestEvaluate(t *testing.T) {
 	testkit.NotShort(t)
 	files := map[string]string{"f.csv": flowers(), "d.csv": line()}
-	evaluate := func(args ...string) (ev evaluation) {
+	evaluate := func(args ...string) (ev evaluation.Evaluation) {
 		t.Helper()
 		status, stdout, stderr := command(t, nil, "", append([]string{"evaluate"}, append(args, "-json")...)...)
 		require.Equal(t, console.StatusOK, status, stderr)
@@ -601,7 +607,7 @@ func TestEvaluate(t *testing.T) {
 	assert.Equal(t, half["RMSE"], v["RMSE"])
 	status, stdout, stderr := command(t, nil, "", "evaluate", "r", "d.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Regexp(t, `(?m)^target +RMSE +RMSE/SD +log density +coverage$`, stdout)
+	assert.Regexp(t, `(?m)^target +RMSE +RMSE/SD +R² +MAE +log density +CRPS +pinball +coverage$`, stdout)
 
 	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width=1)", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
@@ -643,12 +649,12 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestMissingTargets leaves out what is missing only when told to.
+// TestMissingTargets leaves out rows without a target, unless -missing refuses them.
 func TestMissingTargets(t *testing.T) {
 	files := map[string]string{"d.csv": strings.Replace(line(), "\ns3,0.75,1,2,", "\ns3,0.75,1,2,NA\ns3,0.75,1,2,", 1)}
-	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x")
+	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing", "refuse")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: d.csv: row 4 (line 5), column 5 \"y\": \"NA\" is not a number: -missing drop leaves out rows without a target\n", stderr)
+	assert.Equal(t, "mkl: d.csv: row 4 (line 5), column 5 \"y\": \"NA\" is not a number: -missing impute or drop leaves out rows without a target\n", stderr)
 	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "y", "-view", "x", "-missing-targets", "-model", "bmkl")
 	assert.Equal(t, console.StatusOK, status, stderr)
 	args := strings.Fields("fit d.csv -target y,noise -task shared -view x -o shared.safetensors")
@@ -665,9 +671,9 @@ func TestInterrupt(t *testing.T) {
 	require.NoError(t, os.WriteFile("d.csv", []byte(line()), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, args := range []string{"demo", "fit d.csv -target y -o m", "reproduce motorcycle"} {
+	for _, args := range []string{"demo", "fit d.csv -target y -o m"} {
 		var stdout, stderr bytes.Buffer
-		assert.Equal(t, console.StatusInterrupted, run(ctx, strings.Fields(args), nil, &stdout, &stderr))
+		assert.Equal(t, console.StatusInterrupted, program().Run(ctx, strings.Fields(args), nil, &stdout, &stderr))
 		assert.Empty(t, stdout.String())
 		assert.Equal(t, "mkl: interrupted: nothing was written\n", stderr.String())
 	}
@@ -690,7 +696,7 @@ func TestDemo(t *testing.T) {
 
 	status, stdout, stderr = command(t, nil, "", "demo", "-json", "-o", "m.png")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var rep report
+	var rep report.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	assert.True(t, rep.Converged)
 	require.Len(t, rep.Kernels, 21)
@@ -718,7 +724,7 @@ func TestNoCommand(t *testing.T) {
 
 // TestHelp prints help on standard output.
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"-help"}, {"--help"}, {"fit", "-h"}, {"reproduce", "motorcycle", "-help"}} {
+	for _, args := range [][]string{{"-help"}, {"--help"}, {"fit", "-h"}} {
 		status, stdout, stderr := command(t, nil, "", args...)
 		assert.Equal(t, console.StatusOK, status)
 		assert.Contains(t, stdout, "Usage: mkl")

@@ -5,8 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/prediction"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/ranking"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/saved"
 	"github.com/bmkl/bmkl/mkl/choose"
 )
 
@@ -14,25 +17,24 @@ import (
 type compareCmd struct {
 	Models []string `arg:"" help:"Two model files or more."`
 	Data   string   `required:"" placeholder:"FILE" help:"Table with rows that no model was fitted to, and the truth."`
-	Target string   `placeholder:"COLUMNS" help:"Columns that hold the truth, if they are not called what they were in the fits."`
-	View   []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they are not called what they were in the fits; @file takes a file."`
+	Target string   `placeholder:"COLUMNS" help:"Columns that hold the truth, if they have other names than in the fits."`
+	View   []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they have other names than in the fits; @file takes a file."`
 	Score  string   `enum:"auto,rmse,nlpd,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse or nlpd of numbers, log-loss, accuracy or brier of classes and labels; auto is the first of these."`
 
-	Workers int  `help:"Most goroutines at work; 0 means one for each processor."`
-	JSON    bool `name:"json" help:"Print JSON."`
-
-	console.Layout `embed:""`
+	console.WorkersFlag `embed:""`
+	console.JSONFlag    `embed:""`
+	console.Layout      `embed:""`
 }
 
-// contender is a model with what it predicts of the test rows.
+// contender is a model with the open file of the test rows.
 type contender struct {
-	*opened
-	*outcome
-	truth []int // columns of the first file
+	*saved.Opened
+	name  string
+	truth []int // columns of the file
 }
 
-// Run predicts the rows with each model and compares the predictions, target by target, on the
-// rows that all can predict.
+// Run predicts the rows with each model and compares the predictions, target by target, on the rows that all can
+// predict.
 func (c *compareCmd) Run(e *console.Env) error {
 	switch {
 	case len(c.Models) < 2:
@@ -43,7 +45,7 @@ func (c *compareCmd) Run(e *console.Env) error {
 	var all []*contender
 	defer func() {
 		for _, m := range all {
-			m.files.Close()
+			m.Files.Close()
 		}
 	}()
 	for _, path := range c.Models {
@@ -51,25 +53,24 @@ func (c *compareCmd) Run(e *console.Env) error {
 		if err != nil {
 			return err
 		}
-		if all = append(all, m); len(m.truth) != len(all[0].truth) || m.est.form != all[0].est.form {
-			return console.Inputf("%s (%s) and %s (%s) predict different things", c.Models[0], all[0].notes.Task, path, m.notes.Task)
+		if all = append(all, m); len(m.truth) != len(all[0].truth) || m.Estimator.Form != all[0].Estimator.Form {
+			return console.Inputf("%s (%s) and %s (%s) predict different things", c.Models[0], all[0].Notes.Task, path, m.Notes.Task)
 		}
 	}
-	for _, m := range all {
-		input := &modelInput{predictFlags: predictFlags{Interval: 0.95, Workers: c.Workers}}
+	predicted := make([]*prediction.Outcome, len(all))
+	for k, m := range all {
 		var err error
-		if m.outcome, err = m.predict(e, input); err != nil {
+		if predicted[k], err = m.Predict(e); err != nil {
 			return err
 		}
 	}
-	fitted, err := fittedTo(e, all, c.Models)
+	fitted, err := fittedTo(e, all)
 	if err != nil {
 		return err
 	}
-	first := all[0]
-	var list []*comparison
-	for o, column := range first.truth {
-		out, err := c.target(all, o, column)
+	var list []*ranking.Comparison
+	for o := range all[0].truth {
+		out, err := c.target(all, predicted, o)
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func (c *compareCmd) Run(e *console.Env) error {
 		if len(fitted) > 1 {
 			verb = "were"
 		}
-		fmt.Fprintf(e.Stderr, "mkl: warning: %s %s fitted to these rows: errors on new rows are larger\n", join(fitted), verb)
+		fmt.Fprintf(e.Stderr, "mkl: warning: %s %s fitted to these rows: errors on new rows are larger\n", console.List(fitted), verb)
 	}
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, list)
@@ -90,136 +91,120 @@ func (c *compareCmd) Run(e *console.Env) error {
 		if i > 0 {
 			fmt.Fprintln(e.Stdout)
 		}
-		if err := out.print(e.Stdout); err != nil {
+		if err := out.Print(e.Stdout); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// open opens a model and asks for the columns that it needs.
+func (c *compareCmd) open(e *console.Env, path string) (*contender, error) {
+	m, err := saved.Load(e, path)
+	if err != nil {
+		return nil, err
+	}
+	in := &saved.Input{Model: path, Data: c.Data, Flags: saved.Flags{View: c.View, WorkersFlag: c.WorkersFlag, Layout: c.Layout}}
+	o, err := m.Open(e, in, true)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	truth, err := o.AskTruth(c.Target)
+	if err != nil {
+		o.Files.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return &contender{o, path, truth}, nil
+}
+
 // fittedTo names the models that were fitted to the file.
-func fittedTo(e *console.Env, all []*contender, names []string) (fitted []string, err error) {
-	for i, m := range all {
-		used, err := m.notes.Made.used(e, m.files.All[0].Path)
+func fittedTo(e *console.Env, all []*contender) (fitted []string, err error) {
+	for _, m := range all {
+		used, err := m.Notes.Made.Used(e, m.Main().Path)
 		if err != nil {
 			return nil, err
 		}
 		if used {
-			fitted = append(fitted, names[i])
+			fitted = append(fitted, m.name)
 		}
 	}
 	return fitted, nil
 }
 
-// open opens a model and asks for the columns that it needs.
-func (c *compareCmd) open(e *console.Env, path string) (*contender, error) {
-	read, err := load(e, path)
-	if err != nil {
-		return nil, err
-	}
-	input := &modelInput{Model: path, Data: c.Data}
-	input.predictFlags = predictFlags{View: c.View, Interval: 0.95, Workers: c.Workers, Layout: c.Layout}
-	o, err := input.openFor(e, read)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	m := &contender{opened: o}
-	if m.truth, err = o.findTruth(o.files.All[0], c.Target); err != nil {
-		o.files.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
-}
-
-// target compares the predictions of one target.
-func (c *compareCmd) target(all []*contender, target, column int) (*comparison, error) {
+// target compares what was predicted of one target.
+func (c *compareCmd) target(all []*contender, predicted []*prediction.Outcome, target int) (*ranking.Comparison, error) {
 	first := all[0]
-	file := first.files.All[0]
-	truth, classes, err := truthOf(all, target, column)
+	truth, classes, err := truthOf(first, predicted, target)
 	if err != nil {
 		return nil, err
 	}
-	rows := slices.Clone(first.kept)
-	for _, m := range all[1:] {
-		rows = slices.DeleteFunc(rows, func(i int) bool { _, ok := slices.BinarySearch(m.kept, i); return !ok })
+	rows := slices.Clone(predicted[0].Kept)
+	for _, p := range predicted[1:] {
+		rows = slices.DeleteFunc(rows, func(i int) bool { _, ok := slices.BinarySearch(p.Kept, i); return !ok })
 	}
 	rows = slices.DeleteFunc(rows, func(i int) bool {
 		return truth.Classes != nil && truth.Classes[i] < 0 || truth.Classes == nil && math.IsNaN(truth.Numbers[i])
 	})
 	if len(rows) == 0 {
-		return nil, console.Inputf("%s: there is no row with a truth that all models can predict", file.Name())
+		return nil, console.Inputf("%s: there is no row with a truth that all models can predict", first.Main().Name())
 	}
-	var predictions []*choose.Prediction
-	for _, m := range all {
-		p, err := asPrediction(m.prediction, target, classes)
+	var some []*choose.Prediction
+	for _, p := range predicted {
+		own, err := p.Of(target, classes)
 		if err != nil {
 			return nil, err
 		}
-		at := make([]int, len(rows)) // of the rows among those that this model could predict
+		at := make([]int, len(rows)) // of the rows among the rows that this model could predict
 		for k, i := range rows {
-			at[k], _ = slices.BinarySearch(m.kept, i)
+			at[k], _ = slices.BinarySearch(p.Kept, i)
 		}
-		predictions = append(predictions, p.Of(at))
+		some = append(some, own.Of(at))
 	}
-	r, err := choose.Compare(truth.Of(rows), c.Models, predictions)
+	r, err := choose.Compare(truth.Of(rows), c.Models, some)
 	if err != nil {
 		return nil, err
 	}
-	by, err := scoreNamed(c.Score, truth.Classes != nil)
+	by, err := ranking.ScoreNamed(c.Score, truth.Classes != nil)
 	if err != nil {
 		return nil, err
 	}
-	name := first.predicted()[target]
-	out := &comparison{
-		Task: first.notes.Task, Target: name, Samples: len(rows),
-		of: fmt.Sprintf("%s: %s, %s of %s", file.Name(), console.Plural(len(rows), "sample"), first.notes.Task, columnName(name)),
+	name := first.Notes.Predicted()[target]
+	out := &ranking.Comparison{
+		Task: first.Notes.Task, Target: name, Samples: len(rows),
+		Of: fmt.Sprintf("%s: %s, %s of %s", first.Main().Name(), console.Plural(len(rows), "sample"), first.Notes.Task, console.ColumnName(name)),
 	}
-	return out, out.rank(r, by)
+	return out, out.Rank(r, by)
 }
 
-// truthOf reads the truth of every row from the first model's file, NaN or -1 where it is
-// missing, and the classes of all models.
-func truthOf(all []*contender, target, column int) (t choose.Truth, classes []string, err error) {
-	f := all[0].files.All[0]
-	switch all[0].est.form {
-	case numbers, tableEntries:
+// truthOf reads the truth of every row from the first model's file, NaN or −1 where it is missing, and the classes of
+// all models.
+func truthOf(first *contender, predicted []*prediction.Outcome, target int) (t choose.Truth, classes []string, err error) {
+	f, column := first.Main(), first.truth[target]
+	switch first.Estimator.Form {
+	case dataset.Numbers, dataset.Entries:
 		t.Numbers = f.Data.Numbers[column]
-	case labels:
-		has, err := hasLabel(f, column)
+	case dataset.Labels:
+		has, err := dataset.HasLabel(f, column)
 		if err != nil {
 			return t, nil, err
 		}
-		t.Classes = truthOfLabels(has)
+		t.Classes = ranking.OfLabels(has)
 	default:
-		for _, m := range all {
-			if p, ok := m.prediction.(classPrediction); ok {
-				for _, class := range p.classes {
+		for _, p := range predicted {
+			if of, ok := p.Prediction.(prediction.Classes); ok {
+				for _, class := range of.Classes {
 					if !slices.Contains(classes, class) {
 						classes = append(classes, class)
 					}
 				}
 			}
 		}
-		for i, label := range f.Data.Labels[column] {
-			class := slices.Index(classes, label)
-			if class < 0 && label != "" {
+		t.Classes = ranking.OfClasses(f.Data.Labels[column], classes)
+		for i, class := range t.Classes {
+			if label := f.Data.Labels[column][i]; class < 0 && label != "" {
 				return t, nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("%q is not a class of any model", label)))
 			}
-			t.Classes = append(t.Classes, class)
 		}
 	}
 	return t, classes, nil
-}
-
-// truthOfLabels are the classes 1 of samples that have a label and 0 of those that have not, -1 where that is
-// not known.
-func truthOfLabels(has []mkl.Label) []int {
-	class := make([]int, len(has))
-	for i, v := range has {
-		class[i] = -1
-		if v != mkl.Unknown {
-			class[i] = int(v - mkl.Absent)
-		}
-	}
-	return class
 }

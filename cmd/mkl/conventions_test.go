@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/provenance"
 	"github.com/bmkl/bmkl/internal/testkit"
 )
 
@@ -20,7 +20,6 @@ func TestHelpCommand(t *testing.T) {
 	for _, c := range []struct{ args, same, want string }{
 		{"help", "-help", "Compare models and kernels by cross-validation."},
 		{"help fit", "fit -h", "Usage: mkl fit <data> [<more> ...] [flags]"},
-		{"help reproduce uci", "reproduce uci -help", "Usage: mkl reproduce uci"},
 	} {
 		status, stdout, stderr := command(t, nil, "", strings.Fields(c.args)...)
 		assert.Equal(t, console.StatusOK, status, stderr)
@@ -39,19 +38,9 @@ func TestVersion(t *testing.T) {
 	assert.Regexp(t, `^mkl \S+, go\S+, \w+/\w+, \w+\n`, stdout)
 	status, stdout, stderr = command(t, nil, "", "version", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var v version
+	var v provenance.Version
 	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
 	assert.NotEmpty(t, v.Go)
-
-	v = newVersion(&debug.BuildInfo{
-		Main: debug.Module{Version: "v1.2.3"},
-		Settings: []debug.BuildSetting{
-			{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-02T03:04:05Z"}, {Key: "vcs.modified", Value: "true"},
-		},
-	})
-	assert.True(t, strings.HasPrefix(v.String(), "mkl v1.2.3, go"), v)
-	assert.True(t, strings.HasSuffix(v.String(), "\nrevision abc of 2026-01-02T03:04:05Z, with changes"), v)
-	assert.Equal(t, "unknown", newVersion(nil).Version)
 }
 
 func TestComplete(t *testing.T) {
@@ -59,9 +48,8 @@ func TestComplete(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{""}, "complete completion cv compare demo evaluate export fit help inspect plan plot predict report reproduce sum transform version"},
+		{[]string{""}, "complete completion cv compare demo evaluate export fit help inspect plan plot predict report serve sum transform version"},
 		{[]string{"co"}, "compare complete completion"},
-		{[]string{"reproduce", "mgp"}, "mgp-flowers102 mgp-toy"},
 		{[]string{"fit", "d.csv", "-mo"}, "-model"},
 		{[]string{"fit", "d.csv", "-model", ""}, "auto bmkl factors landmarks mgp pairs probit spikeslab"},
 		{[]string{"fit", "d.csv", "--model", "m"}, "mgp"},
@@ -83,7 +71,7 @@ func TestBashCompletion(t *testing.T) {
 	testkit.NotShort(t)
 	const asked = "MKL_TEST_COMPLETE"
 	if os.Getenv(asked) != "" {
-		os.Exit(run(t.Context(), strings.Split(os.Getenv(asked), "\n"), nil, os.Stdout, os.Stderr))
+		os.Exit(program().Run(t.Context(), strings.Split(os.Getenv(asked), "\n"), nil, os.Stdout, os.Stderr))
 	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -165,7 +153,7 @@ func TestStandardOutput(t *testing.T) {
 
 // Predictions as JSON are those of the CSV; a row that cannot be predicted has null.
 func TestPredictJSON(t *testing.T) {
-	status, _, stderr := command(t, map[string]string{"d.csv": line()}, "", strings.Fields("fit d.csv -target y -view x -model mgp -o m")...)
+	status, _, stderr := command(t, map[string]string{"d.csv": line()}, "", strings.Fields("fit d.csv -target y -view x -model mgp -missing refuse -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	const data = "id,x\n7,1.5\n8,\n"
 	status, stdout, _ := command(t, nil, data, "predict", "m", "-", "-id", "id", "-json")

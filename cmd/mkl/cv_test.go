@@ -17,8 +17,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console/consoletest"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/evaluation"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/ranking"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mkl/choose"
 )
@@ -79,7 +82,7 @@ func TestCVAgainstFits(t *testing.T) {
 	status, stdout, stderr := command(t, map[string]string{"h.csv": text}, "",
 		strings.Fields("cv h.csv -target price -as dear=none -as owner=none -as index=none -missing drop -models mgp -no-baselines -folds 3 -order sold -json")...)
 	require.Equal(t, console.StatusOK, status, stderr)
-	var got comparison
+	var got ranking.Comparison
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 	assert.Equal(t, 39, got.Samples)
 	require.Len(t, got.Candidates, 1)
@@ -94,7 +97,7 @@ func TestCVAgainstFits(t *testing.T) {
 		require.Equal(t, console.StatusOK, status, stderr)
 		status, stdout, stderr := command(t, nil, "", "evaluate", "m", "test.csv", "-json")
 		require.Equal(t, console.StatusOK, status, stderr)
-		var ev evaluation
+		var ev evaluation.Evaluation
 		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 		assert.InEpsilon(t, ev.Measures[0].Values["RMSE"], got.Candidates[0].ByFold[k-1]["RMSE"], 1e-9)
 		assert.InEpsilon(t, -ev.Measures[0].Values["log density"], got.Candidates[0].ByFold[k-1]["NLPD"], 1e-9)
@@ -108,7 +111,7 @@ func TestCVKernels(t *testing.T) {
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stderr, "task: binary (column dear has 2 labels)")
 	assert.NotContains(t, stderr, "owner", "the group is no feature")
-	var got comparison
+	var got ranking.Comparison
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 	var names []string
 	for _, c := range got.Candidates {
@@ -167,7 +170,7 @@ func TestCVErrors(t *testing.T) {
 		{"-target price -models mgp -latents 2", "-latents is for none of the models: mgp"},
 		{"-target price -models mgp -kernels rbg", `-kernels rbg: no kernel is called "rbg"`},
 		{"-target price -models mgp -kernels precomputed", "-kernels precomputed: kernels that are given and kernels of strings are named by -view"},
-		{"-target price -models mgp -view area:linear -kernels linear", "-kernels is for views that name no kernels, of which there are none"},
+		{"-target price -models mgp -view area:linear -kernels linear", "-kernels is for views that name no kernels, and every view names kernels"},
 		{"-target price -score brier", "-score brier is not for these predictions: it is rmse or nlpd"},
 		{"-target price -order kind", "-order kind: the column is text: dates or numbers are needed"},
 		{"-target price -group none", `-group: h.csv: no column "none"`},
@@ -204,19 +207,19 @@ func TestCompare(t *testing.T) {
 	}
 	status, stdout, stderr := command(t, nil, "", "compare", "a", "b", "-data", "test.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.True(t, strings.HasPrefix(stdout, "test.csv: 19 samples, regression of price\n"), stdout)
+	assert.True(t, strings.HasPrefix(stdout, "test.csv: 20 samples, regression of price\n"), stdout)
 	assert.Regexp(t, `(?m)^a +\S+ ± \S+ +best `, stdout)
 	assert.Contains(t, stdout, "Recommendation: take a")
 
 	// The figures are those of mkl evaluate on the same rows.
 	status, stdout, stderr = command(t, nil, "", "compare", "c", "d", "c", "-data", "test.csv", "-json")
 	assert.Equal(t, console.StatusOK, status, stderr)
-	var got []comparison
+	var got []*ranking.Comparison
 	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 	require.Len(t, got, 1)
 	status, stdout, stderr = command(t, nil, "", "evaluate", "c", "test.csv", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var ev evaluation
+	var ev evaluation.Evaluation
 	require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 	for _, name := range []string{"log loss", "accuracy", "Brier"} {
 		assert.InEpsilon(t, ev.Measures[0].Values[name], got[0].Candidates[0].Scores[name]["value"], 1e-12, name)
@@ -238,12 +241,12 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCVManual holds docs/cv.md to the flags that there are, and runs its first command.
+// TestCVManual holds docs/guide/cv.md to the flags that there are, and runs its first command.
 func TestCVManual(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "cv.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "cv.md"))
 	require.NoError(t, err)
 	manual := strings.ReplaceAll(string(text), "\r\n", "\n")
-	parser, err := kong.New(new(commands), kong.Vars(flagVars()))
+	parser, err := kong.New(new(commands), kong.Vars(model.Vars()))
 	require.NoError(t, err)
 	cv, err := parser.Parse([]string{"cv", "d.csv", "--target", "y"})
 	require.NoError(t, err)
@@ -298,7 +301,7 @@ func TestCompareTargets(t *testing.T) {
 		}
 		status, stdout, stderr := command(t, nil, "", "compare", "mx", "mxz", "-data", "d.csv", "-json")
 		require.Equal(t, console.StatusOK, status, stderr)
-		var got []comparison
+		var got []*ranking.Comparison
 		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
 		require.Len(t, got, 2)
 		for o, one := range got {
@@ -318,7 +321,7 @@ func TestCVInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var stdout, stderr bytes.Buffer
-	status := run(ctx, strings.Fields("cv h.csv -target price -models mgp -missing drop -resume s"), nil, &stdout, &stderr)
+	status := program().Run(ctx, strings.Fields("cv h.csv -target price -models mgp -missing drop -resume s"), nil, &stdout, &stderr)
 	assert.Equal(t, 130, status)
 	assert.Empty(t, stdout.String())
 	assert.Contains(t, stderr.String(), "mkl: interrupted: ")
@@ -363,7 +366,7 @@ func TestCVOfSeveralTargets(t *testing.T) {
 		args := append([]string{"cv", "d.csv", "-view", view, "-folds=3", "-sweeps=60", "-resume=s", "-json"}, c.args...)
 		status, first, stderr := command(t, map[string]string{"d.csv": sensors(45, c.gaps)}, "", args...)
 		require.Equal(t, console.StatusOK, status, stderr)
-		var out comparison
+		var out ranking.Comparison
 		require.NoError(t, json.Unmarshal([]byte(first), &out))
 		var names []string
 		for _, one := range out.Candidates {

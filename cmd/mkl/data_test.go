@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/table"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
 	"github.com/bmkl/bmkl/internal/testkit"
 )
 
@@ -45,7 +45,7 @@ const housesSays = `d.csv: several columns of one name: the second area is calle
 // TestDataAsTheyCome fits and predicts a table with all that a table may have, under each value of -missing.
 func TestDataAsTheyCome(t *testing.T) {
 	files := map[string]string{"d.csv": houses()}
-	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "price")
+	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "price", "-missing", "refuse")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: d.csv: row 6 (line 7), column 3 \"area\": the cell is empty: "+
 		"-missing impute fills in what is missing, -missing drop leaves out such rows (3 of 40)\n", stderr)
@@ -54,7 +54,7 @@ func TestDataAsTheyCome(t *testing.T) {
 plan: built is a date: days since 1970
 plan: garden is yes or no: 1 and 0
 plan: left out: row (counts the rows)
-plan: left out: id (text that is different in every row)
+plan: warning: nothing is learned from id (text that is different in every row)
 plan: left out: country (always DE)
 task: regression (column price has numbers)
 `
@@ -64,7 +64,7 @@ task: regression (column price has numbers)
 	assert.Contains(t, stdout, "d.csv: 37 samples, ")
 
 	impute := strings.Replace(says, "plan: city", "plan: area is numbers, 96 where missing, and a column of 0 and 1 that says where\nplan: city", 1)
-	status, stdout, stderr = command(t, nil, "", "fit", "d.csv", "-target", "price", "-missing", "impute", "-o", "i")
+	status, stdout, stderr = command(t, nil, "", "fit", "d.csv", "-target", "price", "-o", "i")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, housesSays+impute, stderr)
 	assert.Contains(t, stdout, "d.csv: 40 samples, ")
@@ -72,11 +72,11 @@ task: regression (column price has numbers)
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "view area, city, built, garden, area.2\n  area is numbers, 96 where missing")
 	assert.Contains(t, stdout, "  left out: row (counts the rows)\n")
-	var kept struct{ Views []viewNote }
+	var kept struct{ Inputs []notes.View }
 	status, stdout, _ = command(t, nil, "", "inspect", "i", "-json")
 	require.Equal(t, console.StatusOK, status)
 	require.NoError(t, json.Unmarshal([]byte(stdout), &kept))
-	assert.Equal(t, []string{"Bonn", "Jena", "Ulm"}, kept.Views[0].Plan[1].Categories)
+	assert.Equal(t, []string{"Bonn", "Jena", "Ulm"}, kept.Inputs[0].Plan[1].Categories)
 
 	// A model without imputation leaves the cells of a row empty that it cannot predict.
 	status, stdout, stderr = command(t, nil, "", "predict", "d", "d.csv", "-id", "id")
@@ -159,19 +159,9 @@ func TestCategories(t *testing.T) {
 	}
 }
 
-// TestOldNotes reads the notes of models from before there were plans: all columns are numbers.
-func TestOldNotes(t *testing.T) {
-	var n notes
-	require.NoError(t, json.Unmarshal([]byte(`{"task":"regression","targets":["y"],"views":[{"name":"v","columns":["a","b"],"file":false}]}`), &n))
-	assert.Equal(t, []plan.Column{plan.Plain("a"), plan.Plain("b")}, n.Views[0].plan())
-	text, err := n.encode()
-	require.NoError(t, err)
-	assert.Equal(t, `{"task":"regression","targets":["y"],"views":[{"name":"v","columns":["a","b"],"file":false}]}`, text[notesKey])
-}
-
-// TestDataManual holds docs/data.md to the types and the flags that there are.
+// TestDataManual holds docs/guide/data.md to the types and the flags that there are.
 func TestDataManual(t *testing.T) {
-	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "data.md"))
+	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "data.md"))
 	require.NoError(t, err)
 	for _, typ := range table.Types {
 		assert.Contains(t, string(manual), "`"+string(typ)+"`")
@@ -204,7 +194,7 @@ task: regression (column price has numbers)
 		{"-as *=none", "-as leaves the view of the model without columns"},
 		{"-as city=number", `d.csv: row 1 (line 2), column 4 "city": "Ulm" is not a number: -as 'city=text' takes all of the column for text`},
 		{"-as built=date(d.m.y)", `d.csv: row 1 (line 2), column 5 "built": "2010-05-01" is not a date(d.m.y)`},
-		{"-view country -missing maybe", `--missing must be one of "refuse","drop","impute","views" but got "maybe"`},
+		{"-view country -missing maybe", `--missing must be one of "impute","drop","refuse","views" but got "maybe"`},
 	} {
 		status, _, stderr := command(t, nil, "", append([]string{"fit", "d.csv", "-target", "price"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, console.StatusInput, status, c.args)
@@ -253,7 +243,7 @@ func TestJoin(t *testing.T) {
 
 	// A row without a partner.
 	require.NoError(t, os.WriteFile("z.csv", []byte(strings.Replace(z.String(), ",p4\n", ",p44\n", 1)), 0o600))
-	status, _, stderr = command(t, nil, "", fit...)
+	status, _, stderr = command(t, nil, "", append(fit, "-missing", "refuse")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: y.csv: row 5 (line 6), column 1 \"who\": not every file has a row for \"p4\": "+
 		"-missing impute fills in what is missing, -missing drop leaves out such rows (1 of 24)\n", stderr)
@@ -334,9 +324,9 @@ func TestTargets(t *testing.T) {
 	status, stderr = fit("-target word,rare")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `"low" is not a number: text is learned one column at a time, by -task binary or multiclass, or as labels`)
-	status, stderr = fit("-target gap")
+	status, stderr = fit("-target gap -missing refuse")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: d.csv: row 10 (line 11), column 6 \"gap\": the cell is empty: -missing drop leaves out rows without a target\n", stderr)
+	assert.Equal(t, "mkl: d.csv: row 10 (line 11), column 6 \"gap\": the cell is empty: -missing impute or drop leaves out rows without a target\n", stderr)
 
 	status, stderr = fit("-target grade -time 1ns")
 	assert.Equal(t, console.StatusOK, status)
@@ -349,7 +339,7 @@ func TestTargets(t *testing.T) {
 		assert.Equal(t, console.StatusOK, status, model)
 		assert.Contains(t, stderr, "column rare: 1 class of one sample (c): what is predicted of such a class is little more than a guess\n", model)
 	}
-	status, stderr = fit("-target gap -missing impute -time 1ns")
+	status, stderr = fit("-target gap -time 1ns")
 	assert.Equal(t, console.StatusOK, status)
 	assert.Contains(t, stderr, "1 of 130 rows left out, where something is missing: d.csv: row 10 (line 11), column 6 \"gap\": the target is missing\n")
 }
@@ -380,7 +370,7 @@ func TestFormats(t *testing.T) {
 	status, stdout, stderr = command(t, nil, "", "fit", "d.csv.gz", "-target", "y", "-time", "1ns", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "d.csv.gz: 24 samples")
-	assert.Equal(t, "plan: left out: id (text that is different in every row)\ntask: regression (column y has numbers)\n", stderr)
+	assert.Equal(t, "plan: warning: nothing is learned from id (text that is different in every row)\ntask: regression (column y has numbers)\n", stderr)
 	status, _, stderr = command(t, nil, "", "evaluate", "m", "d.csv.gz")
 	require.Equal(t, console.StatusOK, status, stderr)
 

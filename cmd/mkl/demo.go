@@ -1,24 +1,31 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/atomicfile"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/motorcycle"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/picture"
+	"github.com/bmkl/bmkl/cmd/internal/atomicfile"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/measure"
+	"github.com/bmkl/bmkl/cmd/internal/motorcycle"
+	"github.com/bmkl/bmkl/cmd/internal/picture"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/fitting"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/report"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // demoCmd is mkl demo.
 type demoCmd struct {
-	Output  string `short:"o" default:"motorcycle.svg" placeholder:"FILE" help:"Picture to write, .svg or .png (${default})."`
-	Seed    uint64 `default:"1" help:"Seed of the random start."`
-	JSON    bool   `name:"json" help:"Print JSON."`
-	Workers int    `help:"Most goroutines at work; 0 means one for each processor."`
+	Output string `short:"o" default:"motorcycle.svg" placeholder:"FILE" help:"Picture to write, .svg or .png (${default})."`
+	Seed   uint64 `default:"1" help:"Seed of the random start."`
+
+	console.JSONFlag    `embed:""`
+	console.WorkersFlag `embed:""`
 }
 
 // Run fits the Motorcycle data, draws the fit and reports.
@@ -37,18 +44,17 @@ func (c *demoCmd) Run(e *console.Env) error {
 	x := mkl.Column(times)
 	var views []mkl.View
 	for p := motorcycle.MinExponent; p <= motorcycle.MaxExponent; p++ {
-		views = append(views, mkl.View{X: x, Kernel: mkl.RBF{Width: math.Ldexp(1, p)}, Standardize: true})
+		views = append(views, mkl.View{X: x, Kernel: kernel.RBF{Width: math.Ldexp(1, p)}, Standardize: true})
 	}
-	bar := &sweepBar{env: e, quiet: c.JSON}
-	r := mkl.Regression{
-		Fitting: mkl.Fitting{Seed: c.Seed, Workers: c.Workers, Progress: bar.show}, Lambda: sparsePrior, Omega: sparsePrior,
-	}
-	m, err := bar.finish(asModel(r.Fit(e.Ctx, views, accel)))
+	m, err := fitting.Run(e, c.JSON, 0, func(ctx context.Context, progress func(mkl.Progress)) (mkl.Model, error) {
+		f := mkl.Fitting{Seed: c.Seed, Workers: c.Workers, Progress: progress}
+		return model.AsModel(mkl.Regression{Fitting: f, Lambda: model.SparsePrior, Omega: model.SparsePrior}.Fit(ctx, views, accel))
+	})
 	if err != nil {
 		return err
 	}
-	rep := newReport(estimatorOf(m.Kind()), m, &notes{Task: taskRegression, Targets: []string{"accel"}})
-	rep.samples = true // they are few, and the picture shows them
+	rep := report.New(model.Of(m.Kind()), m, &notes.Notes{Task: model.Regression, Targets: []string{"accel"}})
+	rep.ListSamples = true // they are few, and the picture shows them
 	for i, s := range rep.Targets[0].Active {
 		rep.Targets[0].Active[i].At = []string{fmt.Sprintf("%.1f ms", times[s.Sample]), fmt.Sprintf("%.1f g", accel[s.Sample])}
 	}
@@ -60,7 +66,7 @@ func (c *demoCmd) Run(e *console.Env) error {
 	}
 	fmt.Fprintf(e.Stdout, "Motorcycle: head acceleration (g) at %d times (ms) after impact; 21 Gaussian kernels\n", len(times))
 	fmt.Fprintf(e.Stdout, "on the standardised time, sparse priors on kernels and samples\n\n")
-	if err := rep.print(e.Stdout); err != nil {
+	if err := rep.Print(e.Stdout); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.Stdout, "\npicture: %s\n", c.Output)
@@ -69,20 +75,20 @@ func (c *demoCmd) Run(e *console.Env) error {
 
 // drawMotorcycle draws the data, the samples in use filled, and the prediction with its
 // central 95 % interval.
-func drawMotorcycle(e *console.Env, path, format string, model *mkl.RegressionModel, times, accel []float64) error {
+func drawMotorcycle(e *console.Env, path, format string, of *mkl.RegressionModel, times, accel []float64) error {
 	const points = 400
 	lo, hi := 0.0, 60.0
 	c := picture.Curve{
 		Title: "Motorcycle", XLabel: "time after impact (ms)", YLabel: "head acceleration (g)",
 		X: times, Y: accel, Filled: make([]bool, len(times)),
 	}
-	for _, s := range model.ActiveSamples(0) {
+	for _, s := range of.ActiveSamples(0) {
 		c.Filled[s.Sample] = true
 	}
 	for i := range points + 1 {
 		c.At = append(c.At, lo+(hi-lo)*float64(i)/points)
 	}
-	mean, variance, err := model.Predict(mkl.Column(c.At))
+	mean, variance, err := of.Predict(mkl.Column(c.At))
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,13 @@ import (
 	"io"
 	"strings"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/onnx"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/saved"
+	"github.com/bmkl/bmkl/internal/encode"
 )
 
 // exportCmd is mkl export.
@@ -25,39 +29,39 @@ func (c *exportCmd) Run(e *console.Env) error {
 		return err
 	}
 	var file bytes.Buffer
-	m, err := loadTo(e, c.Model, &file)
+	m, err := saved.LoadTo(e, c.Model, &file)
 	if err != nil {
 		return err
 	}
-	if err := m.refuseTables("mkl export"); err != nil {
+	if err := m.RefuseTables("mkl export"); err != nil {
 		return err
 	}
 	var inputs []string
 	var features [][]string
 	for i, in := range m.Inputs() {
-		v := m.notes.Views[i]
+		v := m.Notes.Views[i]
 		if v.Strings != nil {
-			return console.Inputf("%s: view %s: kernels of strings cannot be exported: there are no operators that compare strings", c.Model, quoted(v.Name))
+			return console.Inputf("%s: view %s: kernels of strings cannot be exported: there are no operators that compare strings", c.Model, notes.Quoted(v.Name))
 		}
-		columns := plan.Features(v.plan())
+		columns := encode.Features(v.Features())
 		if v.Plan == nil && in.Cols != len(columns) {
-			columns = plan.Features(v.numbers(in.Cols))
+			columns = encode.Features(v.Numbers(in.Cols))
 		}
 		features = append(features, columns)
 		inputs = append(inputs, fmt.Sprintf("x%d (%s)", i+1, console.Plural(in.Cols, "column")))
 	}
-	notes := [][2]string{{"bmkl.kind", m.Kind()}}
+	keep := [][2]string{{"bmkl.kind", m.Kind()}}
 	for _, n := range []struct {
 		key   string
 		value any
-	}{{"bmkl.features", features}, {"bmkl.targets", m.notes.Targets}} {
+	}{{"bmkl.features", features}, {"bmkl.targets", m.Notes.Targets}} {
 		text, err := json.Marshal(n.value)
 		if err != nil {
 			return err
 		}
-		notes = append(notes, [2]string{n.key, string(text)})
+		keep = append(keep, [2]string{n.key, string(text)})
 	}
-	graph, err := onnx.Export(file.Bytes(), onnx.Options{Float32: c.Single, Notes: notes})
+	graph, err := onnx.Export(file.Bytes(), onnx.Options{Float32: c.Single, Notes: keep})
 	if err != nil {
 		return console.Inputf("%s: %s", c.Model, strings.TrimPrefix(err.Error(), "onnx: "))
 	}
@@ -67,20 +71,20 @@ func (c *exportCmd) Run(e *console.Env) error {
 	}); err != nil {
 		return err
 	}
-	for _, v := range m.notes.Views {
-		for _, line := range (plan.View{Columns: v.plan()}).Lines() {
+	for _, v := range m.Notes.Views {
+		for _, line := range (plan.View{Columns: v.Features()}).Lines() {
 			fmt.Fprintln(e.Stderr, "the graph takes features: "+line)
 		}
 	}
 	results := "mean, sd"
-	switch m.est.form {
-	case classes:
+	switch m.Estimator.Form {
+	case dataset.Classes:
 		results = "probability, label"
-	case labels:
+	case dataset.Labels:
 		results = "probability"
 	}
 	if c.Output != console.Standard {
-		fmt.Fprintf(e.Stdout, "%s: %s to %s, for the %s\n", c.Output, strings.Join(inputs, ", "), results, console.Plural(len(m.notes.Targets), "target")+" "+strings.Join(m.notes.Targets, ", "))
+		fmt.Fprintf(e.Stdout, "%s: %s to %s, for the %s\n", c.Output, strings.Join(inputs, ", "), results, console.Plural(len(m.Notes.Targets), "target")+" "+strings.Join(m.Notes.Targets, ", "))
 	}
 	return nil
 }

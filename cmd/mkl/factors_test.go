@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -124,9 +125,9 @@ func TestFactors(t *testing.T) {
 	defer f.Close()
 	fit, err := mkl.LoadAs[*mkl.FactorAnalysisModel](f)
 	require.NoError(t, err)
-	var n notes
-	require.NoError(t, json.Unmarshal([]byte(fit.Notes()[notesKey]), &n))
-	var y mkl.Dense
+	var n notes.Notes
+	require.NoError(t, json.Unmarshal([]byte(fit.Notes()[notes.Key]), &n))
+	var y mkl.DenseTable
 	for _, row := range readCSV(t, answers(60, 80))[1:] {
 		var values []float64
 		for j, cell := range row[1:] {
@@ -161,7 +162,7 @@ func TestFactors(t *testing.T) {
 	assert.Contains(t, run("evaluate m s.csv"), "factors, 60 rows that the model was fitted to: errors on new rows are larger\n")
 
 	// A model that the library made has columns y1, y2, ….
-	loaded, err := mkl.FactorAnalysis{Factors: 1, Fitting: mkl.Fitting{MaxSweeps: 5}}.Fit(t.Context(), mkl.Dense{{1, 2, 4}, {2, 4, 7}, {1, 1, 1}})
+	loaded, err := mkl.FactorAnalysis{Factors: 1, Ascent: mkl.Ascent{MaxSweeps: 5}}.Fit(t.Context(), mkl.DenseTable{{1, 2, 4}, {2, 4, 7}, {1, 1, 1}})
 	require.NoError(t, err)
 	out, err := os.Create("own")
 	require.NoError(t, err)
@@ -225,10 +226,10 @@ func TestFactorEntries(t *testing.T) {
 		"fit r.csv -task factors -target user":                              `"p0" is not a number`,
 		"fit r.csv -task factors -factors 2 -missing drop":                  "-missing is not for -task factors, which learns from the entries that are there",
 		"cv r.csv -task factors -target rating":                             "cv is not for -task factors",
-		"complete m r.csv":                                                  "m: the model is of a list of entries: mkl predict fills in those that a table of user and film names",
+		"complete m r.csv":                                                  "m: the model is of a list of entries: mkl predict fills in the entries that a table of user and film names",
 		"transform m norow.csv":                                             `norow.csv: row 2 (line 3), column 1 "user": an entry without it has no place in the table`,
 		"transform m nofilm.csv":                                            `nofilm.csv: row 1 (line 2), column 2 "film": an entry without it has no place in the table`,
-		"transform m new.csv -id user":                                      "-id is not for a list of entries: its rows are those of column user",
+		"transform m new.csv -id user":                                      "-id is not for a list of entries: its rows are called by column user",
 		"report m -data r.csv":                                              "a report is not for models of factors",
 		"export m -o x.onnx":                                                "mkl export is not for models of factors",
 		"predict m text.csv":                                                "none of 2 rows can be predicted: text.csv: row 1",

@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/internal/testkit"
 )
 
-// TestModelsFit runs the fits of docs/models.md, one of each model, as they stand there.
+// TestModelsFit runs the fits of docs/guide/models.md, one of each model, as they stand there.
 func TestModelsFit(t *testing.T) {
 	testkit.NotShort(t)
 	t.Chdir("../..")
-	page, err := os.Open(filepath.Join("docs", "models.md"))
+	page, err := os.Open(filepath.Join("docs", "guide", "models.md"))
 	require.NoError(t, err)
 	defer page.Close()
 	fits := 0

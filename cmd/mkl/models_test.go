@@ -5,18 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/evaluation"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/report"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
@@ -24,7 +25,7 @@ import (
 
 // fitted fits a model to a file, checks that its report and that of the file are
 // the same, and returns it, both as text and as data.
-func fitted(t *testing.T, args ...string) (report, string) {
+func fitted(t *testing.T, args ...string) (report.Report, string) {
 	t.Helper()
 	fit := append([]string{"fit"}, append(args, "-o", "m")...)
 	status, text, stderr := command(t, nil, "", fit...)
@@ -33,13 +34,19 @@ func fitted(t *testing.T, args ...string) (report, string) {
 	require.Equal(t, console.StatusOK, status, stderr)
 	status, inspected, stderr := command(t, nil, "", "inspect", "m", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var r, loaded report
+	var r, loaded report.Report
 	require.NoError(t, json.Unmarshal([]byte(again), &r))
 	require.NoError(t, json.Unmarshal([]byte(inspected), &loaded))
+	body, seen := text, r.LeftOut // which only the fit has
+	r.LeftOut = nil
 	assert.Equal(t, r, loaded)
+	if seen != nil {
+		body = strings.Replace(text, seen.String()+"\n", "", 1)
+		assert.NotEqual(t, text, body)
+	}
 	status, inspected, stderr = command(t, nil, "", "inspect", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
-	_, body, ok := strings.Cut(text, "\n")
+	_, body, ok := strings.Cut(body, "\n")
 	require.True(t, ok)
 	body, _, _ = strings.Cut(body, "\nmodel: ")
 	assert.True(t, strings.HasSuffix(inspected, body), "%s\n%s", inspected, body)
@@ -66,7 +73,7 @@ func measured(t *testing.T, file string) map[string]float64 {
 	t.Helper()
 	status, stdout, stderr := command(t, nil, "", "evaluate", "m", file, "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var ev evaluation
+	var ev evaluation.Evaluation
 	require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 	require.Len(t, ev.Measures, 1)
 	return ev.Measures[0].Values
@@ -146,7 +153,7 @@ func TestAuto(t *testing.T) {
 	for i := range xz.Rows {
 		xz.Row(i)[0], xz.Row(i)[1] = x.At(i, 0), z.At(i, 0)
 	}
-	mean, variance, err := fromFile[*mkl.PoolModel](t).Predict(xz, noise)
+	mean, variance, err := fromFile[*mkl.AutoModel](t).Predict(xz, noise)
 	require.NoError(t, err)
 	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
 
@@ -230,29 +237,6 @@ func TestWarning(t *testing.T) {
 	}
 }
 
-// TestProbabilityColumns prints no probability as 0 or 1.
-func TestProbabilityColumns(t *testing.T) {
-	var c columns
-	p := []float64{0, 1, 0.25, 1e-300, 1 - 1e-16}
-	c.addProbability("p", func(i int) float64 { return p[i] })
-	var out strings.Builder
-	require.NoError(t, c.write(&out, len(p)))
-	assert.Equal(t, "p\n5e-324\n0.9999999999999999\n0.25\n1e-300\n0.9999999999999999\n", out.String())
-}
-
-func TestShortened(t *testing.T) {
-	for text, want := range map[string]string{
-		"rbf(width=2)": "rbf(width=2)",
-		"laplacian(width=4.431234,distance=manhattan) of ranks": "laplacian(width=4.431,distance=manhattan) of ranks",
-		"rbf(width=0.000123456789)":                             "rbf(width=0.0001235)",
-		"rbf(width=1.23456789e-10)":                             "rbf(width=1.235e-10)",
-		"rbf(width=[1,2,3,4,5])":                                "rbf(width=[1,2,3,4,5])",
-		"rbf(width=[1,2,3,4,5,6.789012])":                       "rbf(width=[1,2,3,4,…])",
-	} {
-		assert.Equal(t, want, shortened(text))
-	}
-}
-
 func TestMultiGPModel(t *testing.T) {
 	command(t, map[string]string{"d.csv": line()}, "")
 	r, text := fitted(t, "d.csv", "-target", "y", "-model", "mgp", "-family", "laplace",
@@ -331,6 +315,23 @@ func TestSpikeSlabModel(t *testing.T) {
 	requireOnesOwn(t, predicted(t, "d.csv"), mean, variance)
 }
 
+// Counts have means and intervals that are not negative.
+func TestCountModel(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,y\n")
+	for i := range 40 {
+		fmt.Fprintf(&text, "%g,%d\n", float64(i%10)/3, i%10*(i%3)/2)
+	}
+	command(t, map[string]string{"d.csv": text.String()}, "")
+	_, out := fitted(t, "d.csv", "-target", "y", "-task", "counts", "-kernels", "rbf(width=1)")
+	assert.Contains(t, out, "counts (mgp) of y")
+	p, err := fromFile[*mkl.CountModel](t).Predict(mkl.Column([]float64{0, 3}))
+	require.NoError(t, err)
+	mean, _ := p.Moments()
+	assert.Greater(t, mean[1], mean[0])
+	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.9)
+}
+
 // TestClassModels fits the same classes by every model that has them.
 func TestClassModels(t *testing.T) {
 	files := map[string]string{"f.csv": flowers()}
@@ -339,22 +340,22 @@ func TestClassModels(t *testing.T) {
 		own        bool // each class has its own kernel weights
 	}{
 		{"-task binary -target big -model mgp", "yes against no", false},
-		{"-task multiclass -target species -model mgp -family ard", "prior ARD", true},
+		{"-task multiclass -target species -model mgp -family ard", "\nno prior: each kernel's weight is set by maximum likelihood", true},
 		{"-task binary -target big -model probit", "binary (probit) of big", false},
 		{"-task multiclass -target species -model probit -rule wsum -restarts 1", "multiclass (probit) of species", false},
 		{"-task multiclass -target species -model probit -prior alpha=learn", "iris, other", false},
 		{"-task multiclass -target species -model probit -rule bin -prior alpha=2,1 -prior sigma=0.2", "iris, other", false},
 		{"-task multiclass -target species -model probit -kernels rbf(ard) -prior theta=2,0.5 -search sampling -sweeps 3", "iris, other", false},
-		{"-task multiclass -target species -model probit -kernels rbf(ard) -gibbs -chains 1 -draws 5 -thin 1", "1 chain of 10 sweeps, 5 draws kept", false},
+		{"-task multiclass -target species -model probit -kernels rbf(ard) -inference gibbs -chains 1 -draws 5 -thin 1", "1 chain of 10 sweeps, 5 draws kept", false},
 		{"-task multiclass -target species -model probit -rule wprod -kernels rbf(width={1,2}) -prior kappa=0.5 -prior xi=2", "iris, other", false},
 		{"-task binary -target big -model probit -rule wprod", "binary (probit) of big", false},
-		{"-task multiclass -target species -model probit -rule wsum -relevance", "iris, other", false},
-		{"-task multiclass -target species -model probit -rule wsum -map", "iris, other", false},
-		{"-task multiclass -target species -model probit -prune -prior alpha=1e-4,1e+5", "iris, other", false},
+		{"-task multiclass -target species -model probit -rule wsum -inference relevance", "iris, other", false},
+		{"-task multiclass -target species -model probit -rule wsum -inference map", "iris, other", false},
+		{"-task multiclass -target species -model probit -inference prune -prior alpha=1e-4,1e+5", "iris, other", false},
 		{"-task binary -target big -model mgp -family gig -hold omega=-1", "generalised inverse Gaussian", false},
 		{"-task multiclass -target species -model probit -rule bin -update structured -ridge 0.1", "iris, other", false},
 		{"-task multiclass -target species -model probit -class-prior virginica=2,0.5", "iris, other", false},
-		{"-task multiclass -target species -model probit -rule wsum -gibbs -chains 2 -draws 60 -thin 1", "2 chains of 120 sweeps, 120 draws kept", false},
+		{"-task multiclass -target species -model probit -rule wsum -inference gibbs -chains 2 -draws 60 -thin 1", "2 chains of 120 sweeps, 120 draws kept", false},
 	} {
 		if testing.Short() && i%3 != 0 {
 			continue
@@ -410,7 +411,7 @@ func TestMultitask(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(stdout, "of 2 kernels active"), stdout)
 	status, stdout, stderr = command(t, nil, "", "inspect", "s", "-json")
 	require.Equal(t, console.StatusOK, status, stderr)
-	var rep report
+	var rep report.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &rep))
 	require.Len(t, rep.Targets, 3)
 	for _, target := range rep.Targets {
@@ -424,39 +425,50 @@ func TestMultitask(t *testing.T) {
 	require.Equal(t, console.StatusOK, status, stderr)
 }
 
-// TestEstimators checks the table against the flags of mkl fit and the manual.
-func TestEstimators(t *testing.T) {
-	parser, err := kong.New(new(commands), kong.Vars(flagVars()))
-	require.NoError(t, err)
-	fit, err := parser.Parse([]string{"fit", "d.csv", "--target", "y"})
-	require.NoError(t, err)
-	var flags []string
-	for _, f := range fit.Flags() {
-		flags = append(flags, f.Name)
+// Data without noise are learned by every model of numbers, and predicted.
+func TestDataWithoutNoise(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("x,z,y\n")
+	for i := range 30 {
+		x, z := float64(i%6), float64(i/6)
+		rows.WriteString(number(x) + "," + number(z) + "," + number(10+2*x-3*z) + "\n")
 	}
-	var optional []string
-	for _, f := range new(fitCmd).optional() {
-		assert.Contains(t, flags, f.name)
-		optional = append(optional, f.name)
+	files := map[string]string{"d.csv": rows.String()}
+	for _, model := range []string{"auto", "mgp -kernels linear,constant", "bmkl -sweeps 200", "landmarks", "spikeslab"} {
+		status, _, stderr := command(t, files, "", strings.Fields("fit d.csv -target y -task regression -o m -model "+model)...)
+		require.Equal(t, console.StatusOK, status, "%s: %s", model, stderr)
+		status, stdout, stderr := command(t, nil, "", "evaluate", "m", "d.csv", "-json")
+		require.Equal(t, console.StatusOK, status, "%s: %s", model, stderr)
+		var ev evaluation.Evaluation
+		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
+		assert.Less(t, ev.Measures[0].Values["RMSE/SD"], 0.05, model)
+		files = nil
 	}
-	assert.ElementsMatch(t, optional, distinct(func(est *estimator) []string { return est.flags }))
+}
 
-	manual, err := os.ReadFile(filepath.Join("..", "..", "docs", "command.md"))
-	require.NoError(t, err)
-	seen := map[string]bool{}
-	for _, est := range estimators {
-		assert.False(t, seen[est.kind], "two estimators have models of kind %s", est.kind)
-		seen[est.kind] = true
-		assert.Same(t, est, estimatorOf(est.kind))
-		for _, task := range est.tasks {
-			assert.False(t, seen[est.model+task], "two estimators for -model %s -task %s", est.model, task)
-			seen[est.model+task] = true
-			row := "(?m)^\\| [^|]*`" + task + "`" // of the table of tasks
-			if est.model != modelBMKL {
-				row = "(?m)^\\| `" + est.model + "` \\|[^|]*`" + task + "`" // of the table of models
-			}
-			assert.Regexp(t, row, string(manual))
+// The default width of a kernel grows with the root of the number of columns, as distances do.
+func TestWidthsGrowWithColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	width := func(columns int) float64 {
+		var text strings.Builder
+		for j := range columns {
+			text.WriteString("x" + strconv.Itoa(j) + ",")
 		}
+		text.WriteString("y\n")
+		for range 60 {
+			for range columns {
+				text.WriteString(number(rng.NormFloat64()) + ",")
+			}
+			text.WriteString(number(rng.NormFloat64()) + "\n")
+		}
+		args := strings.Fields("fit d.csv -target y -task regression -model mgp -kernels rbf -sweeps 1 -json")
+		status, stdout, stderr := command(t, map[string]string{"d.csv": text.String()}, "", args...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		var r report.Report
+		require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+		w, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimPrefix(r.Kernels[0].Kernel, "rbf(width="), ")"), 64)
+		require.NoError(t, err)
+		return w
 	}
-	assert.Nil(t, estimatorOf("dials"))
+	assert.InDelta(t, 2, width(64)/width(16), 0.1)
 }

@@ -2,14 +2,21 @@ package main
 
 import (
 	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/measure"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/evaluation"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/report"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/saved"
 )
 
 // bare is a table without names: x, z, and three classes called by numbers.
@@ -65,7 +72,7 @@ func TestOfTraining(t *testing.T) {
 		stdout, _ := run(nil, "evaluate m "+file)
 		assert.Equal(t, of, strings.Contains(stdout, "samples that the model was fitted to: errors on new rows are larger\n"), file)
 		stdout, _ = run(nil, "evaluate m -json "+file)
-		var ev evaluation
+		var ev evaluation.Evaluation
 		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
 		assert.Equal(t, of, ev.Training)
 		_, stderr := run(nil, "compare m m -data "+file)
@@ -73,75 +80,67 @@ func TestOfTraining(t *testing.T) {
 	}
 }
 
-// Weights are told without what nobody knows, and kernels without what was told.
-func TestWeightsForPeople(t *testing.T) {
-	assert.Equal(t, "rbf(width=[1,2])", viewAndKernel("rbf(ard)", "rbf(width=[1,2])"))
-	assert.Equal(t, "laplacian(width=[1,2],distance=manhattan) of ranks",
-		viewAndKernel("laplacian(ard,distance=manhattan) of ranks", "laplacian(width=[1,2],distance=manhattan)"))
-	assert.Equal(t, "size  rbf(width=1)", viewAndKernel("size", "rbf(width=1)"))
-
-	est := estimatorOf("pool")
-	r := &report{est: est, Members: []memberReport{{"all", 1}}}
-	for i := range 24 {
-		k := kernelReport{View: "all: linear", Kernel: "linear", Weight: 1, Active: true}
-		if i >= 21 {
-			k.Weight = 0.01
-		}
-		r.Kernels = append(r.Kernels, k)
-	}
-	var b strings.Builder
-	require.NoError(t, r.printKernels(&b, r.Kernels))
-	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	assert.Equal(t, "24 of 24 kernels active: share, kernel, weight", lines[0])
-	assert.Equal(t, "  … and 3 below 1 % (-json lists all)", lines[len(lines)-1])
-	assert.Len(t, lines, 1+21+1)
-	assert.NotContains(t, b.String(), "±")
-}
-
-// Weights of a class whose function is constant are not listed as if they were large.
-func TestVanishedWeights(t *testing.T) {
-	est := estimatorOf("landmark-classifier")
-	kernel := func(w console.Number) []kernelReport {
-		return []kernelReport{{View: "x", Kernel: "rbf(width=1)", Weight: w, Active: true}}
-	}
-	r := &report{est: est, Classes: []string{"a", "b", "c"}, Targets: []targetReport{
-		{Name: "a", Kernels: kernel(0.5)}, {Name: "b", Kernels: kernel(3e-11)}, {Name: "c", Kernels: kernel(2e-6)},
-	}}
-	var b strings.Builder
-	require.NoError(t, r.print(&b))
-	assert.Equal(t, 2, strings.Count(b.String(), "100.0 %"))
-	assert.Contains(t, b.String(), "\nb\nno kernel active: no weight is above 3e-11, and the function of the class is constant\n\nc\n")
-}
-
 // A fit says what can be done with its model, on a terminal alone, and one that -time ended that it was that.
 func TestNext(t *testing.T) {
-	of := func(output string, r *report) string { return (&fitCmd{Output: output}).next(r) }
-	factors := &report{Factors: []factorReport{{}}}
-	assert.Equal(t, "next: the same with -o FILE keeps the model, to predict with it", of("", &report{}))
-	assert.Contains(t, of("m", &report{}), "next: mkl predict m FILE predicts new rows; mkl evaluate m FILE ")
+	of := func(output string, r *report.Report) string { return (&fitCmd{Output: output}).next(r) }
+	factors := &report.Report{Factors: []report.Factor{{}}}
+	assert.Equal(t, "next: the same with -o FILE keeps the model, to predict with it", of("", &report.Report{}))
+	assert.Contains(t, of("m", &report.Report{}), "next: mkl predict m FILE predicts new rows; mkl evaluate m FILE ")
 	assert.Equal(t, "next: mkl complete m FILE fills the gaps of a table", of("m", factors))
-	assert.Contains(t, (&fitCmd{Output: "m", factorFlags: factorFlags{Entries: "a,b,c"}}).next(factors), "mkl predict m FILE")
-	assert.Empty(t, of("-", &report{}))
+	assert.Contains(t, (&fitCmd{Output: "m", TableFlags: model.TableFlags{Entries: "a,b,c"}}).next(factors), "mkl predict m FILE")
+	assert.Empty(t, of("-", &report.Report{}))
 
 	var out, messages strings.Builder
-	rep := &report{est: estimatorOf("landmarks"), Reason: "cancelled", Sweeps: 3}
+	status, _, stderr := command(t, map[string]string{"d.csv": line()}, "", strings.Fields("fit d.csv -target y -view x -model spikeslab -sweeps 3 -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	m, err := saved.Load(env(t), "m")
+	require.NoError(t, err)
+	rep := report.New(m.Estimator, m.Model, m.Notes)
+	rep.Converged, rep.Reason, rep.Sweeps = false, "cancelled", 3
 	require.NoError(t, new(fitCmd).tell(&console.Env{Stdout: &out, Stderr: &messages}, rep, nil, nil, "headline"))
 	assert.Contains(t, out.String(), "headline\nNOT converged (-time is up) after 3 sweeps")
 	assert.Equal(t, "mkl: warning: the fit has NOT converged (-time is up) after 3 sweeps\n", messages.String())
 }
 
-// The baseline of classes is measured like the same probabilities of a model.
-func TestFrequencies(t *testing.T) {
-	class := []int{0, 2, 2, 0, 2, 1, 2}
-	var probability [][]float64
-	for range class {
-		probability = append(probability, []float64{2. / 7, 1. / 7, 4. / 7})
-	}
-	want, err := measure.Classes(class, probability)
+// The demonstration of the README draws its picture where it stands; git is not to take it for work.
+func TestDemoLeavesNothingToCommit(t *testing.T) {
+	ignored, err := os.ReadFile(filepath.Join("..", "..", ".gitignore"))
 	require.NoError(t, err)
-	got := frequencies(class)
-	assert.Len(t, got.Values, 3)
-	for name, v := range got.Values {
-		assert.InEpsilon(t, want[name], v, 1e-14, name)
+	assert.Contains(t, strings.Fields(string(ignored)), "/motorcycle.svg")
+}
+
+// Reports call the columns that a kernel sees by their names in the file, whichever were left out before.
+func TestColumnsByName(t *testing.T) {
+	var rows strings.Builder
+	rows.WriteString("same,width,depth,kind,y\n")
+	rng := rand.New(rand.NewPCG(4, 4))
+	for i := range 60 {
+		w, d := rng.NormFloat64(), rng.NormFloat64()
+		y := math.Sin(2*w) + math.Cos(2*d) + 0.3*rng.NormFloat64()
+		rows.WriteString("1," + number(w) + "," + number(d) + "," + []string{"old", "new"}[i%2] + "," + number(y) + "\n")
 	}
+	fit := func(args ...string) string {
+		t.Helper()
+		status, stdout, stderr := command(t, map[string]string{"d.csv": rows.String()}, "", append([]string{"fit", "d.csv", "-target=y"}, args...)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		return stdout + stderr
+	}
+	all := fit()
+	for _, name := range []string{"rbf(width=1) of width ", "rbf(width=1) of depth "} {
+		assert.Contains(t, all, name)
+	}
+	assert.NotContains(t, all, " of #")
+	views := fit("-view", "size=width,depth", "-view", "rest=kind")
+	assert.Contains(t, views, "size of depth  rbf(width=1)")
+	assert.NotContains(t, views, " of #")
+	alone := fit("-model=bmkl", "-sweeps=20")
+	assert.Contains(t, alone, " of ranks ")
+	assert.NotRegexp(t, `of ranks  laplacian`, alone)
+}
+
+// A table whose cells spaces separate is told from one of a single column.
+func TestSpacedCells(t *testing.T) {
+	status, _, stderr := command(t, map[string]string{"d.txt": "x y\n1 2\n3 4\n"}, "", "fit", "d.txt", "-target", "y")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `no column "y" (there are x y); the table has one column: if spaces separate its cells, -separator space`)
 }

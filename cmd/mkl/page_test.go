@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,7 +18,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/measure"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/evaluation"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/provenance"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/saved"
 )
 
 // outline is what a page is made of, a line for each heading, picture and table; it must be well-formed and ask for
@@ -190,16 +193,35 @@ Shares
 }
 
 // fittedLine is a model of the file d.csv, tested on it.
-func fittedLine(t *testing.T, args ...string) *tested {
+func fittedLine(t *testing.T, args ...string) *evaluation.Samples {
 	t.Helper()
 	command(t, map[string]string{"d.csv": line()}, "")
 	status, _, stderr := command(t, nil, "", append([]string{"fit", "d.csv", "-target", "y", "-o", "m"}, args...)...)
 	require.Equal(t, console.StatusOK, status, stderr)
-	c := pageFlags{Model: "m", Bins: 10, predictFlags: predictFlags{Interval: 0.95}}
-	m, err := c.tested(env(t), "d.csv")
+	m, err := evaluation.Test(env(t), &saved.Input{Model: "m", Data: "d.csv", Flags: saved.Flags{Interval: 0.95}}, "", 10)
 	require.NoError(t, err)
-	t.Cleanup(m.files.Close)
-	return m
+	t.Cleanup(m.Files.Close)
+	samples, err := m.Samples("a test")
+	require.NoError(t, err)
+	return samples
+}
+
+// columnsOf are the columns of a model by their names.
+func columnsOf(t *testing.T, m *evaluation.Samples) map[string]evaluation.Importance {
+	t.Helper()
+	all, err := m.Importances(env(t), rand.New(rand.NewPCG(1, 0)))
+	require.NoError(t, err)
+	at := map[string]evaluation.Importance{}
+	for _, one := range all.Columns {
+		at[one.Name] = one
+	}
+	return at
+}
+
+// varianceOf is the variance of numbers.
+func varianceOf(x []float64) float64 {
+	_, sd := measure.MeanSD(x)
+	return sd * sd
 }
 
 func env(t *testing.T) *console.Env {
@@ -210,44 +232,39 @@ func env(t *testing.T) *console.Env {
 // permute one leaves twice the variance of its part as squared error.
 func TestImportance(t *testing.T) {
 	m := fittedLine(t, "-model", "mgp", "-view", "both=x,z:linear,rbf(width=2)", "-view", "other=noise:rbf(width=2)")
-	views, columns, rows, all, err := m.importances(env(t), rand.New(rand.NewPCG(1, 0)))
+	all, err := m.Importances(env(t), rand.New(rand.NewPCG(1, 0)))
 	require.NoError(t, err)
-	assert.True(t, all)
-	assert.Equal(t, 24, rows)
+	views, columns := all.Views, all.Columns
+	assert.False(t, all.Left)
+	assert.Equal(t, 24, all.Rows)
 	x, z, _ := lineColumns(t)
 	variance := func(f func(i int) float64) float64 {
 		var part []float64
 		for i := range 24 {
 			part = append(part, f(i))
 		}
-		return presentVariance(part)
+		return varianceOf(part)
 	}
-	truth := presentVariance(m.main.Data.Numbers[m.truth[0]])
+	truth := varianceOf(m.Main.Data.Numbers[m.Truth[0]])
 	want := map[string]float64{
 		"x":     2 * variance(func(i int) float64 { return 2*x.At(i, 0) + math.Sin(x.At(i, 0)) }) / truth,
 		"z":     2 * variance(func(i int) float64 { return z.At(i, 0) / 2 }) / truth,
 		"noise": 0,
 	}
 	require.Len(t, columns, 3)
-	assert.Equal(t, "x", columns[0].name)
+	assert.Equal(t, "x", columns[0].Name)
 	for _, c := range columns {
-		assert.InDelta(t, want[c.name], c.rise, 3*c.se+0.02, c.name)
+		assert.InDelta(t, want[c.Name], c.Rise, 3*c.SE+0.02, c.Name)
 	}
 	require.Len(t, views, 2)
-	assert.Equal(t, "both", views[0].name)
-	assert.Greater(t, views[0].rise, columns[0].rise-3*columns[0].se)
+	assert.Equal(t, "both", views[0].Name)
+	assert.Greater(t, views[0].Rise, columns[0].Rise-3*columns[0].SE)
 }
 
 // TestDependence compares partial dependence with the mean prediction of files in which every sample has the value.
 func TestDependence(t *testing.T) {
 	m := fittedLine(t, "-model", "bmkl", "-view", "x,z,noise:linear,rbf(width=2)")
-	var c importance
-	for _, one := range m.columns() {
-		if one.name == "z" {
-			c = one
-		}
-	}
-	lines, values, err := m.dependence(env(t), c, 0.95, rand.New(rand.NewPCG(1, 0)))
+	lines, values, err := m.Dependence(env(t), columnsOf(t, m)["z"], 0.95, rand.New(rand.NewPCG(1, 0)))
 	require.NoError(t, err)
 	require.Len(t, lines, 1)
 	assert.Len(t, values, 24)
@@ -280,14 +297,11 @@ func TestDependence(t *testing.T) {
 // sample has both values.
 func TestSurface(t *testing.T) {
 	m := fittedLine(t, "-model", "bmkl", "-view", "x,z,noise:linear,rbf(width=2)")
-	at := map[string]importance{}
-	for _, one := range m.columns() {
-		at[one.name] = one
-	}
-	lines, gridX, gridZ, err := m.surface(env(t), at["x"], at["z"], 0.95, rand.New(rand.NewPCG(1, 0)))
+	at := columnsOf(t, m)
+	lines, gridX, gridZ, err := m.Surface(env(t), at["x"], at["z"], 0.95, rand.New(rand.NewPCG(1, 0)))
 	require.NoError(t, err)
 	require.Len(t, lines, 1)
-	require.Len(t, gridX, surfaceValues)
+	require.Len(t, gridX, 6)
 	require.Len(t, gridZ, 5, "all the values that there are")
 	_, _, noise := lineColumns(t)
 	for _, g := range []int{0, 4, 13, 29} {
@@ -308,12 +322,6 @@ func TestSurface(t *testing.T) {
 		}
 		assert.InDelta(t, mean, lines[0].Mean[g], 1e-9)
 	}
-	page := surfaceTable("x", "z", gridX, gridZ, lines[0], false)
-	assert.Equal(t, "Partial dependence of y on x (columns) and z (rows)", page.Caption)
-	assert.Len(t, page.Rows, len(gridZ))
-	assert.Equal(t, console.Figure(lines[0].Mean[7])+" ± "+console.Figure((lines[0].High[7]-lines[0].Low[7])/2), page.Rows[1][2])
-	assert.InDelta(t, 0, slices.Min(slices.Concat(page.Shades...)), 0)
-	assert.InDelta(t, 1, slices.Max(slices.Concat(page.Shades...)), 0)
 }
 
 // TestReportOnTrainingData demands that errors of the file of the fit, by whatever name, are called training
@@ -363,26 +371,6 @@ func TestDependenceOnText(t *testing.T) {
 	}
 }
 
-// TestShares works shares of two kernels out by hand, of which the second has a spread of four.
-func TestShares(t *testing.T) {
-	r := &report{est: estimatorOf("regression")}
-	n := &notes{Views: []viewNote{{Name: "a"}, {Name: "b"}}}
-	kernels := []kernelReport{{View: "a", Kernel: "rbf", Weight: -3, SD: 0.3}, {View: "b", Kernel: "linear", Weight: 0.25, SD: 0.05}}
-	s := sharesOf(r, n, kernels, []float64{1, 4})
-	require.Len(t, s.kernels, 2)
-	assert.InDelta(t, 0.75, s.kernels[0].value, 1e-12)
-	assert.InDelta(t, 0.25, s.kernels[1].value, 1e-12)
-	// d(3/(3+1)) = 1/16 d3 − 3/16 d1, with errors 0.3 and 0.2.
-	want := math.Hypot(0.3/16, 3*0.2/16)
-	assert.InDelta(t, want, s.kernels[0].sd, 1e-12)
-	assert.InDelta(t, want, s.kernels[1].sd, 1e-12)
-	assert.Equal(t, "a", s.views[0].view)
-	assert.InDelta(t, want, s.views[0].sd, 1e-12)
-	raw := sharesOf(r, n, kernels, nil)
-	assert.InDelta(t, 3/3.25, raw.kernels[0].value, 1e-12)
-	assert.Zero(t, sharesOf(r, n, []kernelReport{{View: "a"}}, nil).kernels[0].value)
-}
-
 // TestProvenance finds in a model what made it, and nothing of where it went or how it was computed.
 func TestProvenance(t *testing.T) {
 	text := line()
@@ -401,16 +389,13 @@ func TestProvenance(t *testing.T) {
 		require.NoError(t, os.Remove("m"))
 	}
 	require.NoError(t, os.WriteFile("m", first, 0o600))
-	m, err := load(env(t), "m")
+	m, err := saved.Load(env(t), "m")
 	require.NoError(t, err)
-	made := m.notes.Made
+	made := m.Notes.Made
 	require.NotNil(t, made)
 	assert.Equal(t, "mkl fit d.csv -target y -model bmkl -view 'a b=x,z:linear' -seed 3", made.Command)
 	assert.Equal(t, uint64(3), made.Seed)
 	sum := sha256.Sum256([]byte(text))
-	assert.Equal(t, []dataNote{{"d.csv", hex.EncodeToString(sum[:])}}, made.Data)
+	assert.Equal(t, []provenance.File{{Path: "d.csv", SHA256: hex.EncodeToString(sum[:])}}, made.Data)
 	assert.NotEmpty(t, made.Version)
-	assert.Equal(t, "mkl fit d.csv -target o", commandLine([]string{"fit", "d.csv", "-om.mkl", "-target", "o"}))
-	assert.Equal(t, `'it'\''s'`, shellWord("it's"))
-	assert.Equal(t, "''", shellWord(""))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console/consoletest"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
@@ -157,10 +157,10 @@ func TestPairs(t *testing.T) {
 	require.NoError(t, err)
 	m, ok := held.(*mkl.PairRegressionModel)
 	require.True(t, ok)
-	fresh, variance, err := m.Predict(mkl.Side{X: []mkl.Features{matrixOf(t, files["new-drugs.csv"], 1, 2)}},
-		mkl.Side{X: []mkl.Features{matrixOf(t, files["new-targets.csv"], 1, 2)}})
+	fresh, variance, err := m.Predict(mkl.PairSide{X: []mkl.Features{matrixOf(t, files["new-drugs.csv"], 1, 2)}},
+		mkl.PairSide{X: []mkl.Features{matrixOf(t, files["new-targets.csv"], 1, 2)}})
 	require.NoError(t, err)
-	known, _, err := m.Predict(mkl.Side{}, mkl.Side{})
+	known, _, err := m.Predict(mkl.PairSide{}, mkl.PairSide{})
 	require.NoError(t, err)
 
 	out, stderr := run("predict m.mkl all.csv -rows new-drugs.csv -columns new-targets.csv")

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console/consoletest"
 )
 
 // A fit that was cut off goes on from the file of -resume to the predictions of one that was not.
@@ -28,8 +28,8 @@ func TestResume(t *testing.T) {
 		{"-target kind -model probit", "-sweeps=3"},
 		{"-target kind -model probit -rule wsum -search sampling", "-sweeps=3"},
 		{"-target kind -model probit -prior alpha=learn", "-sweeps=3"},
-		{"-target kind -model probit -relevance", "-sweeps=3"},
-		{"-target kind -model probit -prune", "-sweeps=3"},
+		{"-target kind -model probit -inference relevance", "-sweeps=3"},
+		{"-target kind -model probit -inference prune", "-sweeps=3"},
 		{"-target * -task factors -factors 2", "-sweeps=3"},
 	} {
 		fit := func(model string, more ...string) (stderr string) {
@@ -67,7 +67,7 @@ func TestResumeInterrupted(t *testing.T) {
 	cancel()
 	consoletest.InFolder(t, map[string]string{"d.csv": waves(40)})
 	var stdout, stderr strings.Builder
-	status := run(ctx, strings.Fields("fit d.csv -target y -task regression -model bmkl -kernels rbf(width=1) -resume s"), nil, &stdout, &stderr)
+	status := program().Run(ctx, strings.Fields("fit d.csv -target y -task regression -model bmkl -kernels rbf(width=1) -resume s"), nil, &stdout, &stderr)
 	assert.Equal(t, console.StatusInterrupted, status)
 	assert.Contains(t, stderr.String(), "mkl: interrupted")
 }

@@ -18,8 +18,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console/consoletest"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/console/consoletest"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/report"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/sums"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/stat"
@@ -63,9 +65,9 @@ func TestPlanSumFit(t *testing.T) {
 	out := ok(files, "plan sample.csv -target y -landmarks 40 -kernels rbf(width=1),linear -o p.plan")
 	assert.Contains(t, out, "plan of 2 kernels on 40 landmarks")
 	hash := func(path string) [32]byte {
-		s, err := readSums(path)
+		s, err := sums.Read(path)
 		require.NoError(t, err)
-		return s.total.Hash()
+		return s.Total.Hash()
 	}
 	ok(nil, "sum all.csv -plan p.plan -o all.stat")
 	ok(nil, "sum part-1.csv part-2.csv part-3.csv part-4.csv -plan p.plan -o four.stat -workers 3")
@@ -112,7 +114,7 @@ func TestPlanSumFit(t *testing.T) {
 		{"fit even.stat -target y", "-target is not for sums"},
 		{"fit even.stat -missing drop", "-missing is not for sums"},
 		{"fit even.stat -resume s", "-resume is not for sums"},
-		{"fit even.stat -chains 3", "-chains is for -gibbs"},
+		{"fit even.stat -chains 3", "-chains is not for sums, whose plan is made"},
 		{"fit even.stat -time 1ns", "-time 1ns is up before there is a model"},
 		{"fit even.stat new.csv", "new.csv: the file is none that mkl sum wrote"},
 		{"fit new.csv even.stat -target y", "even.stat: a fit takes one table"},
@@ -127,9 +129,15 @@ func TestPlanSumFit(t *testing.T) {
 func TestSumMissing(t *testing.T) {
 	rows := hills(1, 40)
 	files := map[string]string{"d.csv": hillNames + rows, "gaps.csv": hillNames + rows + "1,,low,3\n,2,low,3\n1,2,low,\n"}
-	status, _, stderr := command(t, files, "", "plan", "d.csv", "-target", "y", "-landmarks", "9", "-kernels", "rbf", "-o", "p.plan")
+	status, _, stderr := command(t, files, "", "plan", "d.csv", "-target", "y", "-landmarks", "9", "-kernels", "rbf", "-o", "i.plan")
 	require.Equal(t, console.StatusOK, status, stderr)
-	status, out, stderr := command(t, nil, "", "sum", "gaps.csv", "-plan", "p.plan", "-o", "g.stat")
+	status, out, stderr := command(t, nil, "", "sum", "gaps.csv", "-plan", "i.plan", "-o", "i.stat")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, out, "42 samples of 1 table")
+	assert.Contains(t, stderr, "1 cell without a value that can be read, where the fit had none: filled in with ")
+	status, _, stderr = command(t, nil, "", "plan", "d.csv", "-target", "y", "-landmarks", "9", "-kernels", "rbf", "-missing", "refuse", "-o", "p.plan")
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, out, stderr = command(t, nil, "", "sum", "gaps.csv", "-plan", "p.plan", "-o", "g.stat")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, out, "40 samples of 1 table")
 	assert.Contains(t, stderr, "2 of 43 rows cannot be summed")
@@ -171,9 +179,9 @@ func TestSumInterrupted(t *testing.T) {
 		require.Equal(t, console.StatusOK, status, stderr)
 		return stdout, stderr
 	}
-	ok(files, "plan sample.csv -target y -landmarks 12 -kernels rbf(width=1),linear -o p.plan")
+	ok(files, "plan sample.csv -target y -landmarks 12 -kernels rbf(width=1),linear -missing refuse -o p.plan")
 	ok(nil, "sum a.csv b.csv c.csv -plan p.plan -o whole.stat")
-	want, err := readSums("whole.stat")
+	want, err := sums.Read("whole.stat")
 	require.NoError(t, err)
 
 	line := strings.Fields("sum a.csv b.csv c.csv -plan p.plan -o s.stat")
@@ -181,20 +189,20 @@ func TestSumInterrupted(t *testing.T) {
 	var half []byte // a file of sums with a table that is not done
 	for asked := int64(40); status != console.StatusOK; asked += 4 {
 		var errs bytes.Buffer
-		status = run(newCountdown(t, asked), line, nil, io.Discard, &errs)
+		status = program().Run(newCountdown(t, asked), line, nil, io.Discard, &errs)
 		if status == console.StatusOK {
 			break
 		}
 		require.Equal(t, console.StatusInterrupted, status, errs.String())
-		s, err := readSums("s.stat")
+		s, err := sums.Read("s.stat")
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // interrupted before a table was done
 		}
 		require.NoError(t, err)
-		if s.open != nil && !rows[s.open.Rows] {
-			rows[s.open.Rows] = true
+		if s.Open != nil && !rows[s.Open.Rows] {
+			rows[s.Open.Rows] = true
 			assert.Contains(t, errs.String(), "the same command goes on from s.stat")
-			assert.EqualValues(t, 0, s.open.Samples%stat.BlockSamples)
+			assert.EqualValues(t, 0, s.Open.Samples%stat.BlockSamples)
 			if len(rows) == 1 {
 				half, err = os.ReadFile("s.stat")
 				require.NoError(t, err)
@@ -207,19 +215,19 @@ func TestSumInterrupted(t *testing.T) {
 	for n := range rows { // the row of a block's last sample; one row before it was left out
 		assert.Equal(t, 1, n%stat.BlockSamples)
 	}
-	got, err := readSums("s.stat")
+	got, err := sums.Read("s.stat")
 	require.NoError(t, err)
-	assert.Equal(t, want.total.Hash(), got.total.Hash())
-	assert.Equal(t, want.parts, got.parts)
-	assert.Nil(t, got.open)
+	assert.Equal(t, want.Total.Hash(), got.Total.Hash())
+	assert.Equal(t, want.Parts, got.Parts)
+	assert.Nil(t, got.Open)
 
 	// A table that was changed before it was done begins anew.
 	require.NoError(t, os.WriteFile("s.stat", half, 0o666))
 	require.NoError(t, os.WriteFile("b.csv", []byte(hillNames+hills(6, 100)), 0o666))
 	ok(nil, strings.Join(line, " "))
-	got, err = readSums("s.stat")
+	got, err = sums.Read("s.stat")
 	require.NoError(t, err)
-	assert.EqualValues(t, 900, got.total.Samples())
+	assert.EqualValues(t, 900, got.Total.Samples())
 }
 
 // crests returns rows of a table of two numbers and a label of three.
@@ -254,7 +262,7 @@ func TestPlanSumFitLabels(t *testing.T) {
 		require.Equal(t, console.StatusOK, status, stderr)
 		return stdout
 	}
-	out := ok(files, "plan sample.csv -target kind -landmarks 30 -kernels rbf(width=1),linear -o p.plan")
+	out := ok(files, "plan sample.csv -target kind -landmarks 30 -kernels rbf(width=1),linear -missing refuse -o p.plan")
 	assert.Contains(t, out, "plan of 2 kernels on 30 landmarks")
 	ok(nil, "sum part-1.csv part-2.csv part-3.csv -plan p.plan -o all.stat")
 	ok(nil, "sum part-3.csv part-1.csv -plan p.plan -o odd.stat -workers 1")
@@ -319,15 +327,16 @@ func TestPlanOfStrings(t *testing.T) {
 	assert.NoFileExists(t, "p.plan")
 }
 
-// Above the limit of the exact models mkl fit takes landmarks by itself, and says so.
+// Above the limit of the exact models mkl fit pools members of all rows, and says so.
 func TestFitManyLabels(t *testing.T) {
 	testkit.NotShort(t)
 	files := map[string]string{"big.csv": "x,z,kind\n" + crests(1, mkl.DefaultExactSamples+500), "new.csv": "x,z,kind\n" + crests(2, 400)}
-	status, out, stderr := command(t, files, "", "fit", "big.csv", "-target", "kind", "-o", "m")
+	status, out, stderr := command(t, files, "", "fit", "big.csv", "-target", "kind", "-time", "5s", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Contains(t, out, "above 3000 samples kernels are taken with landmarks")
+	assert.Contains(t, out, "predictions of 700 samples held out")
 	assert.Greater(t, measured(t, "new.csv")["accuracy"], 0.85)
-	assert.EqualValues(t, mkl.DefaultExactSamples+500, fromFile[*mkl.PoolClassifierModel[string]](t).Landmarks().Observations())
+	names, _ := fromFile[*mkl.AutoClassifierModel[string]](t).Members()
+	assert.NotEmpty(t, names)
 }
 
 // The models of kernel weights learn from kernels with landmarks where they are told how many.
@@ -351,7 +360,7 @@ func TestFitOnLandmarks(t *testing.T) {
 		args := "fit d.csv -view x,z:rbf(width=1),linear -model bmkl -landmarks 12 -choose pivoted -sweeps 60 -json -o m -target " + learn
 		status, stdout, stderr := command(t, files, "", strings.Fields(args)...)
 		require.Equal(t, console.StatusOK, status, "%s: %s", learn, stderr)
-		var r report
+		var r report.Report
 		require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 		assert.Equal(t, 12, r.Samples, "those with weights")
 		status, _, stderr = command(t, nil, "", "predict", "m", "d.csv")

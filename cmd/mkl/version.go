@@ -2,87 +2,22 @@ package main
 
 import (
 	"fmt"
-	"runtime"
-	"runtime/debug"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/console"
-	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/provenance"
 )
 
 // versionCmd is mkl version.
 type versionCmd struct {
-	JSON bool `name:"json" help:"Print JSON."`
-}
-
-// version is what the program was built from, and what it runs on.
-type version struct {
-	Version      string `json:"version"`            // of the module, (devel) if it was built in a clone
-	Revision     string `json:"revision,omitempty"` // of the clone
-	Modified     bool   `json:"modified,omitempty"` // the clone had changes that were not committed
-	Time         string `json:"time,omitempty"`     // of the revision
-	Go           string `json:"go"`
-	Platform     string `json:"platform"`
-	Instructions string `json:"instructions"` // the instruction set of linear algebra
-}
-
-// buildInfo returns what the linker wrote into the program, nil if that is nothing.
-func buildInfo() *debug.BuildInfo {
-	info, _ := debug.ReadBuildInfo()
-	return info
-}
-
-// newVersion reads what the linker wrote into the program.
-func newVersion(info *debug.BuildInfo) version {
-	v := version{Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Instructions: la.InstructionSet()}
-	if info == nil {
-		return v
-	}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			v.Revision = s.Value
-		case "vcs.modified":
-			v.Modified = s.Value == "true"
-		case "vcs.time":
-			v.Time = s.Value
-		}
-	}
-	return v
+	console.JSONFlag `embed:""`
 }
 
 // Run prints the version.
 func (c *versionCmd) Run(e *console.Env) error {
-	v := newVersion(buildInfo())
+	v := provenance.Build()
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, v)
 	}
 	_, err := fmt.Fprintln(e.Stdout, v)
 	return err
-}
-
-// program says what was built, wherever it runs.
-func (v version) program() string {
-	text := fmt.Sprintf("mkl %s, %s", v.Version, v.Go)
-	if v.Revision != "" {
-		text += ", revision " + v.Revision
-	}
-	return text
-}
-
-// String is the version in a line or two.
-func (v version) String() string {
-	text := fmt.Sprintf("mkl %s, %s, %s, %s", v.Version, v.Go, v.Platform, v.Instructions)
-	if v.Revision != "" {
-		text += "\nrevision " + v.Revision
-		if v.Time != "" {
-			text += " of " + v.Time
-		}
-		if v.Modified {
-			text += ", with changes"
-		}
-	}
-	return text
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/stat"
 )
 
@@ -41,8 +42,8 @@ type learner struct {
 
 // begin makes the plan of the first days, kernels and landmarks, and learns of them.
 func begin(ctx context.Context, days []day) (*learner, error) {
-	g := mkl.LandmarkGP{Landmarks: mkl.Landmarks{Count: 60}}
-	plan, err := g.Begin(ctx, []mkl.View{{X: days[0].x, Kernel: mkl.RBF{}}, {X: days[0].x, Kernel: mkl.Linear{}}}, days[0].y)
+	g := mkl.LandmarkGP{Landmarks: &mkl.Landmarks{Count: 60}}
+	plan, err := g.Begin(ctx, []mkl.View{{X: days[0].x, Kernel: kernel.RBF{}}, {X: days[0].x, Kernel: kernel.Linear{}}}, days[0].y)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func begin(ctx context.Context, days []day) (*learner, error) {
 			return nil, err
 		}
 	}
-	l.model, err = plan.Fit(ctx, mkl.Fitting{}, l.sums)
+	l.model, err = plan.Fit(ctx, mkl.PlanFitting{}, l.sums)
 	return l, err
 }
 
@@ -82,7 +83,7 @@ func (l *learner) learn(ctx context.Context, today day) (err error) {
 		return err
 	}
 	l.days = l.days[1:]
-	l.model, err = l.model.Refit(ctx, mkl.Fitting{}, l.sums)
+	l.model, err = l.model.Refit(ctx, mkl.PlanFitting{}, l.sums)
 	return err
 }
 

@@ -1,7 +1,7 @@
 """Reads a model file of a regression and predicts with it, in NumPy: python3 read_model.py MODEL ROWS.csv
 
 The model is BMKLR with Gaussian kernels of columns as they are (mkl fit -model bmkl -raw-columns); what is printed are the
-means of the posterior, as mkl predict -unhealed has them. docs/model-file.md describes the file.
+means of the posterior, as mkl predict -unhealed has them. docs/theory/model-file.md describes the file.
 """
 import json
 import sys

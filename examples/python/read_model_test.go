@@ -14,6 +14,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // python finds a Python that has NumPy.
@@ -45,8 +46,8 @@ func TestReadModel(t *testing.T) {
 		at.Set(i, 1, float64(i*i%9-4)/4)
 		rows += fmt.Sprintf("%v,%v\n", at.At(i, 0), at.At(i, 1))
 	}
-	views := []mkl.View{{X: x, Kernel: mkl.RBF{Width: 0.5}}, {X: x, Kernel: mkl.RBF{Width: 2}}}
-	m, err := mkl.Regression{Fitting: mkl.Fitting{MaxSweeps: 5}}.Fit(t.Context(), views, y[:]...)
+	views := []mkl.View{{X: x, Kernel: kernel.RBF{Width: 0.5}}, {X: x, Kernel: kernel.RBF{Width: 2}}}
+	m, err := mkl.Regression{Ascent: mkl.Ascent{MaxSweeps: 5}}.Fit(t.Context(), views, y[:]...)
 	require.NoError(t, err)
 	want, err := m.PredictTargets(t.Context(), mkl.PredictOptions{Unhealed: true}, at)
 	require.NoError(t, err)

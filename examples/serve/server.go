@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"math"
 	"net"
@@ -92,9 +93,9 @@ func predictorOf(m mkl.Model) (predictor, error) {
 	case *mkl.RegressionModel:
 		return m.Predictor(mkl.PredictorOptions{})
 	case interface {
-		Predictor(mkl.ProcessPredictorOptions) (*mkl.ProcessPredictor, error)
+		Predictor(mkl.PredictorOptions) (*mkl.Predictor, error)
 	}: // Gaussian processes and their pools
-		return m.Predictor(mkl.ProcessPredictorOptions{})
+		return m.Predictor(mkl.PredictorOptions{})
 	}
 	return nil, fmt.Errorf("this example serves regressions of one target, not %v", m)
 }
@@ -147,10 +148,8 @@ func (s *server) handler() http.Handler {
 // predict answers {"x": [[…], …]}, a list for each of the model's inputs, by the mean and the standard
 // deviation.
 func (s *server) predict(w http.ResponseWriter, r *http.Request) {
-	var request struct {
-		X [][]float64 `json:"x"`
-	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBytes)).Decode(&request); err != nil {
+	x, err := question(http.MaxBytesReader(w, r.Body, mostBytes))
+	if err != nil {
 		var tooLarge *http.MaxBytesError
 		status := http.StatusBadRequest
 		if errors.As(err, &tooLarge) {
@@ -160,13 +159,42 @@ func (s *server) predict(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	begin := time.Now()
-	mean, variance, err := s.model.Load().Predict(request.X...)
+	mean, variance, err := s.model.Load().Predict(x...)
 	s.latency.add(time.Since(begin))
 	if err != nil { // not as many numbers as the model takes, or one that is not finite
 		answer(w, http.StatusUnprocessableEntity, failure{err.Error()})
 		return
 	}
 	answer(w, http.StatusOK, map[string]float64{"mean": mean, "sd": math.Sqrt(variance)})
+}
+
+// question reads the body of a question. A null is no number, and nothing may follow.
+func question(body io.Reader) (x [][]float64, err error) {
+	var request struct {
+		X [][]*float64 `json:"x"`
+	}
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&request); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		if err == nil {
+			err = errors.New("something follows the question")
+		}
+		return nil, err
+	}
+	for i, input := range request.X {
+		values := make([]float64, len(input))
+		for j, v := range input {
+			if v == nil {
+				return nil, fmt.Errorf("x[%d][%d] is null", i, j)
+			}
+			values[j] = *v
+		}
+		x = append(x, values)
+	}
+	return x, nil
 }
 
 type failure struct {

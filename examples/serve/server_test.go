@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // write fits y = slope·x and puts the model in place of the file, as the command does: whole, by renaming.
@@ -28,7 +29,7 @@ func write(t *testing.T, path string, slope float64) {
 		x[i] = float64(i) - 9.5
 		y[i] = slope*x[i] + 0.01*float64(i%3)
 	}
-	m, err := mkl.MultiGP{}.Fit(t.Context(), []mkl.View{{X: mkl.Column(x), Kernel: mkl.Linear{}}}, y)
+	m, err := mkl.MultiGP{}.Fit(t.Context(), []mkl.View{{X: mkl.Column(x), Kernel: kernel.Linear{}}}, y)
 	require.NoError(t, err)
 	var b bytes.Buffer
 	require.NoError(t, m.Save(&b))
@@ -147,6 +148,10 @@ func TestServiceRefuses(t *testing.T) {
 		{"POST", "/predict", `{"x": []}`, http.StatusUnprocessableEntity},
 		{"POST", "/predict", `{"x": [["a"]]}`, http.StatusBadRequest},
 		{"POST", "/predict", `{`, http.StatusBadRequest},
+		{"POST", "/predict", `{"x": [[null]]}`, http.StatusBadRequest},
+		{"POST", "/predict", `{"x": [[1]]} 2`, http.StatusBadRequest},
+		{"POST", "/predict", `{"x": [[1]]} {"x": [[1]]}`, http.StatusBadRequest},
+		{"POST", "/predict", `{"x": [[1]], "y": 2}`, http.StatusBadRequest},
 		{"POST", "/predict", `{"x": [[` + strings.Repeat("1,", mostBytes) + `1]]}`, http.StatusRequestEntityTooLarge},
 		{"GET", "/predict", "", http.StatusMethodNotAllowed},
 		{"GET", "/none", "", http.StatusNotFound},
@@ -194,7 +199,7 @@ func TestHistogram(t *testing.T) {
 
 func TestOnlyRegressions(t *testing.T) {
 	x := mkl.Column([]float64{1, 2, 3, 4})
-	m, err := mkl.MultiGPClassifier[string]{}.Fit(t.Context(), []mkl.View{{X: x, Kernel: mkl.Linear{}}}, []string{"a", "a", "b", "b"})
+	m, err := mkl.MultiGPClassifier[string]{}.Fit(t.Context(), []mkl.View{{X: x, Kernel: kernel.Linear{}}}, []string{"a", "a", "b", "b"})
 	require.NoError(t, err)
 	_, err = predictorOf(m)
 	assert.ErrorContains(t, err, "this example serves regressions of one target, not ")

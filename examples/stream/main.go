@@ -51,9 +51,9 @@ func load(path string) (predictor, error) {
 		return nil, err
 	}
 	defer f.Close()
-	m, err := mkl.LoadAs[*mkl.PoolModel](f)
+	m, err := mkl.LoadAs[*mkl.AutoModel](f)
 	if err != nil {
 		return nil, err
 	}
-	return m.Predictor(mkl.ProcessPredictorOptions{})
+	return m.Predictor(mkl.PredictorOptions{})
 }

@@ -23,7 +23,7 @@ import "math"
 // Source: the probabilities are equations 1.3 and 1.10, the means 1.6 and 1.7, of
 // T. Damoulas and M. Girolami, "Combining information with a Bayesian multi-class
 // multi-kernel pattern recognition machine"; the quadrature is derived in
-// docs/probit.md.
+// docs/theory/probit.md.
 type Cone struct {
 	a, d   []float64 // C−1, one for each variable but the i-th
 	lambda []float64 // C−1, λ(a_j·u + d_j)
@@ -130,7 +130,8 @@ func (c *Cone) integrate(moments bool) float64 {
 	}
 	u := c.mode()
 	if !moments && squares > coneSharp {
-		return c.sharp(u, 1/math.Sqrt(squares))
+		logZ, _ := c.sharp(u, 1/math.Sqrt(squares))
+		return logZ
 	}
 	step := 0.7 / math.Sqrt(squares)
 	clear(c.sum)

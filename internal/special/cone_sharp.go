@@ -6,17 +6,20 @@ import "math"
 // about as wide as narrow on a hump that is far wider. Panels on either side of the
 // mode, the first of that width and each twice as wide as the one before, see what is
 // close to it; further away an edge takes h from near its maximum to far below, and
-// halving the panel finds it.
-func (c *Cone) sharp(mode, narrow float64) float64 {
+// halving the panel finds it. It also returns how many panels it looked at.
+func (c *Cone) sharp(mode, narrow float64) (logZ float64, looked int) {
 	u, width := c.climb(mode, narrow)
 	top := c.at(u)
 	if top-top != 0 || math.IsNaN(width) {
 		if math.IsInf(top, -1) {
-			return top
+			return top, 0
 		}
-		return math.NaN()
+		return math.NaN(), 0
 	}
-	p := panels{cone: c, u: u, top: top, budget: mostPanels, within: 1e-14 * width}
+	// The result is top + log(total). A total that is nearer than the rounding of top changes nothing, and below that
+	// the halvings would follow the rounding of h.
+	rounding := 0x1p-50 * math.Abs(top)
+	p := panels{cone: c, u: u, top: top, budget: mostPanels, within: max(1e-14, rounding) * width}
 	var total float64
 	for _, side := range [...]float64{-1, 1} {
 		near := 0.0
@@ -25,10 +28,10 @@ func (c *Cone) sharp(mode, narrow float64) float64 {
 			if !(c.at(u+float64(side*far))-top > coneTail) {
 				break
 			}
-			p.within = max(p.within, 1e-15*total)
+			p.within = max(p.within, max(1e-15, float64(0.1*rounding))*total)
 		}
 	}
-	return top + Log(total) - logSqrt2Pi
+	return top + Log(total) - logSqrt2Pi, mostPanels - p.budget
 }
 
 // climb improves the mode u, which Newton's iteration found to about nine digits, to

@@ -3,6 +3,7 @@ package special
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -139,6 +140,29 @@ func TestConeOfSharpEdges(t *testing.T) {
 			}
 			assert.InDelta(t, 1, sum, 1e-11, "%v, ratio %g", m, ratio)
 		}
+	}
+}
+
+// Where y_i is so far from being the largest that h has no digits left for the edges, nothing is gained by halving.
+func TestConeOfSharpEdgesFarAway(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	m, sd := make([]float64, 20), make([]float64, 20)
+	var c Cone
+	for _, scale := range []float64{1e4, 1e6, 1e8, 1e10} {
+		for i := range m {
+			m[i], sd[i] = scale*rng.NormFloat64(), math.Exp(8*(rng.Float64()-0.5))
+		}
+		all := 0
+		for i := range m {
+			c.set(i, m, sd)
+			squares := 1.0
+			for _, a := range c.a {
+				squares += a * a
+			}
+			_, looked := c.sharp(c.mode(), 1/math.Sqrt(squares))
+			all += looked
+		}
+		assert.Less(t, all, 50*len(m), "scale %g", scale)
 	}
 }
 

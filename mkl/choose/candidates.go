@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // Targets is the candidate that fits an estimator of one target, such as [mkl.Auto.Fit],
@@ -130,18 +131,14 @@ func checkViews(views []mkl.View, n int) error {
 
 // square reports whether a view's X is a kernel or distance between all samples.
 func square(v mkl.View) bool {
-	switch v.Kernel.(type) {
-	case mkl.Precomputed, mkl.FromDistance:
-		return v.X.Rows == v.X.Cols
-	}
-	return false
+	return v.Kernel != nil && v.Kernel.Statistic().Kind == kernel.GivenStatistic && v.X.Rows == v.X.Cols
 }
 
-// rowsOf is the views of some samples. Views of one X go on sharing theirs.
+// rowsOf is the views of some samples. Views of one Input share their X.
 func rowsOf(views []mkl.View, rows []int) []mkl.View {
 	out := slices.Clone(views)
 	for i, v := range views {
-		first := slices.IndexFunc(views[:i], func(w mkl.View) bool { return sameMatrix(w.X, v.X) && square(w) == square(v) })
+		first := slices.IndexFunc(views[:i], func(w mkl.View) bool { return w.Input == v.Input })
 		switch {
 		case first >= 0:
 			out[i].X = out[first].X
@@ -176,11 +173,6 @@ func inputs(m mkl.Model, views []mkl.View, f Fold) (x []mkl.Features) {
 	return x
 }
 
-// sameMatrix reports whether two matrices are one.
-func sameMatrix(a, b mkl.Features) bool {
-	return a.Rows == b.Rows && a.Cols == b.Cols && a.Stride == b.Stride && len(a.Data) > 0 && len(b.Data) > 0 && &a.Data[0] == &b.Data[0]
-}
-
 // Mean is the baseline that predicts the mean of the training targets, with their
 // variance.
 func Mean(y []float64) Candidate {
@@ -204,6 +196,9 @@ func Mean(y []float64) Candidate {
 	}}
 }
 
+// mostClasses bounds the memory that the number of a class can ask for.
+const mostClasses = 1 << 24
+
 // Frequencies is the baseline that predicts how frequent the classes are among the
 // training samples, by Laplace's rule: (n_k + 1)/(n + K).
 func Frequencies(classes []int) Candidate {
@@ -214,15 +209,17 @@ func Frequencies(classes []int) Candidate {
 		if err := f.check("Fold", len(classes)); err != nil {
 			return nil, err
 		}
+		for i, k := range classes {
+			if k < 0 || k >= mostClasses {
+				return nil, fmt.Errorf("choose: classes[%d] is %d: classes count from 0 and are fewer than %d", i, k, mostClasses)
+			}
+		}
 		K := slices.Max(classes) + 1
 		p := make([]float64, K)
 		for k := range p {
 			p[k] = 1 / float64(len(f.Train)+K)
 		}
 		for _, i := range f.Train {
-			if classes[i] < 0 {
-				return nil, fmt.Errorf("choose: classes[%d] is %d", i, classes[i])
-			}
 			p[classes[i]] += 1 / float64(len(f.Train)+K)
 		}
 		return &Prediction{Probability: slices.Repeat([][]float64{p}, len(f.Test))}, nil
@@ -254,12 +251,16 @@ func linear(views []mkl.View) (all []mkl.View) {
 			all = append(all, v)
 			continue
 		}
-		if !slices.ContainsFunc(views[:i], func(w mkl.View) bool { return sameMatrix(w.X, v.X) }) {
-			all = append(all, mkl.View{Name: v.Name, X: v.X, Kernel: mkl.Linear{}, Standardize: true})
+		if !slices.ContainsFunc(views[:i], func(w mkl.View) bool { return w.Input == v.Input && w.X.Rows == v.X.Rows && w.X.Valid() && v.X.Valid() }) {
+			all = append(all, mkl.View{Name: v.Name, X: v.X, Input: v.Input, Kernel: kernel.Linear{}, Standardize: true})
 		}
 	}
 	if len(all) > 0 {
-		all = append(all, mkl.View{Name: "constant", X: all[0].X, Kernel: mkl.Constant{}})
+		constant := mkl.View{Name: "constant", X: all[0].X, Input: all[0].Input, Kernel: kernel.Constant{}}
+		if square(all[0]) {
+			constant.Input = "the constant of " + all[0].Input // which are features
+		}
+		all = append(all, constant)
 	}
 	return all
 }

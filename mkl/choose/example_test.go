@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/choose"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // Is a wave worth more than a straight line?
@@ -17,7 +18,7 @@ func Example() {
 		x = append(x, 6*math.Sin(float64(i*i)))
 		y = append(y, x[i]+3*math.Sin(x[i])+0.2*math.Cos(float64(7*i)))
 	}
-	views := []mkl.View{{X: mkl.Column(x), Kernel: mkl.RBF{Width: 1}}, {X: mkl.Column(x), Kernel: mkl.Linear{}}}
+	views := []mkl.View{{X: mkl.Column(x), Kernel: kernel.RBF{Width: 1}}, {X: mkl.Column(x), Kernel: kernel.Linear{}}}
 	folds, err := choose.Split(len(y), choose.Plan{Repeats: 2})
 	if err != nil {
 		log.Fatal(err)

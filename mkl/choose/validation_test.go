@@ -3,6 +3,7 @@ package choose
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // bent is a linear function of the first of three columns with a bend, and noise of
@@ -29,7 +31,7 @@ func bent(n int) (views []mkl.View, y []float64) {
 		}
 		y = append(y, 5+2*x.At(i, 0)+2*math.Abs(x.At(i, 1))+0.1*rng.NormFloat64())
 	}
-	return []mkl.View{{X: x, Kernel: mkl.RBF{Width: 2}, Standardize: true}, {X: x, Kernel: mkl.Linear{}, Standardize: true}}, y
+	return []mkl.View{{X: x, Kernel: kernel.RBF{Width: 2}, Standardize: true}, {X: x, Kernel: kernel.Linear{}, Standardize: true}}, y
 }
 
 func process(views []mkl.View, y []float64) Candidate {
@@ -131,7 +133,7 @@ func TestGivenKernels(t *testing.T) {
 			}
 		}
 	}
-	given := []mkl.View{{X: k, Kernel: mkl.Precomputed{}}}
+	given := []mkl.View{{X: k, Kernel: kernel.Precomputed{}}}
 	f := split(t, 30, Plan{})[0]
 	want, err := process(views, y).Learn(t.Context(), f)
 	require.NoError(t, err)
@@ -310,19 +312,21 @@ func TestLearnRefuses(t *testing.T) {
 		}
 	}
 	short := mkl.Features{Rows: 8, Cols: 3, Stride: 3, Data: make([]float64, 23)}
-	broken := append(views[:1:1], mkl.View{X: short, Kernel: mkl.Linear{}})
+	broken := append(views[:1:1], mkl.View{X: short, Kernel: kernel.Linear{}})
 	for _, c := range []Candidate{process(broken, y), classify(broken), Ridge(broken, y)} {
 		_, err := c.Learn(t.Context(), fine)
 		assert.EqualError(t, err, "choose: views[1].X: a 8×3 matrix of stride 3 needs more than its 23 elements", c.Name)
 	}
-	_, err := Frequencies([]int{0, -1, 1}).Learn(t.Context(), Fold{Train: []int{0, 1}, Test: []int{2}})
-	assert.EqualError(t, err, "choose: classes[1] is -1")
+	for _, class := range []int{-1, mostClasses, math.MaxInt} {
+		_, err := Frequencies([]int{0, class, 1}).Learn(t.Context(), Fold{Train: []int{0, 1}, Test: []int{2}})
+		assert.EqualError(t, err, fmt.Sprintf("choose: classes[1] is %d: classes count from 0 and are fewer than 16777216", class))
+	}
 }
 
 // Two views may begin at the same element and be different matrices.
 func TestViewsOfOneBeginning(t *testing.T) {
 	data := []float64{0, 1, 2, 3, 4, 5, 6, 7}
-	views := []mkl.View{{X: la.MatrixOf(2, 2, data)}, {X: mkl.Features{Rows: 2, Cols: 2, Stride: 4, Data: data}}}
+	views := []mkl.View{{X: la.MatrixOf(2, 2, data), Input: "x1"}, {X: mkl.Features{Rows: 2, Cols: 2, Stride: 4, Data: data}, Input: "x2"}}
 	got := rowsOf(views, []int{1})
 	assert.Equal(t, []float64{2, 3}, got[0].X.Row(0))
 	assert.Equal(t, []float64{4, 5}, got[1].X.Row(0))

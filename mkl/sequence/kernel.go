@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // Kernel is a measure of how similar two strings are. The kinds are those of this
@@ -320,7 +321,7 @@ func (k LocalAlignment) scaled(v, x, y float64) float64 {
 // given is the view of a kernel matrix. It is normalised already; that the view says so
 // makes every model ask for the kernel of a new string with itself.
 func given(k Kernel, x mkl.Features, indefinite bool) mkl.View {
-	return mkl.View{Name: k.String(), X: x, Kernel: mkl.Precomputed{AllowIndefinite: indefinite}, Normalize: true}
+	return mkl.View{Name: k.String(), X: x, Input: k.String(), Kernel: kernel.Precomputed{AllowIndefinite: indefinite}, Normalize: true}
 }
 
 func (k Spectrum) view(x mkl.Features) mkl.View       { return given(k, x, false) }
@@ -331,5 +332,5 @@ func (k Alignment) view(x mkl.Features) mkl.View      { return given(k, x, true)
 func (k LocalAlignment) view(x mkl.Features) mkl.View { return given(k, x, !k.Sum) }
 
 func (k Pairwise) view(x mkl.Features) mkl.View {
-	return mkl.View{Name: k.String(), X: x, Kernel: mkl.Linear{}, Normalize: true}
+	return mkl.View{Name: k.String(), X: x, Input: k.String(), Kernel: kernel.Linear{}, Normalize: true}
 }

@@ -313,12 +313,12 @@ func TestModels(t *testing.T) {
 	}
 	note, err := json.Marshal(set)
 	require.NoError(t, err)
-	fitting := mkl.Fitting{MaxSweeps: 20, Notes: map[string]string{"strings": string(note)}}
+	fitting, ascent := mkl.Fitting{Notes: map[string]string{"strings": string(note)}}, mkl.Ascent{MaxSweeps: 20}
 	other := randomStrings(Protein, 5, 10, 30, 4)
 	inputs, err := set.Inputs(context.Background(), other)
 	require.NoError(t, err)
 
-	regression, err := mkl.Regression{Fitting: fitting}.Fit(context.Background(), views, y)
+	regression, err := mkl.Regression{Fitting: fitting, Ascent: ascent}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	mean, variance, err := regression.Predict(inputs...)
 	require.NoError(t, err)
@@ -335,7 +335,7 @@ func TestModels(t *testing.T) {
 	assert.Equal(t, mean, mean2)
 	assert.Equal(t, variance, variance2)
 
-	probit, err := mkl.ProbitClassifier[string]{Fitting: fitting}.Fit(context.Background(), views, class)
+	probit, err := mkl.ProbitClassifier[string]{Fitting: fitting, Ascent: ascent}.Fit(context.Background(), views, class)
 	require.NoError(t, err)
 	_, _, err = probit.Predict(inputs...)
 	require.NoError(t, err)
@@ -344,7 +344,7 @@ func TestModels(t *testing.T) {
 	definite := &Set{Alphabet: Protein, Kernels: []Kernel{Mismatch{}, Oligomer{}, Subsequence{}, LocalAlignment{Sum: true}}, Strings: x}
 	views, err = definite.Views(context.Background())
 	require.NoError(t, err)
-	process, err := mkl.MultiGP{Fitting: fitting}.Fit(context.Background(), views, y)
+	process, err := mkl.MultiGP{Fitting: fitting, Climb: mkl.Climb{MaxSteps: 20}}.Fit(context.Background(), views, y)
 	require.NoError(t, err)
 	inputs, err = definite.Inputs(context.Background(), other)
 	require.NoError(t, err)
@@ -390,7 +390,7 @@ func TestComparer(t *testing.T) {
 	for i := range x {
 		y[i] = float64(strings.Count(x[i], "A")) + 0.01*float64(i)
 	}
-	model, err := mkl.Regression{Fitting: mkl.Fitting{MaxSweeps: 20}}.Fit(ctx, views, y)
+	model, err := mkl.Regression{Ascent: mkl.Ascent{MaxSweeps: 20}}.Fit(ctx, views, y)
 	require.NoError(t, err)
 	predictor, err := model.Predictor(mkl.PredictorOptions{})
 	require.NoError(t, err)

@@ -19,7 +19,7 @@ import (
 
 // density is the objective of [mgp.Evidence] for targets under ARD, written with
 // gonum: the log evidence of N(0, Σ e^{x_p}·K_p + σ²I), σ² = ε + e^{x_P}, and the prior of
-// the noise, as docs/mgp.md has them.
+// the noise, as docs/theory/mgp.md has them.
 type density struct {
 	k []la.Matrix[float64]
 	y []float64
@@ -76,7 +76,7 @@ func TestEvidenceEndsWhereGonumDoes(t *testing.T) {
 		}
 		k, err := vi.NewDense(d.k...)
 		require.NoError(t, err)
-		fit, err := mgp.Evidence{Family: mgp.ARD, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 300}}.Fit(context.Background(), k, d.y)
+		fit, err := mgp.Evidence{Family: mgp.FamilyFlat, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 300}}.Fit(context.Background(), k, d.y)
 		require.NoError(t, err)
 		s := fit.Posterior.State()
 		ours := make([]float64, len(d.k)+1)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // Model is a fitted model with a lower bound on its log evidence.
@@ -46,12 +47,12 @@ type Setting struct {
 	slopes func(mkl.Slopes)
 }
 
-// Apply prepares an estimator's settings for the search. A Tolerance of 0 becomes
-// 1e-8: gradients are exact only where a fit has converged.
-func (s Setting) Apply(f *mkl.Fitting) {
-	f.Slopes = s.slopes
-	if f.Tolerance == 0 {
-		f.Tolerance = 1e-8
+// Apply prepares an estimator for the search, given its Ascent and its Slopes. A Tolerance of 0 becomes 1e-8: gradients
+// are exact only where a fit has converged.
+func (s Setting) Apply(a *mkl.Ascent, slopes *func(mkl.Slopes)) {
+	*slopes = s.slopes
+	if a.Tolerance == 0 {
+		a.Tolerance = 1e-8
 	}
 }
 
@@ -67,15 +68,16 @@ type Result[M Model] struct {
 }
 
 // Fit maximises the lower bound that fit's model converges to over the logarithms of the
-// widths of all views whose kernel is an [mkl.RBF], [mkl.Laplacian],
-// [mkl.Categorical] or [mkl.FromDistance], neither centred nor normalised. A kernel with Widths or ARD has one
+// widths of all views whose kernel is an [kernel.RBF], [kernel.Laplacian],
+// [kernel.Matern], [kernel.RationalQuadratic],
+// [kernel.PowerExponential], [kernel.Categorical] or [kernel.FromDistance], neither centred nor normalised. A kernel with Widths or ARD has one
 // width for each feature. The search starts from the widths given, or from those that
 // the training samples give them. Every evaluation is a whole fit:
 //
 //	r, err := tune.Fit(ctx, tune.Search{}, views,
 //		func(ctx context.Context, s tune.Setting) (*mkl.RegressionModel, error) {
 //			e := mkl.Regression{}
-//			s.Apply(&e.Fitting)
+//			s.Apply(&e.Ascent, &e.Slopes)
 //			return e.Fit(ctx, s.Views, y)
 //		})
 //
@@ -83,7 +85,7 @@ type Result[M Model] struct {
 // fails later is no error: its widths count as infinitely bad. Widths that no
 // prior holds can overfit, one for each feature above all: check on other samples.
 //
-// Source of the gradients: docs/gradients.md.
+// Source of the gradients: docs/theory/gradients.md.
 func Fit[M Model](ctx context.Context, search Search, views []mkl.View, fit func(ctx context.Context, s Setting) (M, error)) (*Result[M], error) {
 	if search.MaxSteps <= 0 {
 		search.MaxSteps = 50
@@ -201,7 +203,7 @@ func (c *climb[M]) at(x []float64) (*point[M], error) {
 			widths[j] = special.Exp(rest[j])
 		}
 		rest = rest[n:]
-		s.Views[i].Kernel = withWidths(s.Views[i].Kernel, widths)
+		s.Views[i].Kernel = kernel.WithLengths(s.Views[i].Kernel, widths)
 	}
 	if c.sigmaG != 0 {
 		s.SigmaG = special.Exp(rest[0])
@@ -263,52 +265,10 @@ func (c *climb[M]) evaluate(x []float64) *point[M] {
 	return p
 }
 
-// oneWidth returns a kernel with ARD as the one whose widths are all alike, and
-// whether it is one.
-func oneWidth(k mkl.Kernel) (mkl.Kernel, bool) {
-	switch k := k.(type) {
-	case mkl.RBF:
-		if k.ARD {
-			if k.Width == 0 && k.Medians == 0 {
-				k.Medians = 1
-			}
-			k.ARD = false
-			return k, true
-		}
-	case mkl.Laplacian:
-		if k.ARD {
-			if k.Width == 0 && k.Medians == 0 {
-				k.Medians = 1
-			}
-			k.ARD, k.Manhattan = false, true
-			return k, true
-		}
+// oneWidth returns a kernel with ARD as the kernel with one width for all features, and whether it had ARD.
+func oneWidth(k kernel.Kernel) (kernel.Kernel, bool) {
+	if l, ok := k.(kernel.Learning); ok && l.Learns() {
+		return l.WithLearning(false), true
 	}
 	return k, false
-}
-
-// withWidths returns the kernel with other widths: a single one, or one for each feature
-// if the kernel has those.
-func withWidths(k mkl.Kernel, w []float64) mkl.Kernel {
-	switch k := k.(type) {
-	case mkl.RBF:
-		switch {
-		case k.ARD || k.Widths != nil:
-			return mkl.RBF{Widths: w}
-		case k.Scale != 0:
-			return mkl.RBF{Scale: w[0]}
-		}
-		return mkl.RBF{Width: w[0]}
-	case mkl.Laplacian:
-		if k.ARD || k.Widths != nil {
-			return mkl.Laplacian{Manhattan: true, Widths: w}
-		}
-		return mkl.Laplacian{Width: w[0], Manhattan: k.Manhattan}
-	case mkl.Categorical:
-		return mkl.Categorical{Width: w[0]}
-	case mkl.FromDistance:
-		k.Scale = w[0]
-		return k
-	}
-	return k
 }

@@ -2,7 +2,7 @@
 // Dataflow, Spark or, in the process itself, Prism:
 //
 //	p, s := beam.NewPipelineWithRoot()
-//	rows := beam.ParDo(s, &readFn{}, files)                   // a collection of mkl.Rows, of 8192 samples and more
+//	rows := beam.ParDo(s, &readFn{}, files)                   // a collection of mkl.TargetRows, of 8192 samples and more
 //	sums := scale.Sum(s, "gs://BUCKET/sensors.plan", rows)    // the file that mkl.Plan.Save or mkl plan wrote
 //	beam.ParDo0(s, &writeFn{}, sums)                          // one Sums: MarshalBinary, for plan.Fit
 //
@@ -51,14 +51,14 @@ type Sums struct{ *stat.Statistic }
 func init() {
 	beam.RegisterType(reflect.TypeFor[Sums]())
 	beam.RegisterCoder(reflect.TypeFor[Sums](), encodeSums, decodeSums)
-	beam.RegisterType(reflect.TypeFor[mkl.Rows]())
-	beam.RegisterCoder(reflect.TypeFor[mkl.Rows](), encodeRows, decodeRows)
-	register.DoFn2x1[mkl.Rows, func(Sums), error](&sumFn{})
+	beam.RegisterType(reflect.TypeFor[mkl.TargetRows]())
+	beam.RegisterCoder(reflect.TypeFor[mkl.TargetRows](), encodeRows, decodeRows)
+	register.DoFn2x1[mkl.TargetRows, func(Sums), error](&sumFn{})
 	register.Emitter1[Sums]()
 	register.Combiner1[Sums](&mergeFn{})
 }
 
-// Sum returns a collection of one [Sums], those of all samples of collections of [mkl.Rows] by the plan in
+// Sum returns a collection of one [Sums], those of all samples of collections of [mkl.TargetRows] by the plan in
 // the named file. Each element is one block or more, of which the last may have fewer than
 // [stat.BlockSamples] samples: elements should have that many or a multiple, for the sums of an element
 // take memory and time that do not depend on its size. Collections of several sources are summed apart,
@@ -96,14 +96,14 @@ func (f *sumFn) Setup(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	if f.plan, err = mkl.LoadPlan(file); err != nil {
+	if f.plan, err = mkl.LoadAs[*mkl.Plan](file); err != nil {
 		return fmt.Errorf("beam: plan %s: %w", f.Plan, err)
 	}
 	return nil
 }
 
 // ProcessElement emits the sums of an element.
-func (f *sumFn) ProcessElement(rows mkl.Rows, emit func(Sums)) (err error) {
+func (f *sumFn) ProcessElement(rows mkl.TargetRows, emit func(Sums)) (err error) {
 	defer func() {
 		if err != nil {
 			f.builder = nil // it may hold a part of the element, which will come again
@@ -146,7 +146,7 @@ func decodeSums(b []byte) (Sums, error) {
 
 // encodeRows writes the number of samples and of matrices, the targets, and of each matrix the number of
 // columns and the rows, little-endian.
-func encodeRows(r mkl.Rows) []byte {
+func encodeRows(r mkl.TargetRows) []byte {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(r.Y)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(r.X)))
 	numbers := func(v []float64) {
@@ -165,7 +165,7 @@ func encodeRows(r mkl.Rows) []byte {
 }
 
 // decodeRows reads what encodeRows wrote.
-func decodeRows(b []byte) (r mkl.Rows, err error) {
+func decodeRows(b []byte) (r mkl.TargetRows, err error) {
 	number := func() int {
 		if len(b) < 4 {
 			err = errors.New("beam: rows are cut short")

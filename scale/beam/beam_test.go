@@ -19,24 +19,25 @@ import (
 	"github.com/bmkl/bmkl/internal/cputime"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/stat"
 )
 
 func init() {
-	register.DoFn2x0[int64, func(mkl.Rows)](&drawFn{})
-	register.Emitter1[mkl.Rows]()
+	register.DoFn2x0[int64, func(mkl.TargetRows)](&drawFn{})
+	register.Emitter1[mkl.TargetRows]()
 	register.DoFn1x0[Sums](&keepFn{})
 }
 
 // draw draws block k; every fifth is short, as at the end of a file.
-func draw(k int64) mkl.Rows {
+func draw(k int64) mkl.TargetRows {
 	src := rand.New(rand.NewPCG(4, uint64(k)))
 	n := stat.BlockSamples
 	if k%5 == 4 {
 		n = 1000
 	}
 	x := la.NewMatrix[float64](n, 3)
-	r := mkl.Rows{X: []mkl.Features{x}}
+	r := mkl.TargetRows{X: []mkl.Features{x}}
 	for i := range n {
 		for j := range x.Cols {
 			x.Set(i, j, src.Float64())
@@ -48,7 +49,7 @@ func draw(k int64) mkl.Rows {
 
 type drawFn struct{}
 
-func (*drawFn) ProcessElement(k int64, emit func(mkl.Rows)) { emit(draw(k)) }
+func (*drawFn) ProcessElement(k int64, emit func(mkl.TargetRows)) { emit(draw(k)) }
 
 // keepFn keeps what a pipeline that runs in this process returned.
 type keepFn struct{}
@@ -66,8 +67,8 @@ func (*keepFn) ProcessElement(s Sums) {
 
 func newPlan(t testing.TB, landmarks int) *mkl.Plan {
 	sample := draw(4)
-	g := mkl.LandmarkGP{Landmarks: mkl.Landmarks{Count: landmarks}}
-	plan, err := g.Begin(t.Context(), []mkl.View{{X: sample.X[0], Kernel: mkl.RBF{Width: 0.7}}}, sample.Y)
+	g := mkl.LandmarkGP{Landmarks: &mkl.Landmarks{Count: landmarks}}
+	plan, err := g.Begin(t.Context(), []mkl.View{{X: sample.X[0], Kernel: kernel.RBF{Width: 0.7}}}, sample.Y)
 	require.NoError(t, err)
 	return plan
 }
@@ -130,7 +131,7 @@ func TestPipelineHasTheSumsOfGoroutines(t *testing.T) {
 	assert.EqualValues(t, 10*stat.BlockSamples+2*1000, got.Samples())
 	assert.Equal(t, want.Hash(), got.Hash())
 	assert.Equal(t, want.Hash(), onPrism(t, plan, 12, 3).Hash())
-	model, err := plan.Fit(t.Context(), mkl.Fitting{}, got)
+	model, err := plan.Fit(t.Context(), mkl.PlanFitting{}, got)
 	require.NoError(t, err)
 	assert.EqualValues(t, got.Samples(), model.Observations())
 }

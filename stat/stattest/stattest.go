@@ -1,5 +1,5 @@
-// Package stattest draws samples, block by block, for tests of what sums them: a block has the
-// same samples wherever it is drawn, and the sums the same hash.
+// Package stattest draws samples, block by block, for tests of programs that sum them. A block has the
+// same samples on every machine, so that the sums have the same hash.
 package stattest
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/bmkl/bmkl/stat"
 )
 
-// Layout is that of the samples: two views and a target.
+// Layout is the layout of the samples: two views and a target.
 var Layout = stat.Layout{Plan: [32]byte{7: 1}, Views: []int{5, 3}, Outputs: 1}
 
-// Block draws block k, of [stat.BlockSamples] samples, or of fewer in every tenth block, which
-// might be the last of a file.
+// Block draws block k of [stat.BlockSamples] samples. Every tenth block has fewer, like the last block of
+// a file.
 func Block(k int64) stat.Samples {
 	src := special.NewRand(rand.NewPCG(3, uint64(k)))
 	n := stat.BlockSamples

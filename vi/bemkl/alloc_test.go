@@ -8,13 +8,14 @@ import (
 
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // TestSweepAllocatesNothing counts the allocations of sweeps of either order.
 func TestSweepAllocatesNothing(t *testing.T) {
 	type fit struct {
 		vi.Objective
-		updates *schedule
+		updates *work.Schedule
 	}
 	for name, start := range map[string]func(p problem, workers int) fit{
 		"regression": func(p problem, workers int) fit {
@@ -37,13 +38,6 @@ func TestSweepAllocatesNothing(t *testing.T) {
 			require.NoError(t, err)
 			return fit{m, &m.updates}
 		},
-		"pairs": func(p problem, workers int) fit {
-			q := pairProblem{rows: p.N, cols: 40, Px: p.P, Pz: 2, R: 2, missing: 0.2}
-			kx, kz, y := q.draw(t, 1)
-			m, err := PairRegression{Components: q.R, Workers: workers}.model(testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...)), y)
-			require.NoError(t, err)
-			return fit{m, &m.updates}
-		},
 		"shared regression": func(p problem, workers int) fit {
 			r, k, y := p.shared(t, 1)
 			r.Workers = workers
@@ -63,9 +57,9 @@ func TestSweepAllocatesNothing(t *testing.T) {
 		for _, p := range []problem{problems[0], problems[5], problems[7]} {
 			for _, workers := range []int{1, 2} {
 				m := start(p, workers)
-				for _, done := range []int{0, firstSweeps} {
+				for _, done := range []int{0, work.FirstSweeps} {
 					allocs := testkit.LeastAllocs(workers, func() {
-						m.updates.done = done
+						m.updates.Done = done
 						if err := m.Sweep(nil); err != nil {
 							t.Error(err)
 						}

@@ -6,11 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/gram"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
+	"github.com/bmkl/bmkl/vi/internal/work"
+	"github.com/stretchr/testify/require"
 )
 
 // BenchmarkSweep times sweeps and, in turn with them, their factorisations alone:
@@ -21,7 +23,7 @@ func BenchmarkSweep(b *testing.B) {
 	type fit struct {
 		vi.Objective
 		*latent
-		updates *schedule
+		updates *work.Schedule
 	}
 	regression := func(b *testing.B, s problem, plain bool) fit {
 		r, k, y := s.draw(b, 1)
@@ -62,21 +64,21 @@ func BenchmarkSweep(b *testing.B) {
 				before := liveBytes()
 				m := s.model(b, s.p, plain)
 				require.NoError(b, m.Sweep(nil))
-				m.updates.done = firstSweeps // the accelerated order from here
+				m.updates.Done = work.FirstSweeps // the accelerated order from here
 				require.NoError(b, m.Sweep(nil))
 				words := float64(liveBytes()-before) / 8
-				factors := func(w *worker, r int) error {
-					formB(w.factor, m.gram, m.upsilon[r], w.d1, 0)
-					if err := la.Cholesky(&w.ws, w.factor); err != nil {
+				factors := func(w *intermediate.Worker, r int) error {
+					gram.Form(w.Factor, m.Gram, m.Upsilon[r], w.D1, 0)
+					if err := la.Cholesky(&w.WS, w.Factor); err != nil {
 						return err
 					}
-					la.CholeskyInvDiag(&w.ws, w.factor, w.d2)
+					la.CholeskyInvDiag(&w.WS, w.Factor, w.D2)
 					return nil
 				}
 				var ratio, sweep []float64
 				for b.Loop() {
 					start := time.Now()
-					require.NoError(b, m.crew.Each(factors))
+					require.NoError(b, m.Crew.Each(factors))
 					between := time.Now()
 					require.NoError(b, m.Sweep(nil))
 					m.Bound()

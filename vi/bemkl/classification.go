@@ -9,7 +9,9 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/label"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -37,21 +39,20 @@ import (
 type Classification struct {
 	Lambda, Gamma, Omega vi.Gamma // priors
 
-	// Margin is ν, the half-width of the gap between the classes on the scale of
-	// f. With 0 there is none, and the likelihood is that of the probit model. The
-	// supplement's gap counts in the fit and not in its normaliser; probabilities
-	// are then too near 0 and 1 (docs/reproductions.md).
+	// Margin is ν, the half-width of the gap between the classes on the scale of f. With 0 there is
+	// no gap, and the likelihood is the probit model's. The supplement's gap counts in the fit and
+	// not in its normaliser; probabilities are then too near 0 and 1 (docs/lab/reproductions.md).
 	Margin float64
 
-	// SigmaG is σ_g, the standard deviation of the intermediate outputs; 0 means
-	// 0.1. The supplement's formulas are those of σ_g = 1.
+	// SigmaG is σ_g, the standard deviation of the intermediate outputs; 0 means 0.1. The
+	// supplement's formulas have σ_g = 1.
 	SigmaG float64
 
 	Ascent vi.Ascent
 
 	// Plain leaves out the steps along the posterior's ridges that are not in
 	// the paper; sweeps then do exactly the published updates. See
-	// docs/acceleration.md.
+	// docs/theory/acceleration.md.
 	Plain bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -97,8 +98,8 @@ type ClassificationFit struct {
 }
 
 // Fit approximates the posterior given the kernels and the labels y, L×N, each
-// −1 or +1, or NaN where missing: that label is left out of the likelihood.
-// Errors are those of [Regression.Fit].
+// −1 or +1, or NaN where missing: that label is left out of the likelihood. It returns errors in
+// the same cases as [Regression.Fit].
 func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64]) (*ClassificationFit, error) {
 	m, err := c.model(k, y)
 	if err != nil {
@@ -111,7 +112,7 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 			c.Ascent.Progress(p)
 		}
 	}
-	p, rec, err := climb(ctx, ascent, m, NewClassificationPosterior)
+	p, rec, err := climb.Run(ctx, ascent, m, NewClassificationPosterior, ClassificationState.covariances)
 	if p == nil {
 		return nil, err
 	}
@@ -135,7 +136,7 @@ type classification struct {
 
 	precision []float64 // υ_o = 1/σ_g²
 	ones      []float64 // ε_o = 1
-	updates   schedule
+	updates   work.Schedule
 	published []float64 // PublishedTrace
 }
 
@@ -146,7 +147,9 @@ type ClassificationPriors struct {
 
 // validate returns an error that names the first prior that is not a distribution.
 func (p ClassificationPriors) validate() error {
-	return validatePriors([]namedGammas{{"Lambda", []vi.Gamma{p.Lambda}}, {"Gamma", []vi.Gamma{p.Gamma}}, {"Omega", []vi.Gamma{p.Omega}}})
+	return check.Parts(
+		conjugate.Prior("Lambda", p.Lambda), conjugate.Prior("Gamma", p.Gamma), conjugate.Prior("Omega", p.Omega),
+	)
 }
 
 // model checks the arguments and returns the initial state.
@@ -166,17 +169,32 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 	if err != nil {
 		return nil, err
 	}
-	L := y.Rows
-	P, D, N := k.Dims()
-	for o := range L {
+	if err := checkLabels(y, observed); err != nil {
+		return nil, err
+	}
+	m := c.newClassification(k, y, observed, pr, sigma)
+	if c.From != nil {
+		return m, m.resume(c.From)
+	}
+	return m, m.startAt(c.Start, c.Seed)
+}
+
+// checkLabels returns an error that names the first observed label that is not −1 or +1.
+func checkLabels(y, observed la.Matrix[float64]) error {
+	for o := range y.Rows {
 		for i, v := range y.Row(o) {
 			missing := observed.Rows > 0 && observed.At(o, i) == 0
-			if !missing && !isLabel(v) {
-				return nil, fmt.Errorf("vi: y: entry (%d, %d) is %g: labels are −1 and +1, NaN where missing", o, i, v)
+			if !missing && !label.Is(v) {
+				return fmt.Errorf("vi: y: entry (%d, %d) is %g: labels are −1 and +1, NaN where missing", o, i, v)
 			}
 		}
 	}
+	return nil
+}
 
+// newClassification returns the factors at their priors, with the updates of the sweeps.
+func (c Classification) newClassification(k vi.Kernels, y, observed la.Matrix[float64], pr ClassificationPriors, sigma float64) *classification {
+	L, N := y.Rows, y.Cols
 	m := &classification{
 		layers: newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, c.Workers),
 		y:      y, margin: c.Margin, sigmaG: sigma, priors: pr,
@@ -189,34 +207,35 @@ func (c Classification) model(k vi.Kernels, y la.Matrix[float64]) (*classificati
 		m.ones = append(m.ones, 1)
 	}
 	u := m.order()
-	m.updates.settled = u.plain()
+	m.updates.Settled = u.plain()
 	if !c.Plain {
 		p := newPlane(m.latent, m.reads, &m.gamma, m.ones, m.f, m.gTarget, leastRounds)
-		m.updates = schedule{first: u.plain(), settled: p.order(u)}
+		m.updates = work.Schedule{First: u.plain(), Settled: p.order(u)}
 	}
-	if c.From != nil {
-		return m, m.resume(c.From)
-	}
-	start := c.Start
+	return m
+}
+
+// startAt sets a, G and E[f] to a start, drawn with the seed if it is nil.
+func (m *classification) startAt(start *ClassificationStart, seed uint64) error {
 	if start == nil {
-		start = randomClassificationStart(random.Source(c.Seed), y, P, D, c.Margin)
-	} else if err := start.validate(L, P, D, N); err != nil {
-		return nil, err
+		start = randomClassificationStart(random.Source(seed), m.y, m.P, m.D, m.margin)
+	} else if err := start.validate(m.L, m.P, m.D, m.N); err != nil {
+		return err
 	}
-	for o := range L {
+	for o := range m.L {
 		for i, v := range start.F.Row(o) {
-			if y.At(o, i) != 0 {
+			if m.y.At(o, i) != 0 {
 				m.f.Set(o, i, v)
 			}
 		}
 	}
-	return m, m.start(start.A, start.G)
+	return m.Start(start.A, start.G)
 }
 
 // checkScoreSettings returns σ_g with its default, or what is wrong with it or with the margin.
 func checkScoreSettings(margin, sigma float64) (float64, error) {
-	if !(margin >= 0) || math.IsInf(margin, 0) {
-		return 0, fmt.Errorf("vi: Margin is %g: it must be at least 0 and finite", margin)
+	if err := label.CheckMargin(margin); err != nil {
+		return 0, err
 	}
 	if sigma == 0 {
 		sigma = 0.1
@@ -227,16 +246,13 @@ func checkScoreSettings(margin, sigma float64) (float64, error) {
 	return sigma, nil
 }
 
-// isLabel reports whether v is a label.
-func isLabel(v float64) bool { return v == 1 || v == -1 }
-
 // resume continues from p.
 func (m *classification) resume(p *ClassificationPosterior) error {
-	if err := m.checkResume(m.L, &p.scorer); err != nil {
+	if err := m.checkResume(m.L, &p.scorer.core); err != nil {
 		return err
 	}
 	s := p.s
-	if err := m.layers.resume(p.lambdaShape, s.Lambda, s.A, m.precision, s.Gamma, s.Omega, s.BEMean, s.BECov); err != nil {
+	if err := m.layers.resume(p.core.LambdaShape, s.Lambda, s.A, m.precision, s.Gamma, s.Omega, s.BEMean, s.BECov); err != nil {
 		return err
 	}
 	m.updateScore() // with G at its prior mean
@@ -281,11 +297,11 @@ func (s *ClassificationStart) validate(L, P, D, N int) error {
 // order returns the updates of a sweep.
 func (m *classification) order() *updates {
 	return &updates{
-		lambda: m.updateLambda,
-		a:      work.Update{Name: "a", Step: func() error { return m.updateWeights(m.precision) }},
+		lambda: m.UpdateLambda,
+		a:      work.Update{Name: "a", Step: func() error { return m.UpdateWeights(m.precision) }},
 		g:      work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.precision, m.ones, m.f) }},
 		rest: []work.Update{
-			step("γ", m.updateGamma), step("ω", m.updateOmega),
+			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega),
 			{Name: "(b,e)", Step: func() error { return m.updateCombination(m.ones, m.f) }},
 		},
 		score: m.updateScore,
@@ -294,9 +310,9 @@ func (m *classification) order() *updates {
 }
 
 // Sweep implements [vi.Objective].
-func (m *classification) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
+func (m *classification) Sweep(done func(string)) error { return m.updates.Sweep(&m.Stop, done) }
 
-// updateScore is q(f), see truncatedScores.
+// updateScore is q(f), see label.Truncate.
 func (m *classification) updateScore() {
 	for o := range m.L {
 		loc := m.location.Row(o)
@@ -304,33 +320,15 @@ func (m *classification) updateScore() {
 			loc[i] = m.be.Mean[o]
 		}
 		m.addFit(o, o, m.be.Mean[m.L:], 1, loc)
-		m.logZ[o] = truncatedScores(m.margin, m.y.Row(o), loc, m.f.Row(o))
+		m.logZ[o] = label.Truncate(m.margin, m.y.Row(o), loc, m.f.Row(o))
 	}
-}
-
-// truncatedScores is q(f_i) = N(m_i, 1) restricted to y_i·f_i > ν, m = E[e]ᵀE[g] + E[b]. It
-// stores its mean m + y·h(ν − y·m) in f, h(x) = φ(x)/Φ(−x), and returns the logarithm of its
-// normalisers, Σ log Φ(y·m − ν); samples whose label y is 0 are left out.
-func truncatedScores(margin float64, y, location, f []float64) (logZ float64) {
-	for i, label := range y {
-		if label == 0 {
-			continue
-		}
-		x := margin - float64(label*location[i])
-		above, _, z := special.NormalAbove(x)
-		// m + y·h, as y·(ν + (h − x)): the part beyond the margin keeps its
-		// figures far out in the tail.
-		f[i] = label * (margin + (above - x))
-		logZ += z
-	}
-	return logZ
 }
 
 // updateScale moves along the ridge (a, G) → c(a, G), e → e/c, λ → λ/c², ω → c²ω,
 // which leaves the likelihood alone. As υ is fixed, the distance of G from its
 // prior mean grows with s = c² and the entropy of G rewards it: the bound changes
 // by −A·ln s − B(1/s − 1) − C(s − 1), as in regression, with A less by LNP/2 and
-// C more by ½υ Σ E[(g − aᵀk)²]. Derived in docs/acceleration.md.
+// C more by ½υ Σ E[(g − aᵀk)²]. Derived in docs/theory/acceleration.md.
 func (m *classification) updateScale() {
 	if s, ok := roots.Ridge(m.ridge()); ok {
 		m.rescale(s)
@@ -342,17 +340,17 @@ func (m *classification) ridge() (a, b, c float64) {
 	a, b, c = m.latent.ridge(&m.omega)
 	a -= float64(0.5 * float64(m.L*m.N*m.P))
 	for o := range m.L {
-		c += float64(0.5 * m.precision[o] * m.distance(o))
+		c += float64(0.5 * m.precision[o] * m.Distance(o))
 	}
 	return a, b, c
 }
 
-// Bound implements [vi.Objective]. The terms of f are those of f | b, e, g and of the
+// Bound implements [vi.Objective]. The terms of f are the mean log density of f | b, e, g and the
 // entropy of q(f), ½ E[(f − m)²] + log Z + ½ log 2π; Var(f) cancels between them.
 func (m *classification) Bound() float64 {
 	sum := m.layers.bound() + float64(0.5*m.shift())
 	for o := range m.L {
-		sum += m.gBound(o, m.precision[o], special.Log(m.precision[o]))
+		sum += m.GBound(o, m.precision[o], special.Log(m.precision[o]))
 		sum += m.logZ[o] - float64(0.5*m.residual(o, m.f))
 	}
 	return sum
@@ -361,18 +359,7 @@ func (m *classification) Bound() float64 {
 // shift returns Σ (E[f] − m)² over the observed labels.
 func (m *classification) shift() (sum float64) {
 	for o := range m.L {
-		sum += scoreShift(m.y.Row(o), m.location.Row(o), m.f.Row(o))
-	}
-	return sum
-}
-
-// scoreShift is shift of one row.
-func scoreShift(y, location, f []float64) (sum float64) {
-	for i, label := range y {
-		if label != 0 {
-			d := f[i] - location[i]
-			sum += float64(d * d)
-		}
+		sum += label.Shift(m.y.Row(o), m.location.Row(o), m.f.Row(o))
 	}
 	return sum
 }

@@ -4,16 +4,19 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/label"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 )
 
 // ClassificationState is everything a [ClassificationPosterior] is made of, like
 // [RegressionState].
 type ClassificationState struct {
 	Priors  ClassificationPriors
-	Margin  float64 // ν, 0 if there is none
+	Margin  float64 // ν, 0 without a margin
 	SigmaG  float64 // σ_g
 	Samples int     // N, the training samples
 
@@ -26,7 +29,7 @@ type ClassificationState struct {
 	BEMean []float64
 	BECov  la.Matrix[float64]
 
-	Gram la.Matrix[float64] // Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts
+	Gram la.Matrix[float64] // Σ_m K_m·K_mᵀ, D×D; only the upper triangle is read
 }
 
 // ClassificationPosterior is the approximate posterior of a [Classification].
@@ -47,7 +50,7 @@ func NewClassificationPosterior(s ClassificationState) (*ClassificationPosterior
 	}
 	err := layerState{
 		samples: s.Samples, lambda: s.Lambda, a: s.A, beMean: s.BEMean, beCov: s.BECov, gram: s.Gram,
-		omega: s.Omega, perOutput: []namedGammas{{"Gamma", s.Gamma}},
+		omega: s.Omega, perOutput: []check.Part{conjugate.Factors("Gamma", s.Gamma, s.Lambda.Rows)},
 	}.validate(s.Lambda.Rows)
 	if err != nil {
 		return nil, fmt.Errorf("vi: classification state: %w", err)
@@ -63,12 +66,12 @@ func wrapClassificationState(s ClassificationState) *ClassificationPosterior {
 		noise = append(noise, 1)
 	}
 	return &ClassificationPosterior{
-		scorer: scorer{
-			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols, samples: s.Samples,
-			lambdaShape: s.Priors.Lambda.Shape + 0.5, lambda: s.Lambda, a: s.A, gram: s.Gram,
-			upsilon: upsilon, noise: noise,
-			combination: splitCombination(s.BEMean, s.BECov, s.Lambda.Rows),
-		},
+		scorer: scorer{core: predictive.Scorer{
+			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols, Samples: s.Samples,
+			LambdaShape: s.Priors.Lambda.Shape + 0.5, Lambda: s.Lambda, A: s.A, Gram: s.Gram,
+			Upsilon: upsilon, Noise: noise,
+			Combinations: predictive.SplitCombination(s.BEMean, s.BECov, s.Lambda.Rows),
+		}},
 		s: s,
 	}
 }
@@ -77,18 +80,18 @@ func wrapClassificationState(s ClassificationState) *ClassificationPosterior {
 // posterior's own and must not be changed.
 func (p *ClassificationPosterior) State() ClassificationState { return p.s }
 
-// posterior returns the present state, copied but for the Gram matrix, which never changes.
-func (m *classification) posterior() *ClassificationPosterior {
+// Posterior returns the present state, copied but for the Gram matrix, which never changes.
+func (m *classification) Posterior() *ClassificationPosterior {
 	s := ClassificationState{
 		Priors:  m.priors,
 		Margin:  m.margin,
 		SigmaG:  m.sigmaG,
 		Samples: m.N,
-		Lambda:  la.MatrixOf(m.L, m.D, m.lambda.Scale).Clone(),
-		A:       m.aMean.Clone(),
+		Lambda:  la.MatrixOf(m.L, m.D, m.Lambda.Scale).Clone(),
+		A:       m.AMean.Clone(),
 		BEMean:  append([]float64(nil), m.be.Mean...),
 		BECov:   m.be.Cov.Clone(),
-		Gram:    m.gramUpper,
+		Gram:    m.GramUpper,
 	}
 	for o := range m.L {
 		s.Gamma = append(s.Gamma, m.gamma.At(o))
@@ -97,7 +100,7 @@ func (m *classification) posterior() *ClassificationPosterior {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
 	p := wrapClassificationState(s)
-	p.room = m.room()
+	p.core.Room = m.Room()
 	return p
 }
 
@@ -153,16 +156,8 @@ func (p *ClassificationPosterior) Predict(k vi.Kernels, opt vi.PredictOptions) (
 			if !opt.Published {
 				s = math.Sqrt(s)
 			}
-			row[t] = labelProbability(mean, s, p.s.Margin)
+			row[t] = label.Probability(mean, s, p.s.Margin)
 		}
 	}
 	return out, nil
-}
-
-// labelProbability returns the probability of +1 for a score that lies outside the margin's gap.
-// Both tails are in logarithms: neither underflows before the other.
-func labelProbability(mean, sd, margin float64) float64 {
-	pos := special.LogNormalCDF((mean - margin) / sd)
-	neg := special.LogNormalCDF((-margin - mean) / sd)
-	return 1 / (1 + special.Exp(neg-pos))
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // labels turns the problem's targets into labels.
@@ -42,7 +43,7 @@ func TestClassificationBoundRisesAtEveryUpdate(t *testing.T) {
 					require.NoError(t, err)
 					require.NoError(t, m.Sweep(nil))
 					last := m.Bound()
-					for i := range testkit.Fewer(firstSweeps+20, firstSweeps+5) {
+					for i := range testkit.Fewer(work.FirstSweeps+20, work.FirstSweeps+5) {
 						require.NoError(t, m.Sweep(func(name string) {
 							b := m.Bound()
 							require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
@@ -122,7 +123,7 @@ func TestClassificationWorkersDoNotChangeBits(t *testing.T) {
 				want = m
 				continue
 			}
-			assert.Equal(t, want.aMean, m.aMean, p.name)
+			assert.Equal(t, want.AMean, m.AMean, p.name)
 			assert.Equal(t, want.f, m.f, p.name)
 			assert.Equal(t, want.be.Cov, m.be.Cov, p.name)
 		}

@@ -53,7 +53,7 @@ func (c *commonWeights) memorise(m *work.Memory) {
 	m.Of(c.gamma.Scale, c.omega.Scale, c.be.Mean, c.be.Cov.Data)
 }
 
-// resume sets all factors to those of an earlier posterior.
+// resume sets all factors to the factors of an earlier posterior.
 func (c *commonWeights) resume(gamma, omega []vi.Gamma, beMean []float64, beCov la.Matrix[float64]) error {
 	for o := range c.L {
 		c.gamma.Resume(o, gamma[o])
@@ -103,14 +103,14 @@ func (c *commonWeights) beginCombination() {
 // where it is missing, and gTarget is Σ_i E[g_i]·t_i.
 func (c *commonWeights) combine(o int, l *latent, r int, eps float64, t, gTarget []float64) {
 	L, prec := c.L, c.be.Cov
-	prec.Set(o, o, c.gamma.Mean(o)+float64(l.count[r]*eps))
-	c.rhs[o] = eps * l.sumOver(t)
+	prec.Set(o, o, c.gamma.Mean(o)+float64(l.Count[r]*eps))
+	c.rhs[o] = eps * l.SumOver(t)
 	la.Axpy(eps, gTarget, c.rhs[L:])
 	for m := range l.P {
 		row := prec.Row(L + m)
-		row[o] = eps * l.gSum.At(r, m)
-		la.Axpy(eps, l.gGram[r].Row(m), row[L:])
-		la.Axpy(float64(eps*l.count[r]), l.gCov[r].Row(m), row[L:])
+		row[o] = eps * l.GSum.At(r, m)
+		la.Axpy(eps, l.GGram[r].Row(m), row[L:])
+		la.Axpy(float64(eps*l.Count[r]), l.GCov[r].Row(m), row[L:])
 	}
 }
 
@@ -140,7 +140,7 @@ func (c *commonWeights) rescale(s float64) {
 	la.Scal(1/s, c.ee.Data)
 }
 
-// roundoff returns that of the precision of b and e.
+// roundoff returns the round-off of the bound from the precision of b and e.
 func (c *commonWeights) roundoff() float64 {
 	return float64(work.Roundoff(len(c.be.Mean)) * 2 * c.be.Spread)
 }
@@ -148,12 +148,12 @@ func (c *commonWeights) roundoff() float64 {
 // fitRoundoff returns the round-off of the fitted values eᵀg + b of output o, which reads
 // row r of l; their residuals are of the size of the noise.
 func (c *commonWeights) fitRoundoff(o int, l *latent, r int, eps float64) float64 {
-	size := l.count[r] * c.be.Mean[o] * c.be.Mean[o]
+	size := l.Count[r] * c.be.Mean[o] * c.be.Mean[o]
 	for m := range l.P {
 		e := c.be.Mean[c.L+m]
-		size += float64(float64(e*e) * l.gGram[r].At(m, m))
+		size += float64(float64(e*e) * l.GGram[r].At(m, m))
 	}
-	return work.Difference(l.P+1, eps, l.count[r]/eps, size)
+	return work.Difference(l.P+1, eps, l.Count[r]/eps, size)
 }
 
 // bound returns the terms of γ, ω, b and e.

@@ -11,15 +11,10 @@ import (
 //
 //	−½·log|Λ + υS| = −½·Σ_d ln λ_d − ½·log|I + PS|.
 //
-// The last log determinant is concave in p: its tangent at the last factorisation, of
-// slopes v_d = [S(I + PS)⁻¹]_dd, is above it everywhere. With the tangent in its place the
-// bound is that of a plain sum over the weights, at most the true one, and equal to it at
-// the factorisation. Derived in docs/acceleration.md.
-
-// leastDetermined is what the factorisation can tell from 0 of 1 − E[λ_d]·Var(a_d), the
-// share of a_d that the targets determine. A slope that is too large by as much costs
-// nothing where λ_d grows and is cautious where it falls.
-const leastDetermined = 1e-14
+// The last log determinant is concave in p: its tangent at the last factorisation, of slopes v_d =
+// [S(I + PS)⁻¹]_dd, is above it everywhere. With the tangent instead of the log determinant the
+// bound is a plain sum over the weights, at most the true bound, and equal to it at the
+// factorisation. Derived in docs/theory/acceleration.md.
 
 // bestPrecision returns the E[λ_d] that is best with Cov[a] following, given
 // half = 1/β_λ + ½·E[a_d]² and pull = υ·v_d. The terms of the bound in it are
@@ -35,34 +30,34 @@ func bestPrecision(alpha, half, pull float64) (lambda, root float64) {
 
 // updateLambdaAndCovariance updates λ and Cov[a] jointly.
 func (l *latent) updateLambdaAndCovariance() {
-	prior := l.lambda.Prior
+	prior := l.Lambda.Prior
 	for r := range l.R {
-		a, scale, upsilon := l.aMean.Row(r), l.lambda.Scale[r*l.D:(r+1)*l.D], l.upsilon[r]
-		for d, v := range l.slope.Row(r) {
+		a, scale, upsilon := l.AMean.Row(r), l.Lambda.Scale[r*l.D:(r+1)*l.D], l.Upsilon[r]
+		for d, v := range l.Slope.Row(r) {
 			lambda, _ := bestPrecision(prior.Shape, 1/prior.Scale+float64(0.5*float64(a[d]*a[d])), upsilon*v)
-			scale[d] = lambda / l.lambda.Shape
+			scale[d] = lambda / l.Lambda.Shape
 		}
 		l.followCovariance(r)
 	}
 }
 
 // followCovariance gives aLogDet, aVar and aTrace the values with which the terms of Cov[a],
-// ½·aLogDet − ½·Σ_d E[λ_d]·aVar_d − ½·υ·aTrace, and their derivatives by λ and υ, are those
-// of the tangent. At the factorisation they are the moments of Cov[a]; elsewhere no
-// covariance need have them, and where λ_d has fallen far aVar_d can be negative.
+// ½·aLogDet − ½·Σ_d E[λ_d]·aVar_d − ½·υ·aTrace, and their derivatives by λ and υ, equal the tangent
+// and its derivatives. At the factorisation they are the moments of Cov[a]; elsewhere no covariance
+// need have them, and where λ_d has fallen far aVar_d can be negative.
 func (l *latent) followCovariance(r int) {
-	variance, upsilon := l.aVar.Row(r), l.upsilon[r]
+	variance, upsilon := l.AVar.Row(r), l.Upsilon[r]
 	var trace float64
 	var logs logSum
-	for d, v := range l.slope.Row(r) {
-		lambda := l.lambda.Mean(r*l.D + d)
+	for d, v := range l.Slope.Row(r) {
+		lambda := l.Lambda.Mean(r*l.D + d)
 		ratio := v / lambda
 		trace += ratio
 		variance[d] = (1 - float64(upsilon*ratio)) / lambda
 		logs.add(lambda)
 	}
-	l.aTrace[r] = trace
-	l.aLogDet[r] = -logs.value() - l.level[r] - float64(upsilon*trace)
+	l.ATrace[r] = trace
+	l.ALogDet[r] = -logs.value() - l.Level[r] - float64(upsilon*trace)
 }
 
 // logSum is a sum of logarithms, taken of the products of a few hundred numbers at a time.

@@ -7,9 +7,8 @@
 // [Regression] observes the scores of L outputs with noise; the outputs have sample
 // weights each and share the kernel weights. [SharedRegression] shares the sample
 // weights instead, and each output has kernel weights. [TaskRegression] shares the kernel
-// weights between tasks that have samples of their own. [Classification] observes the signs
-// of the scores. [PairRegression] and [PairClassification] observe products of the scores of
-// rows and those of columns.
+// weights between tasks that have samples of their own. [Classification] observes the signs of the
+// scores. The models of pairs of rows and columns are in package vi/kbmf.
 //
 // # Priors
 //
@@ -28,16 +27,15 @@
 // factorises once, which gives a direction, and then goes through rounds, 20 or more: a moves to
 // the best point of the plane of this direction and the last sweep's step while G and b follow,
 // the cheap factors are updated, and a step goes along the ridge on which a grows as e shrinks.
-// Models of pairs take plain sweeps from extrapolated starts. docs/acceleration.md and docs/kbmf.md
-// derive it.
+// docs/theory/acceleration.md derives these steps.
 //
 // # Sources
 //
 // M. Gönen, "A Bayesian multiple kernel learning framework for single and multiple
 // output regression", ECAI 2012; M. Gönen, "Bayesian efficient multiple kernel
-// learning", ICML 2012, with its supplement. docs/shared.md derives SharedRegression,
-// docs/tasks.md TaskRegression and TaskClassification, docs/missing-views.md Regression
-// with groups of samples, docs/kbmf.md PairRegression and PairClassification.
+// learning", ICML 2012, with its supplement. docs/theory/shared.md derives SharedRegression,
+// docs/theory/tasks.md TaskRegression and TaskClassification, docs/theory/missing-views.md Regression
+// with groups of samples.
 //
 // # Files
 //
@@ -45,7 +43,7 @@
 //	regression_posterior.go      its posterior; collapsed fits
 //	noise_groups.go              Regression with noise for each group of samples
 //	shared_regression.go         SharedRegression: model, state of a fit to complete targets
-//	shared_patterns.go           state of its fit to targets of which some are missing
+//	shared_patterns.go           state of its fit to targets with missing values
 //	shared_layers.go             what both have: updates given sums of G, bound
 //	shared_posterior.go          its posterior
 //	task_regression.go           TaskRegression: model, state of a fit, updates, bound
@@ -54,20 +52,10 @@
 //	task_classification_posterior.go  its posterior
 //	classification.go            Classification: model, state of a fit, updates, bound
 //	classification_posterior.go  its posterior and predictions of labels
-//	pair_regression.go           PairRegression: model, state of a fit, bound
-//	pair_classification.go       PairClassification: model, state of a fit, bound
-//	pair_layers.go               what both have: rows, columns, bias, the steps along ridges
-//	pair_side.go                 the rows or the columns: updates and terms of the bound
-//	pair_posterior.go            their posterior; predictions of many pairs
-//	pair_points.go               predictions of single pairs
-//	pair_healing.go              what heals the factors of new rows and columns
 //	latent.go    λ, a and G, which all have: state, starts, bound
-//	sample_weights.go  updates of λ and a
-//	intermediate.go    updates of G, and its distances from h and from targets
 //	common_weights.go  γ, ω, b and e of the models whose outputs share the kernel weights
 //	layers.go    these with λ, a and G of outputs of the same samples
 //	task_layers.go  these with λ, a and G of tasks with samples of their own
-//	samples.go   how many samples the columns of the kernels stand for
 //	start.go     random starts; checks of starts and targets
 //	schedule.go  the plain and the accelerated order of the updates
 //	parts.go     samples of a row that have a Cov[g] in common, where not all have
@@ -75,18 +63,14 @@
 //	parts_plane.go       the same of fits with such parts
 //	plane_sums.go        what the rounds know of G: its sums over samples
 //	plane_maximum.go     the bound on the plane and its maximum
-//	newton_step.go       the direction of a sweep, nearly that of Newton's method
+//	newton_step.go       the direction of a sweep, nearly the direction of Newton's method
 //	covariance_tangent.go  Cov[a] between factorisations, as a function of λ and υ
 //	kernel_mixing.go     the joint step of G and the kernel weights of several outputs
-//	ridge.go     the step along the ridge
 //	gradient.go  derivatives of the bound by the kernels and by σ_g and the margin
-//	predict.go   predictions from the moments of a posterior
 //	predictions.go  what a state of a fit predicts, for the record of its sweeps
 //	healing.go   predictions of a regression with variances as they should be far from the samples
 //	shared_healing.go    the same of outputs that share sample weights, which it whitens
 //	healer.go    what heals both, of many samples and of one
 //	projection.go  predictions from a few of the samples, with bounds
 //	snapshot.go  the states of fits, for journals
-//	triangles.go  the Gram matrix and the factor of a posterior in the memory of one matrix
-//	climb.go     the end of a fit: from its sweeps to the posterior
 package bemkl

@@ -15,11 +15,12 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
 	"github.com/bmkl/bmkl/vi/internal/sweeptest"
 )
 
 var (
-	gibbsRun   = flag.Bool("gibbs", false, "compare mean field with sampling on -data DIR/glass/glass.csv (minutes)")
+	gibbsRun   = flag.Bool("gibbs", false, "compare mean field with sampling on -data DIR/glass.csv (minutes)")
 	gibbsDraws = flag.Int("gibbsdraws", 3000, "draws kept; half as many are thrown away before")
 	gibbsSeed  = flag.Uint64("gibbsseed", 1, "seed of the split and of the sampler")
 )
@@ -240,7 +241,7 @@ func TestMeanFieldBesideSampling(t *testing.T) {
 		for _, v := range column.Data {
 			mean += v / float64(cut)
 		}
-		sd := math.Sqrt(variation(column.Data) / float64(cut-1))
+		sd := math.Sqrt(intermediate.Variation(column.Data) / float64(cut-1))
 		for i := range x.Rows {
 			x.Set(i, j, (x.At(i, j)-mean)/sd)
 		}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -113,7 +113,7 @@ func goldenRegression(t *testing.T, data []byte) {
 			continue
 		}
 		at := func(name string) string { return fmt.Sprintf("%s after sweep %d", name, i+1) }
-		s, p := after.State, m.posterior()
+		s, p := after.State, m.Posterior()
 		var upsilon, epsilon, shapes golden.Vec
 		for o := range f.Dims.L {
 			upsilon = append(upsilon, p.s.Upsilon[o].Scale)
@@ -121,8 +121,8 @@ func goldenRegression(t *testing.T, data []byte) {
 			shapes = append(shapes, p.s.Upsilon[o].Shape-s.UpsilonAlpha, p.s.Epsilon[o].Shape-s.EpsilonAlpha)
 		}
 		require.InDeltaSlice(t, make(golden.Vec, 2*f.Dims.L), shapes, 1e-12)
-		testkit.RequireClose(t, at("lambda"), s.LambdaBeta, m.lambda.Scale, goldenArrays)
-		testkit.RequireClose(t, at("a mean"), s.AMu, m.aMean, goldenArrays)
+		testkit.RequireClose(t, at("lambda"), s.LambdaBeta, m.Lambda.Scale, goldenArrays)
+		testkit.RequireClose(t, at("a mean"), s.AMu, m.AMean, goldenArrays)
 		rows := make([]int, f.Dims.D)
 		for d := range rows {
 			rows[d] = d
@@ -134,8 +134,8 @@ func goldenRegression(t *testing.T, data []byte) {
 			cov = append(cov, c)
 		}
 		testkit.RequireClose(t, at("a covariance"), s.ASigma, cov, goldenArrays)
-		testkit.RequireClose(t, at("g mean"), s.GMu, m.gMean, goldenArrays)
-		testkit.RequireClose(t, at("g covariance"), s.GSigma, m.gCov, goldenArrays)
+		testkit.RequireClose(t, at("g mean"), s.GMu, m.GMean, goldenArrays)
+		testkit.RequireClose(t, at("g covariance"), s.GSigma, m.GCov, goldenArrays)
 		testkit.RequireClose(t, at("gamma"), s.GammaBeta, m.gamma.Scale, goldenArrays)
 		testkit.RequireClose(t, at("omega"), s.OmegaBeta, m.omega.Scale, goldenArrays)
 		testkit.RequireClose(t, at("(b,e) mean"), s.BeMu, m.be.Mean, goldenArrays)
@@ -190,9 +190,9 @@ func goldenClassification(t *testing.T, data []byte) {
 			continue
 		}
 		at := func(name string) string { return fmt.Sprintf("%s after sweep %d", name, i+1) }
-		s, p := after.State, m.posterior()
-		testkit.RequireClose(t, at("lambda"), s.LambdaBeta, m.lambda.Scale, goldenArrays)
-		testkit.RequireClose(t, at("a mean"), s.AMu, m.aMean, goldenArrays)
+		s, p := after.State, m.Posterior()
+		testkit.RequireClose(t, at("lambda"), s.LambdaBeta, m.Lambda.Scale, goldenArrays)
+		testkit.RequireClose(t, at("a mean"), s.AMu, m.AMean, goldenArrays)
 		rows := make([]int, f.Dims.D)
 		for d := range rows {
 			rows[d] = d
@@ -209,8 +209,8 @@ func goldenClassification(t *testing.T, data []byte) {
 			}
 		}
 		testkit.RequireClose(t, at("a covariance"), s.ASigma, cov, goldenArrays)
-		testkit.RequireClose(t, at("g mean"), s.GMu, m.gMean, goldenArrays)
-		testkit.RequireClose(t, at("g covariance"), s.GSigma, m.gCov, goldenArrays)
+		testkit.RequireClose(t, at("g mean"), s.GMu, m.GMean, goldenArrays)
+		testkit.RequireClose(t, at("g covariance"), s.GSigma, m.GCov, goldenArrays)
 		testkit.RequireClose(t, at("gamma"), s.GammaBeta, m.gamma.Scale, goldenArrays)
 		testkit.RequireClose(t, at("omega"), s.OmegaBeta, m.omega.Scale, goldenArrays)
 		testkit.RequireClose(t, at("(b,e) mean"), s.BeMu, m.be.Mean, goldenArrays)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/gram"
 )
 
 // BoundGradient calls each with the derivative of the lower bound by the entries of
@@ -23,12 +24,12 @@ func (f *RegressionFit) BoundGradient(each func(kernel int, g la.Matrix[float64]
 	return f.state.boundGradient(f.upsilon, each)
 }
 
-// BoundGradient is that of [RegressionFit], with a single row of sample weights.
+// BoundGradient does what [RegressionFit.BoundGradient] does, with a single row of sample weights.
 func (f *SharedFit) BoundGradient(each func(kernel int, g la.Matrix[float64])) error {
 	return f.state.boundGradient(f.state.upsilonMean, each)
 }
 
-// BoundGradient is that of [RegressionFit], with 1/σ_g² in place of E[υ_o].
+// BoundGradient does what [RegressionFit.BoundGradient] does, with 1/σ_g² in place of E[υ_o].
 func (f *ClassificationFit) BoundGradient(each func(kernel int, g la.Matrix[float64])) error {
 	return f.state.boundGradient(f.state.precision, each)
 }
@@ -42,7 +43,7 @@ func (f *ClassificationFit) BoundGradient(each func(kernel int, g la.Matrix[floa
 func (f *ClassificationFit) SettingsGradient() (logSigmaG, margin float64) {
 	s := f.state
 	for o := range s.L {
-		logSigmaG += float64(s.precision[o]*s.distance(o)) - float64(s.N*s.P)
+		logSigmaG += float64(s.precision[o]*s.Distance(o)) - float64(s.N*s.P)
 		for i, y := range s.y.Row(o) { // 0 where missing
 			margin -= float64(y * (s.f.At(o, i) - s.location.At(o, i)))
 		}
@@ -52,12 +53,12 @@ func (f *ClassificationFit) SettingsGradient() (logSigmaG, margin float64) {
 
 // boundGradient is BoundGradient at the given E[υ].
 func (l *latent) boundGradient(upsilon []float64, each func(kernel int, g la.Matrix[float64])) error {
-	ws := &l.crew.All
+	ws := &l.Crew.All
 	cov, err := l.weightedCovariance(ws, upsilon)
 	if err != nil {
 		return err
 	}
-	a := l.aMean.Clone() // rows υ_o·E[a_o]
+	a := l.AMean.Clone() // rows υ_o·E[a_o]
 	for r, v := range upsilon {
 		la.Scal(v, a.Row(r))
 	}
@@ -65,10 +66,10 @@ func (l *latent) boundGradient(upsilon []float64, each func(kernel int, g la.Mat
 	g := la.NewMatrix[float64](l.D, l.N)
 	for m := range l.P {
 		for r := range l.R {
-			copy(rest.Row(r), l.gMean.Row(r*l.P+m))
-			la.Axpy(-1, l.h.Row(r*l.P+m), rest.Row(r))
+			copy(rest.Row(r), l.GMean.Row(r*l.P+m))
+			la.Axpy(-1, l.H.Row(r*l.P+m), rest.Row(r))
 		}
-		l.k.Columns(m, 0, columns)
+		l.K.Columns(m, 0, columns)
 		la.Gemm(ws, la.NoTrans, la.Transpose, -1, cov, columns, 0, g)
 		la.Gemm(ws, la.Transpose, la.NoTrans, 1, a, rest, 1, g)
 		each(m, g)
@@ -82,9 +83,9 @@ func (l *latent) weightedCovariance(ws *la.Workspace, upsilon []float64) (la.Mat
 	s := make([]float64, l.D)
 	for r, u := range upsilon {
 		for d := range s {
-			s[d] = 1 / math.Sqrt(l.lambda.Mean(r*l.D+d))
+			s[d] = 1 / math.Sqrt(l.Lambda.Mean(r*l.D+d))
 		}
-		if _, err := factorBInPlace(ws, b, func() { toLower(l.gramUpper, b) }, u, s); err != nil {
+		if _, err := gram.FactorInPlace(ws, b, func() { gram.ToLower(l.GramUpper, b) }, u, s); err != nil {
 			return sum, fmt.Errorf("vi: sample weights of output %d: %w", r, err)
 		}
 		la.CholeskyInv(ws, b)

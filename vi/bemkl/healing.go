@@ -3,15 +3,19 @@ package bemkl
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/healing"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 )
 
-// Healing is what a [RegressionPosterior] keeps to heal its predictions, whose
-// variances are too small far from the samples; docs/healing.md. There is none if
-// the basis points are not the samples: a new sample's kernels with the basis points
-// then do not tell its kernels with the samples.
+// Healing is what a [RegressionPosterior] keeps to heal its predictions, whose variances are too
+// small far from the samples; docs/theory/healing.md. A posterior has no Healing if the basis
+// points are not the samples: a new sample's kernels with the samples are then not known from its
+// kernels with the basis points.
 type Healing struct {
 	// F = Σ_m E[e_m]·K_m, D×D and symmetric.
 	Kernel la.Matrix[float64]
@@ -26,10 +30,6 @@ type Healing struct {
 	Precision []float64
 }
 
-// asymmetry is the share of its largest entry by which F may differ from Fᵀ. It is
-// wide enough for kernels rounded to float32.
-const asymmetry = 1e-6
-
 // healing returns what heals the present state, nil if nothing can.
 func (m *regression) healing() *Healing {
 	return m.latent.healing(m.be.Mean[m.L:], m.be.Mean[:m.L], m.y)
@@ -38,22 +38,22 @@ func (m *regression) healing() *Healing {
 // healing returns what heals the predictions of outputs that read a row each, with the
 // kernel weights e, the biases b and the targets y, R×N; nil if nothing can.
 func (l *latent) healing(e, b []float64, y la.Matrix[float64]) *Healing {
-	if l.D != l.N || l.ones != nil {
+	if l.D != l.N || l.Ones != nil {
 		return nil
 	}
-	h := &Healing{Kernel: l.square(), Residual: y.Clone(), Precision: make([]float64, l.R)}
-	l.k.Sum(&l.crew.All, e, h.Kernel)
-	if !isSymmetric(h.Kernel, asymmetry) {
+	h := &Healing{Kernel: l.Square(), Residual: y.Clone(), Precision: make([]float64, l.R)}
+	l.K.Sum(&l.Crew.All, e, h.Kernel)
+	if !healing.IsSymmetric(h.Kernel, healing.Asymmetry) {
 		return nil
 	}
 	h.Kernel.MirrorLower()
-	if l.observed.Rows > 0 {
-		h.Observed = l.observed.Clone()
+	if l.Observed.Rows > 0 {
+		h.Observed = l.Observed.Clone()
 	}
 	for o := range l.R {
 		r := h.Residual.Row(o)
 		for j := range l.P {
-			la.Axpy(-e[j], l.h.Row(o*l.P+j), r)
+			la.Axpy(-e[j], l.H.Row(o*l.P+j), r)
 		}
 		for i := range r {
 			r[i] -= b[o]
@@ -61,41 +61,9 @@ func (l *latent) healing(e, b []float64, y la.Matrix[float64]) *Healing {
 				r[i] = 0
 			}
 		}
-		h.Precision[o] = newWeightPrecision(l.aMean.Row(o), l.aVar.Row(o))
+		h.Precision[o] = healing.NewWeightPrecision(l.AMean.Row(o), l.AVar.Row(o))
 	}
 	return h
-}
-
-// square returns a D×D matrix, in the memory that the sweeps have left over if there is some.
-func (l *latent) square() la.Matrix[float64] {
-	if x := l.spare; x.Rows > 0 {
-		l.spare = la.Matrix[float64]{}
-		return x
-	}
-	return la.NewMatrix[float64](l.D, l.D)
-}
-
-// newWeightPrecision returns the prior precision of a new sample's weight, with which it
-// is as large as the others are.
-func newWeightPrecision(mean, variance []float64) float64 {
-	var squares float64
-	for d, v := range mean {
-		squares += float64(v*v) + max(0, variance[d])
-	}
-	return min(float64(len(mean))/squares, math.MaxFloat64) // finite where all weights vanish
-}
-
-// isSymmetric reports whether x differs from its transpose by no more than a share
-// of its largest entry.
-func isSymmetric(x la.Matrix[float64], share float64) bool {
-	var largest, apart float64
-	for i := range x.Rows {
-		for j, v := range x.Row(i)[:i+1] {
-			largest = max(largest, math.Abs(v))
-			apart = max(apart, math.Abs(v-x.At(j, i)))
-		}
-	}
-	return apart <= share*largest
 }
 
 // missing reports whether the target of sample i of output o is missing.
@@ -111,14 +79,15 @@ func (h *Healing) validate(L, D, samples int) error {
 	if observed.Rows == 0 {
 		observed = la.NewMatrix[float64](L, D)
 	}
-	for _, f := range []namedMatrix{
-		{"Healing.Kernel", h.Kernel, D, D}, {"Healing.Residual", h.Residual, L, D}, {"Healing.Observed", observed, L, D},
-	} {
-		if err := f.validate(); err != nil {
-			return err
-		}
+	err := check.Parts(
+		check.Matrix("Healing.Kernel", h.Kernel, D, D, check.Finite),
+		check.Matrix("Healing.Residual", h.Residual, L, D, check.Finite),
+		check.Matrix("Healing.Observed", observed, L, D, check.Finite),
+	)
+	if err != nil {
+		return err
 	}
-	if !isSymmetric(h.Kernel, 0) {
+	if !healing.IsSymmetric(h.Kernel, 0) {
 		return fmt.Errorf("Healing.Kernel is not symmetric")
 	}
 	for o := range observed.Rows {
@@ -128,26 +97,13 @@ func (h *Healing) validate(L, D, samples int) error {
 			}
 		}
 	}
-	return checkNewWeights(h.Precision, L)
-}
-
-// checkNewWeights checks the prior precisions of a new sample's weights, which shall be n.
-func checkNewWeights(precision []float64, n int) error {
-	if len(precision) != n {
-		return fmt.Errorf("Healing.Precision: %d entries where %d are needed", len(precision), n)
-	}
-	for o, v := range precision {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("Healing.Precision[%d] is %g", o, v)
-		}
-	}
-	return nil
+	return healing.CheckNewWeights(h.Precision, L)
 }
 
 // Healable reports whether predictions can be healed.
 func (p *RegressionPosterior) Healable() bool { return p.healers != nil }
 
-// PredictHealed is Predict with the cure of docs/healing.md: every new sample is
+// PredictHealed is Predict with the cure of docs/theory/healing.md: every new sample is
 // given a basis point of its own, whose weight is unknown but for what the targets
 // near it tell. That moves the means and raises the variances where the samples do
 // not reach. self holds the kernels of the new samples with themselves, P×T.
@@ -156,11 +112,42 @@ func (p *RegressionPosterior) Healable() bool { return p.healers != nil }
 // multiplications, once if there is a single output, and 3·D² multiplications for
 // each sample and output. MeanOnly costs the same. opt.Published heals nothing.
 func (p *RegressionPosterior) PredictHealed(k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*Prediction, error) {
-	return p.predictHealed(p.healers, k, self, opt)
+	out, err := healing.Predict(&p.core, p.healers, k, self, opt)
+	return (*Prediction)(out), err
 }
 
 // Healer returns what heals output o. It costs a Cholesky factorisation of order D
 // and four products, and takes the memory of a D×D matrix.
 func (p *RegressionPosterior) Healer(ws *la.Workspace, o int) (*Healer, error) {
 	return newHealer(ws, p.healers, o)
+}
+
+// newHealers returns the healers of a regression's outputs, none if h is nil.
+func newHealers(h *Healing, s *predictive.Scorer) []*healing.Healer {
+	if h == nil {
+		return nil
+	}
+	var all []*healing.Healer
+	for o := range s.L {
+		var trace float64
+		for m := range s.P {
+			trace += s.Combinations[o].EE.At(m, m)
+		}
+		spread := s.Noise[o] + trace/s.Upsilon[o]
+		e, scale := s.Combinations[o].Mean[1:], 1/math.Sqrt(spread)
+		r := &healing.Healer{
+			Kernels: []la.Matrix[float64]{h.Kernel}, Scale: scale,
+			Weights: healing.Whitening{Weights: la.MatrixOf(1, s.P, slices.Clone(e)), R: 1}, Residual: la.MatrixOf(1, s.D, slices.Clone(h.Residual.Row(o))),
+			Precision: h.Precision[o], S: s.PriorRoots(o),
+			Outputs: []int{o}, E: [][]float64{e}, Spread: []float64{spread},
+			Name: fmt.Sprintf("output %d", o), Kept: s.L == 1,
+		}
+		la.Scal(scale, r.Weights.Weights.Data)
+		la.Scal(scale, r.Residual.Data)
+		if h.Observed.Rows > 0 {
+			r.Trust = h.Observed.Row(o)
+		}
+		all = append(all, r)
+	}
+	return all
 }

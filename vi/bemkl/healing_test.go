@@ -7,12 +7,11 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // healingProblem is a fit whose basis points are its samples, and new samples. The
@@ -94,107 +93,131 @@ func conditioned(mean []float64, cov la.Matrix[float64], y []float64) (float64, 
 // conditions on the targets. The prior mean of the sample weights is such that their
 // posterior mean is E[a].
 func TestHealingIsTheAugmentedGaussian(t *testing.T) {
-	for _, c := range []struct {
+	for name, c := range map[string]struct {
 		P, N, L, T int
 		missing    float64
-	}{{3, 9, 1, 5, 0}, {2, 12, 3, 4, 0.3}, {1, 5, 2, 2, 0}, {4, 7, 1, 1, 0.3}, {2, 6, 1, 300, 0}} {
-		h := newHealingProblem(t, c.P, c.N, c.L, c.T, c.missing, 1)
-		p := h.fit.Posterior
-		s := p.State()
-		plain, err := p.Predict(h.k, vi.PredictOptions{})
-		require.NoError(t, err)
-		healed, err := p.PredictHealed(h.k, h.self, vi.PredictOptions{})
-		require.NoError(t, err)
-
-		e := s.BEMean[c.L:]
-		sum := func(k []la.Matrix[float64]) la.Matrix[float64] {
-			x := la.NewMatrix[float64](k[0].Rows, k[0].Cols)
-			for m, w := range e {
-				for i := range x.Rows {
-					la.Axpy(w, k[m].Row(i), x.Row(i))
-				}
-			}
-			return x
-		}
-		F, phi := sum(h.training), sum(h.later)
-		D := c.N
-		for o := range c.L {
-			var seen []int
-			for i, v := range h.y.Row(o) {
-				if !math.IsNaN(v) {
-					seen = append(seen, i)
-				}
-			}
-			noise := 1 / s.Epsilon[o].Mean()
-			for m, w := range e {
-				noise += (w*w + s.BECov.At(c.L+m, c.L+m)) / s.Upsilon[o].Mean()
-			}
-			lambda := make([]float64, D)
-			var squares float64
-			all := make([]int, D)
-			for d := range all {
-				all[d] = d
-			}
-			cov, err := p.WeightCovariance(nil, o, all)
+	}{
+		"one output":        {3, 9, 1, 5, 0},
+		"several outputs":   {2, 12, 3, 4, 0.3},
+		"one kernel":        {1, 5, 2, 2, 0},
+		"missing targets":   {4, 7, 1, 1, 0.3},
+		"blocks of samples": {2, 6, 1, 300, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHealingProblem(t, c.P, c.N, c.L, c.T, c.missing, 1)
+			plain, err := h.fit.Posterior.Predict(h.k, vi.PredictOptions{})
 			require.NoError(t, err)
-			for d := range lambda {
-				lambda[d] = (s.Priors.Lambda.Shape + 0.5) * s.Lambda.At(o, d)
-				squares += s.A.At(o, d)*s.A.At(o, d) + cov.At(d, d)
+			healed, err := h.fit.Posterior.PredictHealed(h.k, h.self, vi.PredictOptions{})
+			require.NoError(t, err)
+			for o := range c.L {
+				joint := newJointGaussian(t, h, o)
+				for i := range c.T {
+					mean, variance := joint.predict(i, 0)
+					wantMean, wantVariance := joint.predict(i, 1/joint.precision)
+					assert.InDelta(t, wantMean-mean, healed.Mean.At(o, i)-plain.Mean.At(o, i), 1e-10*(1+math.Abs(wantMean)))
+					assert.InDelta(t, wantVariance-variance, healed.Variance.At(o, i)-plain.Variance.At(o, i), 1e-10*(1+wantVariance))
+					assert.GreaterOrEqual(t, healed.Variance.At(o, i), plain.Variance.At(o, i))
+				}
 			}
-			// In the plain order nothing that Cov(a) depends on is updated after it.
-			require.InEpsilon(t, float64(D)/squares, s.Healing.Precision[o], 1e-10)
+		})
+	}
+}
 
-			prior := append([]float64(nil), s.A.Row(o)...) // of a: μ − Λ⁻¹Fᵀ(y − b − Fμ)/s²
-			for _, i := range seen {
-				r := h.y.At(o, i) - s.BEMean[o] - la.Dot(F.Row(i), s.A.Row(o))
-				for d := range prior {
-					prior[d] -= F.At(i, d) * r / noise / lambda[d]
-				}
-			}
-			for i := range c.T {
-				var own float64
-				for m, w := range e {
-					own += w * h.self.At(m, i)
-				}
-				// Rows of weights of (a, a*): of the function, and of the targets.
-				rows := la.NewMatrix[float64](1+len(seen), D+1)
-				for d := range D {
-					rows.Set(0, d, phi.At(d, i))
-				}
-				rows.Set(0, D, own)
-				for j, n := range seen {
-					copy(rows.Row(1+j), F.Row(n))
-					rows.Set(1+j, D, phi.At(n, i))
-				}
-				predict := func(spread float64) (float64, float64) {
-					mean, cov := make([]float64, rows.Rows), la.NewMatrix[float64](rows.Rows, rows.Rows)
-					y := make([]float64, len(seen))
-					for j := range mean {
-						mean[j] = s.BEMean[o] + la.Dot(rows.Row(j)[:D], prior)
-						for l := range mean {
-							v := rows.At(j, D) * rows.At(l, D) * spread
-							for d, precision := range lambda {
-								v += rows.At(j, d) * rows.At(l, d) / precision
-							}
-							if j == l && j > 0 {
-								v += noise
-							}
-							cov.Set(j, l, v)
-						}
-					}
-					for j, n := range seen {
-						y[j] = h.y.At(o, n)
-					}
-					return conditioned(mean, cov, y)
-				}
-				mean, variance := predict(0)
-				wantMean, wantVariance := predict(1 / s.Healing.Precision[o])
-				assert.InDelta(t, wantMean-mean, healed.Mean.At(o, i)-plain.Mean.At(o, i), 1e-10*(1+math.Abs(wantMean)))
-				assert.InDelta(t, wantVariance-variance, healed.Variance.At(o, i)-plain.Variance.At(o, i), 1e-10*(1+wantVariance))
-				assert.GreaterOrEqual(t, healed.Variance.At(o, i), plain.Variance.At(o, i))
-			}
+// jointGaussian is the prior of one output's sample weights with which the targets that are observed
+// give the posterior means, and what a function and its targets are made of.
+type jointGaussian struct {
+	h           healingProblem
+	e           []float64
+	bias, noise float64
+	seen        []int     // the samples whose target is observed
+	y           []float64 // these targets
+	prior       []float64 // D, the mean of the weights
+	lambda      []float64 // D, their precisions
+	precision   float64   // of the weight of a new sample
+	f, phi      la.Matrix[float64]
+}
+
+// newJointGaussian returns the prior of output o, and checks the precision of a new weight.
+func newJointGaussian(t *testing.T, h healingProblem, o int) *jointGaussian {
+	p := h.fit.Posterior
+	s := p.State()
+	L, D := s.A.Rows, s.A.Cols
+	g := &jointGaussian{
+		h: h, e: s.BEMean[L:], bias: s.BEMean[o], noise: 1 / s.Epsilon[o].Mean(),
+		lambda: make([]float64, D), precision: s.Healing.Precision[o],
+	}
+	g.f, g.phi = g.sum(h.training), g.sum(h.later)
+	for i, v := range h.y.Row(o) {
+		if !math.IsNaN(v) {
+			g.seen, g.y = append(g.seen, i), append(g.y, v)
 		}
 	}
+	for m, w := range g.e {
+		g.noise += (w*w + s.BECov.At(L+m, L+m)) / s.Upsilon[o].Mean()
+	}
+	cov, err := p.WeightCovariance(nil, o, upTo(D))
+	require.NoError(t, err)
+	var squares float64
+	for d := range g.lambda {
+		g.lambda[d] = (s.Priors.Lambda.Shape + 0.5) * s.Lambda.At(o, d)
+		squares += s.A.At(o, d)*s.A.At(o, d) + cov.At(d, d)
+	}
+	// In the plain order nothing that Cov(a) depends on is updated after it.
+	require.InEpsilon(t, float64(D)/squares, g.precision, 1e-10)
+	g.prior = append([]float64(nil), s.A.Row(o)...) // μ − Λ⁻¹Fᵀ(y − b − Fμ)/s²
+	for j, i := range g.seen {
+		r := g.y[j] - g.bias - la.Dot(g.f.Row(i), s.A.Row(o))
+		for d := range g.prior {
+			g.prior[d] -= g.f.At(i, d) * r / g.noise / g.lambda[d]
+		}
+	}
+	return g
+}
+
+// sum returns Σ_m E[e_m]·K_m.
+func (g *jointGaussian) sum(k []la.Matrix[float64]) la.Matrix[float64] {
+	x := la.NewMatrix[float64](k[0].Rows, k[0].Cols)
+	for m, w := range g.e {
+		for i := range x.Rows {
+			la.Axpy(w, k[m].Row(i), x.Row(i))
+		}
+	}
+	return x
+}
+
+// predict returns mean and variance of the function of new sample i given the targets, where the
+// weight of the sample's own basis point has this variance.
+func (g *jointGaussian) predict(i int, spread float64) (mean, variance float64) {
+	D := len(g.lambda)
+	var own float64
+	for m, w := range g.e {
+		own += w * g.h.self.At(m, i)
+	}
+	// Rows of weights of (a, a*): of the function, and of the targets.
+	rows := la.NewMatrix[float64](1+len(g.seen), D+1)
+	for d := range D {
+		rows.Set(0, d, g.phi.At(d, i))
+	}
+	rows.Set(0, D, own)
+	for j, n := range g.seen {
+		copy(rows.Row(1+j), g.f.Row(n))
+		rows.Set(1+j, D, g.phi.At(n, i))
+	}
+	means, cov := make([]float64, rows.Rows), la.NewMatrix[float64](rows.Rows, rows.Rows)
+	for j := range means {
+		means[j] = g.bias + la.Dot(rows.Row(j)[:D], g.prior)
+		for l := range means {
+			v := rows.At(j, D) * rows.At(l, D) * spread
+			for d, precision := range g.lambda {
+				v += rows.At(j, d) * rows.At(l, d) / precision
+			}
+			if j == l && j > 0 {
+				v += g.noise
+			}
+			cov.Set(j, l, v)
+		}
+	}
+	return conditioned(means, cov, g.y)
 }
 
 // Predictions do not depend on the workers or on what is predicted beside them; a
@@ -280,7 +303,8 @@ func TestHealingSensitivity(t *testing.T) {
 	}
 	const limit = 1.0
 	for _, healer := range healers {
-		sizes, P := healer.Sizes(), len(healer.e)
+		sizes := healer.Sizes()
+		P := len(sizes)
 		scratch := make([]float64, healer.ScratchSize())
 		boundMean, boundSD := healer.Sensitivity(limit)
 		var largestMean, largestSD float64

@@ -18,7 +18,7 @@ import (
 //	g_j → g_j + Σ_{m≠j} τ_m·g_m,  e_{o,m} → e_{o,m} − τ_m·e_{o,j} for all m ≠ j.
 //
 // T then has determinant 1, entropies stay, and with υ and ω held the bound is a quadratic
-// in τ. Derived in docs/acceleration.md.
+// in τ. Derived in docs/theory/acceleration.md.
 type mixing struct {
 	// What the model knows of the samples whose targets hold g, and takes the steps with.
 	count           float64
@@ -42,18 +42,18 @@ func newMixing(P int) *mixing {
 
 // updateMixing takes the step of every kernel once. It is for the rounds on the plane.
 func (m *shared) updateMixing() error {
-	p, x, ws := m.plane, m.mixing, &m.crew.All
+	p, x, ws := m.plane, m.mixing, &m.Crew.All
 	m.beginMixing()
 	if err := m.mixKernels(); err != nil {
 		return err
 	}
-	m.gDistance[0] = x.distance
+	m.GDistance[0] = x.distance
 	var trace float64
 	for j := range m.P {
 		trace += x.cov.At(j, j)
 	}
-	m.gTrace[0] = m.size * trace
-	x.apply(ws, m.gSum.Row(0))
+	m.GTrace[0] = m.Size * trace
+	x.apply(ws, m.GSum.Row(0))
 	x.apply(ws, p.offset.Row(0))
 	for o := range m.L {
 		x.apply(ws, m.targets.Row(o))
@@ -67,7 +67,7 @@ func (m *shared) updateMixing() error {
 // beginMixing lets mixing know the sums of G, which its steps then keep up to date.
 func (m *shared) beginMixing() {
 	x := m.mixing
-	x.count, x.gram, x.cov, x.away, x.distance = m.size, m.gGram[0], m.gCov[0], m.plane.away[0], m.gDistance[0]
+	x.count, x.gram, x.cov, x.away, x.distance = m.Size, m.GGram[0], m.GCov[0], m.plane.away[0], m.GDistance[0]
 }
 
 // mixKernels takes the step of every kernel once, of the kernel weights and of what mixing knows
@@ -111,7 +111,7 @@ func (m *sharedLayers) mix(j int) error {
 	}
 	x.precision.Set(j, j, 1)
 	tau[j] = 0
-	if err := la.Cholesky(&m.crew.All, x.precision); err != nil {
+	if err := la.Cholesky(&m.Crew.All, x.precision); err != nil {
 		return err
 	}
 	la.CholeskySolveVec(x.precision, tau)

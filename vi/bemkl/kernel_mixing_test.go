@@ -9,14 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // toMixing makes some sweeps and goes on to where a step of the mixing is next.
 func toMixing(t *testing.T, m *shared) {
-	for range firstSweeps + 1 {
+	for range work.FirstSweeps + 1 {
 		require.NoError(t, m.Sweep(nil))
 	}
-	for i, u := range m.updates.settled {
+	for i, u := range m.updates.Settled {
 		if u.Name == "(e,G)" && i > 20 {
 			return
 		}
@@ -48,14 +49,14 @@ func TestMixingLeavesTheLikelihoodAlone(t *testing.T) {
 			g := meanOfG(m.latent, 0, i)[j]
 			sum, square, target = sum+g, square+g*g, target+g*y.At(1, i)
 		}
-		assert.InDelta(t, sum, m.gSum.At(0, j), 1e-9)
-		assert.InEpsilon(t, square, m.gGram[0].At(j, j), 1e-9)
+		assert.InDelta(t, sum, m.GSum.At(0, j), 1e-9)
+		assert.InEpsilon(t, square, m.GGram[0].At(j, j), 1e-9)
 		assert.InDelta(t, target, m.targets.At(1, j), 1e-9)
 	}
 }
 
-// TestMixingIsBest takes the step of one kernel and compares the bound with that of steps
-// a little beside it, made by the definition: on every g_i and e_o.
+// TestMixingIsBest takes the step of one kernel and compares the bound with the bounds after
+// slightly different steps, made by the definition: on every g_i and e_o.
 func TestMixingIsBest(t *testing.T) {
 	for _, p := range []problem{{P: 3, D: 9, N: 12, L: 4}, {P: 5, D: 12, N: 12, L: 2}, {P: 4, D: 7, N: 15, L: 3, omega: sparse}} {
 		for j := range p.P {
@@ -65,7 +66,7 @@ func TestMixingIsBest(t *testing.T) {
 			toMixing(t, m)
 			// The bound's own terms of what changes, from the moments.
 			terms := func() float64 {
-				sum := -0.5 * m.upsilonMean[0] * m.distance(0)
+				sum := -0.5 * m.upsilonMean[0] * m.Distance(0)
 				for o := range m.L {
 					for n := range m.P {
 						sum -= 0.5 * m.omega.Mean(o*m.P+n) * m.be[o].Square(1+n)
@@ -83,14 +84,14 @@ func TestMixingIsBest(t *testing.T) {
 			for i := range m.N {
 				g = append(g, meanOfG(m.latent, 0, i))
 			}
-			cov, h := m.gCov[0].Clone(), m.h
+			cov, h := m.GCov[0].Clone(), m.H
 			var be []la.Matrix[float64]
 			for o := range m.L {
 				be = append(be, m.ee[o].Clone())
 			}
 			m.beginMixing()
 			require.NoError(t, m.mix(j))
-			m.gDistance[0] = m.mixing.distance
+			m.GDistance[0] = m.mixing.distance
 			tau := append([]float64(nil), m.mixing.tau...)
 			require.Zero(t, tau[j])
 			at := func(tau []float64) float64 {
@@ -115,9 +116,9 @@ func TestMixingIsBest(t *testing.T) {
 			none := make([]float64, m.P)
 			var trace float64
 			for n := range m.P {
-				trace += m.gCov[0].At(n, n)
+				trace += m.GCov[0].At(n, n)
 			}
-			m.gTrace[0] = float64(m.N) * trace
+			m.GTrace[0] = float64(m.N) * trace
 			name := fmt.Sprintf("%v, kernel %d", p, j)
 			assert.InDelta(t, at(tau)-at(none), terms()-before, 1e-9*math.Abs(full), name)
 			assert.GreaterOrEqual(t, at(tau), at(none), name)

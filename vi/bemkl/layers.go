@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
 )
 
 // layers holds what the models with common kernel weights share whose L outputs have the
@@ -36,34 +37,34 @@ func newLayers(k vi.Kernels, L int, observed la.Matrix[float64], pr layerPriors,
 		commonWeights: newCommonWeights(L, P, pr.gamma, pr.omega),
 		gTarget:       la.NewMatrix[float64](L, P),
 	}
-	l.memorise(&l.memory)
-	l.gTask = l.updateIntermediateOf
+	l.memorise(&l.Memory)
+	l.GTask = l.updateIntermediateOf
 	return l
 }
 
-// resume sets all factors but G to those of an earlier posterior.
+// resume sets all factors but G to the factors of an earlier posterior.
 func (l *layers) resume(lambdaShape float64, lambda, a la.Matrix[float64], upsilon []float64, gamma, omega []vi.Gamma, beMean []float64, beCov la.Matrix[float64]) error {
 	if err := l.commonWeights.resume(gamma, omega, beMean, beCov); err != nil {
 		return err
 	}
-	return l.latent.resume(lambdaShape, lambda, a, upsilon)
+	return l.latent.Resume(lambdaShape, lambda, a, upsilon)
 }
 
 // updateIntermediate is q(g_{o,i}) = N(Σ(υ_o·h_i + ε_o(t_i·E[e] − E[b_o·e])), Σ),
 // Σ = (υ_o·I + ε_o·E[e·eᵀ])^-1, and for missing targets N(h_i, I/υ_o).
 func (l *layers) updateIntermediate(upsilon, epsilon []float64, target la.Matrix[float64]) error {
 	l.take(upsilon, epsilon, target)
-	l.distanceStale = false // every output's task renews it
-	return l.crew.Each(l.gTask)
+	l.DistanceStale = false // every output's task renews it
+	return l.Crew.Each(l.GTask)
 }
 
 // take notes the arguments of the update of G, which bounds of their round-off read too.
 func (l *layers) take(upsilon, epsilon []float64, target la.Matrix[float64]) {
-	l.upsilon, l.epsilon, l.target = upsilon, epsilon, target
+	l.Upsilon, l.epsilon, l.target = upsilon, epsilon, target
 }
 
 // updateIntermediateOf is updateIntermediate for output o.
-func (l *layers) updateIntermediateOf(w *worker, o int) error {
+func (l *layers) updateIntermediateOf(w *intermediate.Worker, o int) error {
 	return l.intermediateOf(w, o, &l.reads[o], l.epsilon[o], l.target.Row(o), l.gTarget.Row(o))
 }
 
@@ -79,7 +80,7 @@ func (l *layers) updateCombination(epsilon []float64, target la.Matrix[float64])
 	for o := range l.L {
 		l.combine(o, l.latent, o, epsilon[o], target.Row(o), l.gTarget.Row(o))
 	}
-	return l.endCombination(&l.crew.All)
+	return l.endCombination(&l.Crew.All)
 }
 
 // rescale moves along the posterior's ridge: (a, g) ← c·(a, g), e ← e/c,
@@ -90,8 +91,8 @@ func (l *layers) rescale(s float64) {
 	l.commonWeights.rescale(s)
 }
 
-// Roundoff implements [vi.Objective]: that of latent, of the precision of b and e, and
-// of the fitted values eᵀg + b.
+// Roundoff implements [vi.Objective]: it sums the round-off of latent, of the precision of b and e,
+// and of the fitted values eᵀg + b.
 func (l *layers) Roundoff() float64 {
 	sum := l.latent.Roundoff() + l.roundoff()
 	for o, eps := range l.epsilon {
@@ -102,4 +103,4 @@ func (l *layers) Roundoff() float64 {
 
 // bound returns the part of the lower bound that does not depend on υ, ε or the
 // target: the terms of λ, a, γ, ω, b, e and the entropy of g.
-func (l *layers) bound() float64 { return l.latent.bound() + l.commonWeights.bound() }
+func (l *layers) bound() float64 { return l.latent.Bound() + l.commonWeights.bound() }

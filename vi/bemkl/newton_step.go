@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
 )
 
 // How often newtonStep takes λ anew, the most steps of conjugate gradients with each, and
@@ -16,7 +17,7 @@ const (
 
 // formComposite stores the composite kernel K_e = Σ_m E[e_m]·K_m.
 func (p *plane) formComposite() {
-	p.k.Sum(&p.crew.All, p.outputs[0].e(), p.composite)
+	p.K.Sum(&p.Crew.All, p.outputs[0].e(), p.composite)
 }
 
 // newtonStep replaces the step z = (Λ + υS)⁻¹·υ·response of row r, which the factor of the
@@ -35,21 +36,22 @@ func (p *plane) formComposite() {
 // and M ≈ Λ + w·S, w = tr W/P. The system is solved by conjugate gradients with the factor as
 // preconditioner, then again with the λ that are best at a + z. Any z will do: how far to
 // go along it is decided by the true bound.
-func (p *plane) newtonStep(w *worker, r int) {
+func (p *plane) newtonStep(w *intermediate.Worker, r int) {
+	own := &p.scratch[w.Index]
 	weight := p.curvature(w, r)
 	if !(weight > 0) {
 		return
 	}
-	prior, upsilon := p.lambda.Prior, p.upsilon[r]
-	a, z, response, slope := p.aMean.Row(r), p.step.Row(r), p.response.Row(r), p.slope.Row(r)
-	rest, product, lambda, scale := w.cg[0], w.cg[2], w.cg[3], w.d1
+	prior, upsilon := p.Lambda.Prior, p.Upsilon[r]
+	a, z, response, slope := p.AMean.Row(r), p.step.Row(r), p.Response.Row(r), p.Slope.Row(r)
+	rest, product, lambda, scale := own.cg[0], own.cg[2], own.cg[3], w.D1
 	clear(z)
 	for pass := range newtonPasses {
 		for d, v := range slope {
 			x := a[d] + z[d]
 			lambda[d], _ = bestPrecision(prior.Shape, 1/prior.Scale+float64(0.5*float64(x*x)), upsilon*v)
 			scale[d] = 1 / math.Sqrt(lambda[d])
-			rest[d] = float64(upsilon*response[d]) + float64((p.lambda.Mean(r*p.D+d)-lambda[d])*a[d])
+			rest[d] = float64(upsilon*response[d]) + float64((p.Lambda.Mean(r*p.D+d)-lambda[d])*a[d])
 		}
 		if pass > 0 {
 			p.multiply(w, r, weight, z)
@@ -60,41 +62,44 @@ func (p *plane) newtonStep(w *worker, r int) {
 }
 
 // curvature returns w of newtonStep.
-func (p *plane) curvature(w *worker, r int) float64 {
+func (p *plane) curvature(w *intermediate.Worker, r int) float64 {
+	own := &p.scratch[w.Index]
 	var sum float64
 	if p.M > 1 {
 		for m := range p.P {
-			sum += la.Dot(p.pull[r].Row(m), p.gCov[r].Row(m))
+			sum += la.Dot(p.Pull[r].Row(m), p.GCov[r].Row(m))
 		}
-		return p.upsilon[r] * sum / float64(p.P)
+		return p.Upsilon[r] * sum / float64(p.P)
 	}
 	e := p.outputs[r].e()
-	la.Gemv(&w.ws, la.NoTrans, 1, p.gCov[r], e, 0, w.p1)
-	la.Gemv(&w.ws, la.NoTrans, p.upsilon[r], p.pull[r], w.p1, 0, w.p2)
+	la.Gemv(&w.WS, la.NoTrans, 1, p.GCov[r], e, 0, w.P1)
+	la.Gemv(&w.WS, la.NoTrans, p.Upsilon[r], p.Pull[r], w.P1, 0, own.p2)
 	norm := la.SumSq(e)
-	return la.Dot(e, w.p2) / (norm * norm)
+	return la.Dot(e, own.p2) / (norm * norm)
 }
 
-// multiply stores the product of the approximate M and x in w.cg[2].
-func (p *plane) multiply(w *worker, r int, weight float64, x []float64) {
-	product, lambda := w.cg[2], w.cg[3]
+// multiply stores the product of the approximate M and x in own.cg[2].
+func (p *plane) multiply(w *intermediate.Worker, r int, weight float64, x []float64) {
+	own := &p.scratch[w.Index]
+	product, lambda := own.cg[2], own.cg[3]
 	if p.M > 1 {
-		la.Symv(&w.ws, weight, p.latent.gram, x, 0, product)
+		la.Symv(&w.WS, weight, p.latent.Gram, x, 0, product)
 	} else {
-		la.Gemv(&w.ws, la.Transpose, 1, p.composite, x, 0, w.n1)
-		p.maskMissing(r, w.n1)
-		p.subtract(p.sumOver(w.n1)/(p.count[r]+p.gamma.Mean(r)/weight), w.n1)
-		p.maskMissing(r, w.n1)
-		la.Gemv(&w.ws, la.NoTrans, weight, p.composite, w.n1, 0, product)
+		la.Gemv(&w.WS, la.Transpose, 1, p.composite, x, 0, w.N1)
+		p.MaskMissing(r, w.N1)
+		p.Subtract(p.SumOver(w.N1)/(p.Count[r]+p.gamma.Mean(r)/weight), w.N1)
+		p.MaskMissing(r, w.N1)
+		la.Gemv(&w.WS, la.NoTrans, weight, p.composite, w.N1, 0, product)
 	}
 	for d, v := range x {
 		product[d] += float64(lambda[d] * v)
 	}
 }
 
-// conjugateGradients adds to z what is left of the solution, given the residual w.cg[0].
-func (p *plane) conjugateGradients(w *worker, r int, weight float64) {
-	z, rest, way, product, solved := p.step.Row(r), w.cg[0], w.cg[1], w.cg[2], w.d2
+// conjugateGradients adds to z what is left of the solution, given the residual own.cg[0].
+func (p *plane) conjugateGradients(w *intermediate.Worker, r int, weight float64) {
+	own := &p.scratch[w.Index]
+	z, rest, way, product, solved := p.step.Row(r), own.cg[0], own.cg[1], own.cg[2], w.D2
 	p.precondition(w, rest, way)
 	square := la.Dot(rest, way)
 	enough := newtonRest * square
@@ -118,14 +123,13 @@ func (p *plane) conjugateGradients(w *worker, r int, weight float64) {
 	}
 }
 
-// precondition stores Λ^-½·B⁻¹·Λ^-½·x in y, with B that of the factorisation and Λ the
-// present one.
-func (p *plane) precondition(w *worker, x, y []float64) {
-	for d, s := range w.d1 {
+// precondition stores Λ^-½·B⁻¹·Λ^-½·x in y, with B as of the last factorisation and the present Λ.
+func (p *plane) precondition(w *intermediate.Worker, x, y []float64) {
+	for d, s := range w.D1 {
 		y[d] = s * x[d]
 	}
-	la.CholeskySolveVec(w.factor, y)
-	for d, s := range w.d1 {
+	la.CholeskySolveVec(w.Factor, y)
+	for d, s := range w.D1 {
 		y[d] *= s
 	}
 }

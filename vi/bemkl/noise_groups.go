@@ -8,7 +8,9 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
@@ -16,7 +18,7 @@ import (
 // groupedRegression is the state of a fit of [Regression] with Groups: the noise has a
 // precision ε_{o,c} for each output o and group of samples c, and so Cov[g] is one for each of
 // them. All else is as in regression.
-// Derived in docs/missing-views.md.
+// Derived in docs/theory/missing-views.md.
 type groupedRegression struct {
 	*latent
 	*commonWeights
@@ -24,9 +26,9 @@ type groupedRegression struct {
 	priors      RegressionPriors
 	C           int
 	upsilon     conjugate.Gammas // L
-	parts       []groupPart      // L·C, those of output o from o·C on
+	parts       []groupPart      // L·C, the parts of output o from o·C on
 	upsilonMean []float64        // L
-	updates     schedule
+	updates     work.Schedule
 	joint       bool       // b is updated with G
 	rounds      *partPlane // of the accelerated order; nil in the plain one
 }
@@ -59,7 +61,7 @@ func (r Regression) fitGroups(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 	if err != nil {
 		return nil, err
 	}
-	p, rec, err := climb(ctx, r.Ascent, m, NewRegressionPosterior)
+	p, rec, err := climb.Run(ctx, r.Ascent, m, NewRegressionPosterior, RegressionState.covariances)
 	if p == nil {
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func (r Regression) fitGroups(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 
 // grouped checks the arguments and returns the initial state of a fit with groups.
 func (r Regression) grouped(k vi.Kernels, y la.Matrix[float64]) (*groupedRegression, error) {
-	pr := RegressionPriors{conjugate.Or1(r.Lambda), conjugate.Or1(r.Upsilon), conjugate.Or1(r.Gamma), conjugate.Or1(r.Omega), conjugate.Or1(r.Epsilon)}
+	pr := priorsOr1(r.Lambda, r.Upsilon, r.Gamma, r.Omega, r.Epsilon)
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}
@@ -82,12 +84,21 @@ func (r Regression) grouped(k vi.Kernels, y la.Matrix[float64]) (*groupedRegress
 	if r.From != nil {
 		return nil, fmt.Errorf("vi: From: not with Groups")
 	}
-	L := y.Rows
-	P, D, N := k.Dims()
+	_, _, N := k.Dims()
 	C, err := checkGroups(r.Groups, N)
 	if err != nil {
 		return nil, err
 	}
+	m := r.newGrouped(k, y, observed, pr, C)
+	m.divide(r.Groups, observed)
+	m.schedule(r.Plain)
+	return m, m.startAt(r.Start, r.Seed)
+}
+
+// newGrouped returns a state of C groups without their samples.
+func (r Regression) newGrouped(k vi.Kernels, y, observed la.Matrix[float64], pr RegressionPriors, C int) *groupedRegression {
+	L := y.Rows
+	P, _, N := k.Dims()
 	m := &groupedRegression{
 		latent:        newLatent(k, L, observed, pr.Lambda, r.Workers),
 		commonWeights: newCommonWeights(L, P, pr.Gamma, pr.Omega),
@@ -95,63 +106,78 @@ func (r Regression) grouped(k vi.Kernels, y la.Matrix[float64]) (*groupedRegress
 		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*float64(N*P)), L),
 		upsilonMean: make([]float64, L),
 	}
-	m.memorise(&m.memory)
-	m.memory.Of(m.upsilon.Scale)
-	m.gTask, m.latent.upsilon = m.updateIntermediateOf, m.upsilonMean
-	for o := range L {
-		for c := range C {
+	m.memorise(&m.Memory)
+	m.Memory.Of(m.upsilon.Scale)
+	m.GTask, m.latent.Upsilon = m.updateIntermediateOf, m.upsilonMean
+	return m
+}
+
+// divide makes the parts of every output, of the samples of each group whose target is observed.
+func (m *groupedRegression) divide(groups []int, observed la.Matrix[float64]) {
+	for o := range m.L {
+		for c := range m.C {
 			var members []int
 			var values []float64
-			for i, group := range r.Groups {
+			for i, group := range groups {
 				if group == c && (observed.Rows == 0 || observed.At(o, i) != 0) {
-					members, values = append(members, i), append(values, y.At(o, i))
+					members, values = append(members, i), append(values, m.y.At(o, i))
 				}
 			}
+			prior := m.priors.Epsilon
 			p := groupPart{
-				part: newPart(P, members), y: values, target: make([]float64, P),
-				epsilon: conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*float64(len(members))), 1),
+				part: newPart(m.P, members), y: values, target: make([]float64, m.P),
+				epsilon: conjugate.NewGammas(prior, prior.Shape+float64(0.5*float64(len(members))), 1),
 			}
 			m.parts = append(m.parts, p)
-			m.memory.Of(p.epsilon.Scale)
+			m.Memory.Of(p.epsilon.Scale)
 		}
 	}
+}
+
+// schedule sets the updates of the sweeps: the plain ones and, unless plain, the accelerated ones
+// that follow.
+func (m *groupedRegression) schedule(plain bool) {
 	u := m.order()
-	m.updates.settled = u.plain()
-	if !r.Plain {
-		parts := make([]*part, len(m.parts))
-		for i := range parts {
-			parts[i] = &m.parts[i].part
-		}
-		m.rounds = newPartPlane(m.latent, m, parts, leastRounds)
-		m.updates = schedule{first: u.plain(), settled: m.rounds.order(u)}
+	m.updates.Settled = u.plain()
+	if plain {
+		return
 	}
-	start := r.Start
+	parts := make([]*part, len(m.parts))
+	for i := range parts {
+		parts[i] = &m.parts[i].part
+	}
+	m.rounds = newPartPlane(m.latent, m, parts, leastRounds)
+	m.updates = work.Schedule{First: u.plain(), Settled: m.rounds.order(u)}
+}
+
+// startAt sets a and G to a start, drawn with the seed if it is nil.
+func (m *groupedRegression) startAt(start *Start, seed uint64) error {
 	if start == nil {
-		start = randomStart(r.Seed, L, P, D, N)
-	} else if err := start.validate(L, P, D, N); err != nil {
-		return nil, err
+		start = randomStart(seed, m.L, m.P, m.D, m.N)
+	} else if err := start.validate(m.L, m.P, m.D, m.N); err != nil {
+		return err
 	}
-	if err := m.start(start.A, start.G); err != nil {
-		return nil, err
+	if err := m.Start(start.A, start.G); err != nil {
+		return err
 	}
-	for o := range L {
+	for o := range m.L {
 		for c := range m.of(o) {
 			p := &m.of(o)[c]
-			p.gather(m.rows(m.gMean, o), p.g)
+			p.gather(m.Rows(m.GMean, o), p.g)
 		}
-		m.summarise(&m.crew.All, o)
+		m.summarise(&m.Crew.All, o)
 	}
-	return m, nil
+	return nil
 }
 
 // order returns the updates of a sweep.
 func (m *groupedRegression) order() *updates {
 	return &updates{
-		lambda: m.updateLambda, upsilon: m.updateUpsilon,
-		a: work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		lambda: m.UpdateLambda, upsilon: m.updateUpsilon,
+		a: work.Update{Name: "a", Step: func() error { return m.UpdateWeights(m.upsilonMean) }},
 		g: work.Update{Name: "G", Step: m.updateIntermediate},
 		rest: []work.Update{
-			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
+			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega), work.Step("ε", m.updateEpsilon),
 			{Name: "(b,e)", Step: m.updateCombination},
 		},
 		scale: m.updateScale,
@@ -174,13 +200,13 @@ func (m *groupedRegression) summarise(ws *la.Workspace, o int) {
 
 // Sweep implements [vi.Objective].
 func (m *groupedRegression) Sweep(done func(string)) error {
-	return m.updates.sweep(&m.Stop, done)
+	return m.updates.Sweep(&m.Stop, done)
 }
 
-// updateUpsilon is that of regression.
+// updateUpsilon updates υ, as regression does.
 func (m *groupedRegression) updateUpsilon() {
 	for o := range m.L {
-		m.upsilon.Observe(o, float64(0.5*m.distance(o)))
+		m.upsilon.Observe(o, float64(0.5*m.Distance(o)))
 		m.upsilonMean[o] = m.upsilon.Mean(o)
 	}
 }
@@ -188,55 +214,55 @@ func (m *groupedRegression) updateUpsilon() {
 // updateIntermediate is q(g_{o,i}) = N(Σ_c(υ_o·h_i + ε_{o,c}(y_i·E[e] − E[b_o·e])), Σ_c),
 // Σ_c = (υ_o·I + ε_{o,c}·E[e·eᵀ])^-1 with c the group of i; N(h_i, I/υ_o) for missing targets.
 func (m *groupedRegression) updateIntermediate() error {
-	m.distanceStale, m.joint = false, false
-	return m.crew.Each(m.gTask)
+	m.DistanceStale, m.joint = false, false
+	return m.Crew.Each(m.GTask)
 }
 
 // updateIntermediateAndBiases updates the means of G and of the biases jointly. With G at its
 // best for every b_o the bound is a quadratic in E[b_o], with biasCurvature for minus its
 // second derivative.
 func (m *groupedRegression) updateIntermediateAndBiases() error {
-	m.distanceStale, m.joint = false, true
-	return m.crew.Each(m.gTask)
+	m.DistanceStale, m.joint = false, true
+	return m.Crew.Each(m.GTask)
 }
 
-func (m *groupedRegression) updateIntermediateOf(w *worker, o int) error {
+func (m *groupedRegression) updateIntermediateOf(w *intermediate.Worker, o int) error {
 	P, upsilon, q := m.P, m.upsilonMean[o], &m.reads[o]
 	e := q.e()
-	missing := m.size - m.count[o]
-	m.gTrace[o] = missing * float64(P) / upsilon
-	m.gLogDet[o] = -float64(missing * float64(P) * special.Log(upsilon))
+	missing := m.Size - m.Count[o]
+	m.GTrace[o] = missing * float64(P) / upsilon
+	m.GLogDet[o] = -float64(missing * float64(P) * special.Log(upsilon))
 	for j := range P {
-		copy(m.gMean.Row(o*P+j), m.h.Row(o*P+j))
+		copy(m.GMean.Row(o*P+j), m.H.Row(o*P+j))
 	}
 	var slope float64 // of the bound in b at b = 0
 	for c := range m.of(o) {
 		p := &m.of(o)[c]
 		eps, n := p.epsilon.Mean(0), float64(len(p.members))
 		for j := range P {
-			row := w.small.Cov.Row(j)
+			row := w.Small.Cov.Row(j)
 			copy(row, q.ee.Row(j))
 			la.Scal(eps, row)
 			row[j] += upsilon
-			w.p1[j] = eps * m.be.Cov.At(o, m.L+j)
+			w.P1[j] = eps * m.be.Cov.At(o, m.L+j)
 		}
-		if err := w.small.SetPrecision(&w.ws, w.p1); err != nil {
+		if err := w.Small.SetPrecision(&w.WS, w.P1); err != nil {
 			return fmt.Errorf("intermediate outputs of output %d, group %d: %w", o, c, err)
 		}
-		p.cov.CopyFrom(w.small.Cov)
-		p.gather(m.rows(m.h, o), p.h)
-		la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon, p.cov, p.h, 0, p.g)
+		p.cov.CopyFrom(w.Small.Cov)
+		p.gather(m.Rows(m.H, o), p.h)
+		la.Gemm(&w.WS, la.NoTrans, la.NoTrans, upsilon, p.cov, p.h, 0, p.g)
 		for j := range P {
 			own := p.g.Row(j)
 			la.Axpy(eps*la.Dot(p.cov.Row(j), e), p.y, own)
 			for t := range own {
-				own[t] -= w.small.Mean[j]
+				own[t] -= w.Small.Mean[j]
 			}
 			slope -= float64(float64(eps*e[j]) * conjugate.Sum(own))
-			m.gTrace[o] += float64(n * p.cov.At(j, j))
+			m.GTrace[o] += float64(n * p.cov.At(j, j))
 		}
 		slope += float64(eps * conjugate.Sum(p.y))
-		m.gLogDet[o] += float64(n * w.small.LogDet)
+		m.GLogDet[o] += float64(n * w.Small.LogDet)
 	}
 	if m.joint {
 		m.be.Mean[o] = slope / m.biasCurvature(o)
@@ -252,10 +278,10 @@ func (m *groupedRegression) updateIntermediateOf(w *worker, o int) error {
 				own[t] -= shift
 			}
 		}
-		p.scatter(m.rows(m.gMean, o))
+		p.scatter(m.Rows(m.GMean, o))
 	}
-	m.summarise(&w.ws, o)
-	m.updateDistance(w, o)
+	m.summarise(&w.WS, o)
+	m.UpdateDistance(w, o)
 	return nil
 }
 
@@ -293,7 +319,7 @@ func (m *groupedRegression) yield(o int, sums []planePart) [3]float64 {
 
 // residual returns Σ_i E[(y_i − eᵀg_i − b_o)²] over what output o has of a group.
 func (m *groupedRegression) residual(o int, p *groupPart) float64 {
-	rest, cov, q := append(m.crew.Workers[0].n1[:0], p.y...), m.be.Cov, &m.reads[o]
+	rest, cov, q := append(m.Crew.Workers[0].N1[:0], p.y...), m.be.Cov, &m.reads[o]
 	for j, e := range q.e() {
 		la.Axpy(-e, p.g.Row(j), rest)
 	}
@@ -342,10 +368,10 @@ func (m *groupedRegression) updateCombination() error {
 			}
 		}
 	}
-	return m.endCombination(&m.crew.All)
+	return m.endCombination(&m.Crew.All)
 }
 
-// updateScale moves along the ridge, as that of regression.
+// updateScale moves along the ridge, as regression does.
 func (m *groupedRegression) updateScale() {
 	s, ok := roots.Ridge(m.ridge())
 	if !ok {
@@ -377,9 +403,9 @@ func (m *groupedRegression) ridge() (a, b, c float64) {
 
 // Bound implements [vi.Objective].
 func (m *groupedRegression) Bound() float64 {
-	sum := m.latent.bound() + m.commonWeights.bound() + m.upsilon.Bound()
+	sum := m.latent.Bound() + m.commonWeights.bound() + m.upsilon.Bound()
 	for o := range m.L {
-		sum += m.gBound(o, m.upsilon.Mean(o), m.upsilon.MeanLog(o))
+		sum += m.GBound(o, m.upsilon.Mean(o), m.upsilon.MeanLog(o))
 		for c := range m.of(o) {
 			p := &m.of(o)[c]
 			eps := &p.epsilon
@@ -390,7 +416,7 @@ func (m *groupedRegression) Bound() float64 {
 	return sum
 }
 
-// Roundoff implements [vi.Objective], as that of layers does.
+// Roundoff implements [vi.Objective]. It sums the same parts as layers.Roundoff does.
 func (m *groupedRegression) Roundoff() float64 {
 	sum := m.latent.Roundoff() + m.roundoff()
 	for o := range m.L {
@@ -422,12 +448,12 @@ func (m *groupedRegression) Predictions(p *vi.Predictions) {
 	}
 }
 
-// posterior returns the present state, copied but for the Gram matrix, which never changes.
-func (m *groupedRegression) posterior() *RegressionPosterior {
+// Posterior returns the present state, copied but for the Gram matrix, which never changes.
+func (m *groupedRegression) Posterior() *RegressionPosterior {
 	s := RegressionState{
 		Priors: m.priors, Samples: m.N,
-		Lambda: la.MatrixOf(m.L, m.D, m.lambda.Scale).Clone(), A: m.aMean.Clone(),
-		BEMean: append([]float64(nil), m.be.Mean...), BECov: m.be.Cov.Clone(), Gram: m.gramUpper,
+		Lambda: la.MatrixOf(m.L, m.D, m.Lambda.Scale).Clone(), A: m.AMean.Clone(),
+		BEMean: append([]float64(nil), m.be.Mean...), BECov: m.be.Cov.Clone(), Gram: m.GramUpper,
 	}
 	for o := range m.L {
 		s.Upsilon = append(s.Upsilon, m.upsilon.At(o))
@@ -443,6 +469,6 @@ func (m *groupedRegression) posterior() *RegressionPosterior {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
 	p := wrapRegressionState(s)
-	p.room = m.room()
+	p.core.Room = m.Room()
 	return p
 }

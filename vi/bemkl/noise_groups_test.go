@@ -13,10 +13,12 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/fittest"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // naiveGroups is a regression of one output with groups, by plain loops and the formulas of
-// docs/missing-views.md: naiveTasks of one task but for G, ε and (b, e), in which every sample
+// docs/theory/missing-views.md: naiveTasks of one task but for G, ε and (b, e), in which every sample
 // has the noise of its group.
 type naiveGroups struct {
 	*naiveTasks
@@ -31,7 +33,7 @@ func (s *naiveGroups) precision(i int) float64 {
 	if !s.seen(i) {
 		return 0
 	}
-	return mean(s.eps[s.groups[i]])
+	return fittest.Mean(s.eps[s.groups[i]])
 }
 
 // covOf is Cov[g_i].
@@ -65,7 +67,7 @@ func (s *naiveGroups) residualOf(i int) float64 {
 }
 
 func (s *naiveGroups) update(name string) {
-	P, ups := len(s.omega), mean(s.upsilon[0])
+	P, ups := len(s.omega), fittest.Mean(s.upsilon[0])
 	switch name {
 	case "υ":
 		s.upsilon[0][1] = 1 / (1/s.prior[1][1] + s.distance()/2)
@@ -74,11 +76,11 @@ func (s *naiveGroups) update(name string) {
 			x := la.NewMatrix[float64](P, P)
 			for m := range P {
 				for n := range P {
-					x.Set(m, n, mean(s.eps[c])*s.ee(m, n))
+					x.Set(m, n, fittest.Mean(s.eps[c])*s.ee(m, n))
 				}
 				x.Set(m, m, x.At(m, m)+ups)
 			}
-			s.cov[c], _ = inverse(x)
+			s.cov[c], _ = fittest.Inverse(x)
 		}
 		for m := range P {
 			s.free.Set(m, m, 1/ups)
@@ -92,7 +94,7 @@ func (s *naiveGroups) update(name string) {
 					right[m] += s.precision(i) * (s.y[0][i]*s.be[1+m] - s.eb(m, 0))
 				}
 			}
-			s.g[0][i] = times(s.covOf(i), right)
+			s.g[0][i] = fittest.Times(s.covOf(i), right)
 		}
 	case "ε":
 		for c := range s.eps {
@@ -107,9 +109,9 @@ func (s *naiveGroups) update(name string) {
 	case "(b,e)":
 		x, right := la.NewMatrix[float64](1+P, 1+P), make([]float64, 1+P)
 		add := func(i, j int, v float64) { x.Set(i, j, x.At(i, j)+v) }
-		add(0, 0, mean(s.gamma[0]))
+		add(0, 0, fittest.Mean(s.gamma[0]))
 		for m := range P {
-			add(1+m, 1+m, mean(s.omega[m]))
+			add(1+m, 1+m, fittest.Mean(s.omega[m]))
 		}
 		for i, g := range s.g[0] {
 			eps := s.precision(i)
@@ -127,30 +129,30 @@ func (s *naiveGroups) update(name string) {
 				}
 			}
 		}
-		s.beCov, _ = inverse(x)
-		s.be = times(s.beCov, right)
+		s.beCov, _ = fittest.Inverse(x)
+		s.be = fittest.Times(s.beCov, right)
 	default:
 		s.naiveTasks.update(name)
 	}
 }
 
-// bound is that of naiveTasks without its terms of G, υ, ε and y, and with those of groups.
+// bound is the bound of naiveTasks, with the groups' terms of G, υ, ε and y in place of its own.
 func (s *naiveGroups) bound() float64 {
 	P, N := len(s.omega), float64(len(s.y[0]))
 	gammas := func(q, p [2]float64) float64 {
 		lp, _ := math.Lgamma(p[0])
 		lq, _ := math.Lgamma(q[0])
-		return (p[0]-1)*meanLog(q) - mean(q)/p[1] - lp - p[0]*math.Log(p[1]) + q[0] + math.Log(q[1]) + lq + (1-q[0])*(meanLog(q)-math.Log(q[1]))
+		return (p[0]-1)*fittest.MeanLog(q) - fittest.Mean(q)/p[1] - lp - p[0]*math.Log(p[1]) + q[0] + math.Log(q[1]) + lq + (1-q[0])*(fittest.MeanLog(q)-math.Log(q[1]))
 	}
 	sum := gammas(s.upsilon[0], s.prior[1]) + gammas(s.gamma[0], s.prior[2])
-	sum += 0.5*N*float64(P)*(meanLog(s.upsilon[0])-math.Log(2*math.Pi)) - 0.5*mean(s.upsilon[0])*s.distance()
-	sum += 0.5*(meanLog(s.gamma[0])-math.Log(2*math.Pi)) - 0.5*mean(s.gamma[0])*s.bb(0)
+	sum += 0.5*N*float64(P)*(fittest.MeanLog(s.upsilon[0])-math.Log(2*math.Pi)) - 0.5*fittest.Mean(s.upsilon[0])*s.distance()
+	sum += 0.5*(fittest.MeanLog(s.gamma[0])-math.Log(2*math.Pi)) - 0.5*fittest.Mean(s.gamma[0])*s.bb(0)
 	for d, a := range s.a[0] {
 		sum += gammas(s.lambda[0][d], s.prior[0])
-		sum += 0.5*(meanLog(s.lambda[0][d])-math.Log(2*math.Pi)) - 0.5*mean(s.lambda[0][d])*(a*a+s.aCov[0].At(d, d))
+		sum += 0.5*(fittest.MeanLog(s.lambda[0][d])-math.Log(2*math.Pi)) - 0.5*fittest.Mean(s.lambda[0][d])*(a*a+s.aCov[0].At(d, d))
 	}
 	entropy := func(cov la.Matrix[float64]) float64 {
-		_, logDet := inverse(cov)
+		_, logDet := fittest.Inverse(cov)
 		return 0.5 * (float64(cov.Rows)*(1+math.Log(2*math.Pi)) + logDet)
 	}
 	sum += entropy(s.aCov[0]) + entropy(s.beCov)
@@ -158,7 +160,7 @@ func (s *naiveGroups) bound() float64 {
 		sum += entropy(s.covOf(i))
 		if s.seen(i) {
 			eps := s.eps[s.groups[i]]
-			sum += 0.5*(meanLog(eps)-math.Log(2*math.Pi)) - 0.5*mean(eps)*s.residualOf(i)
+			sum += 0.5*(fittest.MeanLog(eps)-math.Log(2*math.Pi)) - 0.5*fittest.Mean(eps)*s.residualOf(i)
 		}
 	}
 	for c := range s.eps {
@@ -166,7 +168,7 @@ func (s *naiveGroups) bound() float64 {
 	}
 	for m := range P {
 		sum += gammas(s.omega[m], s.prior[3])
-		sum += 0.5*(meanLog(s.omega[m])-math.Log(2*math.Pi)) - 0.5*mean(s.omega[m])*s.ee(m, m)
+		sum += 0.5*(fittest.MeanLog(s.omega[m])-math.Log(2*math.Pi)) - 0.5*fittest.Mean(s.omega[m])*s.ee(m, m)
 	}
 	return sum
 }
@@ -190,7 +192,7 @@ func TestNoiseGroupsFollowTheFormulas(t *testing.T) {
 			P, D, N := tasks[0].Kernels.Dims()
 			start := randomStart(4, 1, P, D, N)
 			want := &naiveGroups{
-				naiveTasks: newNaiveTasks(ks, tasks, []Start{*start}, prior), groups: c.groups, free: identity(P),
+				naiveTasks: newNaiveTasks(ks, tasks, []Start{*start}, prior), groups: c.groups, free: fittest.Identity(P),
 				seen: func(i int) bool {
 					for _, j := range c.missing {
 						if i == j {
@@ -212,7 +214,7 @@ func TestNoiseGroupsFollowTheFormulas(t *testing.T) {
 					}
 				}
 				want.eps = append(want.eps, [2]float64{prior[4][0] + 0.5*float64(n), prior[4][1]})
-				want.cov = append(want.cov, identity(P))
+				want.cov = append(want.cov, fittest.Identity(P))
 			}
 			if name == "two groups" {
 				want.eps, want.cov = want.eps[:2], want.cov[:2]
@@ -231,11 +233,11 @@ func TestNoiseGroupsFollowTheFormulas(t *testing.T) {
 					last = b
 				}))
 			}
-			s := m.posterior().State()
+			s := m.Posterior().State()
 			testkit.RequireClose(t, "(b,e)", want.be, s.BEMean, 1e-7)
 			testkit.RequireClose(t, "a", want.a[0], s.A.Row(0), 1e-7)
 			for group, eps := range want.eps {
-				assert.InEpsilon(t, mean(eps), s.GroupNoise[0][group].Mean(), 1e-8)
+				assert.InEpsilon(t, fittest.Mean(eps), s.GroupNoise[0][group].Mean(), 1e-8)
 			}
 		})
 	}
@@ -265,9 +267,9 @@ func TestOneNoiseGroupIsRegression(t *testing.T) {
 			require.NoError(t, two.Sweep(nil))
 			require.InEpsilon(t, two.Bound(), one.Bound(), 1e-9, p.name)
 		}
-		want, err := two.posterior().Predict(k, vi.PredictOptions{})
+		want, err := two.Posterior().Predict(k, vi.PredictOptions{})
 		require.NoError(t, err)
-		got, err := one.posterior().Predict(k, vi.PredictOptions{})
+		got, err := one.Posterior().Predict(k, vi.PredictOptions{})
 		require.NoError(t, err)
 		testkit.RequireClose(t, p.name+": mean", want.Mean, got.Mean, 1e-6)
 		testkit.RequireClose(t, p.name+": variance", want.Variance, got.Variance, 1e-6)
@@ -289,7 +291,7 @@ func TestGroupPlaneBoundIsTheBound(t *testing.T) {
 			}
 			m, err := r.grouped(k, y)
 			require.NoError(t, err)
-			for range firstSweeps + 2 {
+			for range work.FirstSweeps + 2 {
 				require.NoError(t, m.Sweep(nil))
 			}
 			require.NoError(t, m.rounds.begin())
@@ -304,8 +306,8 @@ func TestGroupPlaneBoundIsTheBound(t *testing.T) {
 			m.rounds.moveBy(0, move[0], move[1])
 			assert.InDelta(t, want, follow()-before, 1e-9*(1+math.Abs(before)+math.Abs(want)), p.name)
 			h := la.NewMatrix[float64](p.L*p.P, p.N)
-			k.Project(nil, m.aMean, h)
-			testkit.RequireClose(t, "projections", h, m.h, 1e-10)
+			k.Project(nil, m.AMean, h)
+			testkit.RequireClose(t, "projections", h, m.H, 1e-10)
 		}
 	}
 }

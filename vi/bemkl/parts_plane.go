@@ -3,6 +3,7 @@ package bemkl
 import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -10,28 +11,29 @@ import (
 // Cov[g] of a row. A sweep factorises once, which gives the tangent that stands for Cov[a] and a
 // step z of E[a], and then goes through rounds of exact steps with E[a] on the plane of z and the
 // previous sweep's step d. G is written out in every round, O(N·P²). Derived in
-// docs/acceleration.md, section 7.
+// docs/theory/acceleration.md, section 7.
 type partPlane struct {
 	*latent
 	model      parted
 	rounds     int                // a sweep
 	C          int                // parts of a row
-	parts      []*part            // R·C, those of row r from r·C on
+	parts      []*part            // R·C, the parts of row r from r·C on
 	step, last la.Matrix[float64] // R×D, z and d
 	hStep      la.Matrix[float64] // (R·P)×N, the projections of z
-	hLast      la.Matrix[float64] // (R·P)×N, those of d
+	hLast      la.Matrix[float64] // (R·P)×N, the projections of d
 	moved      la.Matrix[float64] // R×2, how far a has gone along z and d in this sweep
 	sums       []planePart        // R·C
-	beginTask  func(*worker, int) error
-	moveTask   func(*worker, int) error
+	beginTask  func(*intermediate.Worker, int) error
+	moveTask   func(*intermediate.Worker, int) error
 }
 
 // parted is the state of a fit with parts.
 type parted interface {
 	// updateIntermediateAndBiases updates the means of G and of the biases jointly, and Cov[g].
 	updateIntermediateAndBiases() error
-	// yield returns what the curvatures of row r with its biases held, entries zz, zd and dd,
-	// lose because the biases give way when E[a] moves. The sums are those of the row's parts.
+	// yield returns what the curvatures of row r with its biases held, entries zz, zd and dd, lose
+	// because the biases give way when E[a] moves. The sums run over the samples of each of the
+	// row's parts.
 	yield(r int, sums []planePart) [3]float64
 }
 
@@ -62,7 +64,7 @@ func newPartPlane(l *latent, model parted, parts []*part, rounds int) *partPlane
 		p.sums = append(p.sums, s)
 	}
 	p.beginTask = p.beginOf
-	p.moveTask = func(_ *worker, r int) error { p.move(r); return nil }
+	p.moveTask = func(_ *intermediate.Worker, r int) error { p.move(r); return nil }
 	return p
 }
 
@@ -73,12 +75,12 @@ func (p *partPlane) order(u *updates) []work.Update {
 	if u.mix != nil {
 		round = append(round, work.Update{Name: "(e,G)", Step: u.mix})
 	}
-	round = append(round, step("υ", func() {
+	round = append(round, work.Step("υ", func() {
 		u.upsilon()
 		for r := range p.R {
 			p.followCovariance(r)
 		}
-	}), step("λ", p.updateLambdaAndCovariance), step("scale", u.scale))
+	}), work.Step("λ", p.updateLambdaAndCovariance), work.Step("scale", u.scale))
 	order := []work.Update{{Name: "Cov[a]", Step: p.begin}}
 	for range p.rounds {
 		order = append(order, round...)
@@ -93,30 +95,30 @@ func (p *partPlane) order(u *updates) []work.Update {
 // r = υ·Σ_m K_m(g_m − h_m) − Λa is the gradient.
 func (p *partPlane) begin() error {
 	l := p.latent
-	p.hStep.CopyFrom(l.gMean)
-	la.Axpy(-1, l.h.Data, p.hStep.Data)
-	l.gradient(p.hStep)
-	l.solution = p.step
-	if err := l.crew.Each(l.weightTask); err != nil {
+	p.hStep.CopyFrom(l.GMean)
+	la.Axpy(-1, l.H.Data, p.hStep.Data)
+	l.Gradient(p.hStep)
+	l.Solution = p.step
+	if err := l.Crew.Each(l.WeightTask); err != nil {
 		return err
 	}
-	l.k.Project(&l.crew.All, p.step, p.hStep)
+	l.K.Project(&l.Crew.All, p.step, p.hStep)
 	clear(p.moved.Data)
-	return l.crew.Each(p.beginTask)
+	return l.Crew.Each(p.beginTask)
 }
 
 // beginOf forms the sums of row r.
-func (p *partPlane) beginOf(w *worker, r int) error {
+func (p *partPlane) beginOf(w *intermediate.Worker, r int) error {
 	for c := r * p.C; c < (r+1)*p.C; c++ {
 		part, s := p.parts[c], &p.sums[c]
 		for k, x := range [2]la.Matrix[float64]{p.hStep, p.hLast} {
-			part.gather(p.rows(x, r), s.h[k])
+			part.gather(p.Rows(x, r), s.h[k])
 			for j := range p.P {
 				s.ones[k][j] = conjugate.Sum(s.h[k].Row(j))
 			}
 		}
 		for k, pair := range [3][2]int{{0, 0}, {0, 1}, {1, 1}} {
-			la.Gemm(&w.ws, la.NoTrans, la.Transpose, 1, s.h[pair[0]], s.h[pair[1]], 0, s.gram[k])
+			la.Gemm(&w.WS, la.NoTrans, la.Transpose, 1, s.h[pair[0]], s.h[pair[1]], 0, s.gram[k])
 		}
 	}
 	return nil
@@ -124,7 +126,7 @@ func (p *partPlane) beginOf(w *worker, r int) error {
 
 // moveRows updates a with λ, Cov[a], G and b of every row.
 func (p *partPlane) moveRows() error {
-	if err := p.crew.Each(p.moveTask); err != nil {
+	if err := p.Crew.Each(p.moveTask); err != nil {
 		return err
 	}
 	p.updateLambdaAndCovariance()
@@ -141,11 +143,11 @@ func (p *partPlane) move(r int) {
 
 // moveBy takes a of row r to a + αz + βd.
 func (p *partPlane) moveBy(r int, alpha, beta float64) {
-	la.Axpy(alpha, p.step.Row(r), p.aMean.Row(r))
-	la.Axpy(beta, p.last.Row(r), p.aMean.Row(r))
+	la.Axpy(alpha, p.step.Row(r), p.AMean.Row(r))
+	la.Axpy(beta, p.last.Row(r), p.AMean.Row(r))
 	for j := r * p.P; j < (r+1)*p.P; j++ {
-		la.Axpy(alpha, p.hStep.Row(j), p.h.Row(j))
-		la.Axpy(beta, p.hLast.Row(j), p.h.Row(j))
+		la.Axpy(alpha, p.hStep.Row(j), p.H.Row(j))
+		la.Axpy(beta, p.hLast.Row(j), p.H.Row(j))
 	}
 	p.moved.Row(r)[0] += alpha
 	p.moved.Row(r)[1] += beta
@@ -154,15 +156,15 @@ func (p *partPlane) moveBy(r int, alpha, beta float64) {
 // bound returns the bound on the plane of row r, with G and b at their best: plane.bound
 // with sums over the parts.
 func (p *partPlane) bound(r int) planeBound {
-	D, upsilon := p.D, p.upsilon[r]
+	D, upsilon := p.D, p.Upsilon[r]
 	f := planeBound{
-		a: p.aMean.Row(r), z: p.step.Row(r), d: p.last.Row(r), v: p.slope.Row(r), upsilon: upsilon,
-		scale: p.lambda.Scale[r*D : (r+1)*D],
-		shape: p.lambda.Shape, prior: p.lambda.Prior,
+		a: p.AMean.Row(r), z: p.step.Row(r), d: p.last.Row(r), v: p.Slope.Row(r), upsilon: upsilon,
+		scale: p.Lambda.Scale[r*D : (r+1)*D],
+		shape: p.Lambda.Shape, prior: p.Lambda.Prior,
 	}
 	for j := r * p.P; j < (r+1)*p.P; j++ {
 		for k, x := range [2]la.Matrix[float64]{p.hStep, p.hLast} {
-			f.slope[k] += float64(upsilon * (la.Dot(x.Row(j), p.gMean.Row(j)) - la.Dot(x.Row(j), p.h.Row(j))))
+			f.slope[k] += float64(upsilon * (la.Dot(x.Row(j), p.GMean.Row(j)) - la.Dot(x.Row(j), p.H.Row(j))))
 		}
 	}
 	sums := p.sums[r*p.C : (r+1)*p.C]

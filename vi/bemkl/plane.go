@@ -3,6 +3,7 @@ package bemkl
 import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -13,10 +14,10 @@ import (
 // λ and Cov[a] at their best for every a; the kernel weights and the noise; where outputs
 // share G, it with their kernel weights; υ; λ; the scale of the ridge. No round touches the kernels or anything of
 // order D²: with the inner products of the projections of a, z and d, G is known by its
-// sums over samples. Derived in docs/acceleration.md.
+// sums over samples. Derived in docs/theory/acceleration.md.
 type plane struct {
 	*latent
-	outputs []readout          // those of row r of the sample weights are r·M … r·M+M−1
+	outputs []readout          // row r of the sample weights has the outputs r·M … r·M+M−1
 	M       int                // outputs a row
 	gamma   *conjugate.Gammas  // L, precisions of the biases
 	epsilon []float64          // L, E[ε]
@@ -26,7 +27,7 @@ type plane struct {
 
 	// Tasks for a row each, made once so that sweeps do not allocate: factorise, form
 	// the sums, update (a, b, G) or (b, G), and the latter after new targets.
-	factorTask, openTask, moveTask, followTask, targetTask func(*worker, int) error
+	factorTask, openTask, moveTask, followTask, targetTask func(*intermediate.Worker, int) error
 
 	away []la.Matrix[float64] // R of P×P, Σ_i (E[g_i] − h_i)·E[g_i]ᵀ over observed i
 
@@ -44,12 +45,26 @@ type plane struct {
 	gain    la.Matrix[float64]   // L×P
 	offset  la.Matrix[float64]   // R×P
 
-	// Sums over the observed samples of a row. The 3P projections are those of a, z and d.
+	// Sums over the observed samples of a row. The 3P projections are the P projections of a, of z
+	// and of d.
 	gram    []la.Matrix[float64] // R of 3P×3P, their inner products
 	ones    la.Matrix[float64]   // R×3P, their sums
 	targets la.Matrix[float64]   // L×3P, their inner products with the targets
 	tt      []la.Matrix[float64] // R of M×M, Σ t·tᵀ
 	t1      []float64            // L, Σ t
+
+	scratch []planeScratch // one per worker
+}
+
+// planeScratch is the scratch of one worker beyond what every model needs.
+type planeScratch struct {
+	shift, cross la.Matrix[float64] // P×P
+	third        la.Matrix[float64] // P×N, only when targets are missing
+	bias         la.Matrix[float64] // M×M
+	m1, m2       []float64          // M
+	p2           []float64          // P
+	cg           [4][]float64       // D
+	biasFollows  bool               // bias holds a factor, see plane.follow
 }
 
 // readout is how an output reads the intermediate outputs of its row: as eᵀ·g + b.
@@ -67,8 +82,8 @@ func (q *readout) e() []float64 { return q.be.Mean[q.weights : q.weights+q.ee.Ro
 const leastRounds = 20
 
 // severalRounds is how many it has for a regression of L outputs, D basis points and P
-// kernels. The G and kernel weights of several outputs follow each other through the
-// rounds: a hundred, or fewer where matrices of P are not small beside those of D.
+// kernels. The G and kernel weights of several outputs follow each other through the rounds: a
+// hundred, or fewer where P×P matrices are not small beside D×D matrices.
 func severalRounds(L, D, P int) int {
 	if L == 1 {
 		return leastRounds
@@ -99,38 +114,38 @@ func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []f
 		p.gram = append(p.gram, la.NewMatrix[float64](3*P, 3*P))
 		p.tt = append(p.tt, la.NewMatrix[float64](M, M))
 	}
-	for _, w := range l.crew.Workers {
-		w.shift = la.NewMatrix[float64](P, P)
-		w.cross = la.NewMatrix[float64](P, P)
-		w.bias = la.NewMatrix[float64](M, M)
-		w.m1, w.m2 = make([]float64, M), make([]float64, M)
-		w.p2 = make([]float64, P)
-		for i := range w.cg {
-			w.cg[i] = make([]float64, l.D)
+	for range l.Crew.Workers {
+		own := planeScratch{
+			shift: la.NewMatrix[float64](P, P), cross: la.NewMatrix[float64](P, P), bias: la.NewMatrix[float64](M, M),
+			m1: make([]float64, M), m2: make([]float64, M), p2: make([]float64, P),
 		}
-		if l.observed.Rows > 0 {
-			w.third = la.NewMatrix[float64](P, l.N)
+		for i := range own.cg {
+			own.cg[i] = make([]float64, l.D)
 		}
+		if l.Observed.Rows > 0 {
+			own.third = la.NewMatrix[float64](P, l.N)
+		}
+		p.scratch = append(p.scratch, own)
 	}
 	if M == 1 {
 		p.composite = la.NewMatrix[float64](l.D, l.N)
 	}
-	p.factorTask = func(w *worker, r int) error {
-		if err := l.weightTask(w, r); err != nil {
+	p.factorTask = func(w *intermediate.Worker, r int) error {
+		if err := l.WeightTask(w, r); err != nil {
 			return err
 		}
 		p.newtonStep(w, r)
 		return nil
 	}
-	p.openTask = func(w *worker, r int) error { p.open(w, r); return p.followTask(w, r) }
-	p.followTask = func(w *worker, r int) error {
+	p.openTask = func(w *intermediate.Worker, r int) error { p.open(w, r); return p.followTask(w, r) }
+	p.followTask = func(w *intermediate.Worker, r int) error {
 		if err := p.follow(w, r); err != nil {
 			return err
 		}
 		p.sum(w, r)
 		return nil
 	}
-	p.moveTask = func(w *worker, r int) error {
+	p.moveTask = func(w *intermediate.Worker, r int) error {
 		if err := p.follow(w, r); err != nil {
 			return err
 		}
@@ -138,7 +153,7 @@ func newPlane(l *latent, outputs []readout, gamma *conjugate.Gammas, epsilon []f
 		p.sum(w, r)
 		return nil
 	}
-	p.targetTask = func(w *worker, r int) error { p.retarget(r); return p.followTask(w, r) }
+	p.targetTask = func(w *intermediate.Worker, r int) error { p.retarget(r); return p.followTask(w, r) }
 	l.plane = p
 	return p
 }
@@ -165,7 +180,7 @@ func orderOfPlanes(u *updates, rounds int, each func(func(*plane) error) error) 
 			return each((*plane).followCovariances)
 		}}, on("(λ,Cov[a])", (*plane).updateLambda))
 	}
-	round = append(round, step("scale", u.scale))
+	round = append(round, work.Step("scale", u.scale))
 	if u.score != nil {
 		round = append(round, follow, work.Update{Name: "f", Step: func() error {
 			u.score()
@@ -186,15 +201,15 @@ func orderOfPlanes(u *updates, rounds int, each func(func(*plane) error) error) 
 
 // moveRows updates a with b, G, λ and Cov[a] of every row.
 func (p *plane) moveRows() error {
-	if err := p.crew.Each(p.moveTask); err != nil {
+	if err := p.Crew.Each(p.moveTask); err != nil {
 		return err
 	}
 	return p.updateLambda()
 }
 
 // followRows updates b with G of every row, and retargetRows after a change of the targets.
-func (p *plane) followRows() error   { return p.crew.Each(p.followTask) }
-func (p *plane) retargetRows() error { return p.crew.Each(p.targetTask) }
+func (p *plane) followRows() error   { return p.Crew.Each(p.followTask) }
+func (p *plane) retargetRows() error { return p.Crew.Each(p.targetTask) }
 
 // updateLambda updates λ and Cov[a].
 func (p *plane) updateLambda() error {
@@ -222,8 +237,8 @@ func (p *plane) begin() error {
 	if err := p.directions(); err != nil {
 		return err
 	}
-	p.staged, p.distanceStale = true, false
-	return p.crew.Each(p.openTask)
+	p.staged, p.DistanceStale = true, false
+	return p.Crew.Each(p.openTask)
 }
 
 // directions updates Cov[a] and stores the step z (see newtonStep), given a
@@ -231,46 +246,47 @@ func (p *plane) begin() error {
 // plain updates of a and G it passes over the kernels twice, and once more for K_e.
 func (p *plane) directions() error {
 	l := p.latent
-	la.Axpy(-1, l.h.Data, l.gMean.Data)
-	l.gradient(l.gMean)
-	l.solution = p.step
+	la.Axpy(-1, l.H.Data, l.GMean.Data)
+	l.Gradient(l.GMean)
+	l.Solution = p.step
 	if p.M == 1 {
 		p.formComposite()
 	}
-	if err := l.crew.Each(p.factorTask); err != nil {
+	if err := l.Crew.Each(p.factorTask); err != nil {
 		return err
 	}
-	l.k.Project(&l.crew.All, p.step, l.gMean)
+	l.K.Project(&l.Crew.All, p.step, l.GMean)
 	return nil
 }
 
 // move takes a to the best point a + αz + βd, with G, b, λ and Cov[a] following; λ and
 // Cov[a] are left to the caller. It comes after follow and uses what that has left with the worker.
-func (p *plane) move(w *worker, r int) {
+func (p *plane) move(w *intermediate.Worker, r int) {
 	f := p.bound(w, r)
 	alpha, beta := f.maximum()
 	p.moveBy(w, r, alpha, beta)
 }
 
 // bound returns the bound on the plane. It comes after follow.
-func (p *plane) bound(w *worker, r int) planeBound {
-	P, D, upsilon := p.P, p.D, p.upsilon[r]
+func (p *plane) bound(w *intermediate.Worker, r int) planeBound {
+	own := &p.scratch[w.Index]
+	P, D, upsilon := p.P, p.D, p.Upsilon[r]
 	gram, ones, offset := p.gram[r], p.ones.Row(r), p.offset.Row(r)
 
 	// With H_z and H_d the projections of z and d, k and j one of them: slopes
 	// υ⟨H_k, E[g]−h⟩, curvatures υ·ΣH_kᵀ(I − υ·Cov[g])H_j less what b takes away, with
 	// (I − υ·Cov[g]) = −shift, and the couplings υ·gain_oᵀ·ΣH_k of k with b_o.
 	f := planeBound{
-		a: p.aMean.Row(r), z: p.step.Row(r), d: p.last.Row(r), v: p.slope.Row(r), upsilon: upsilon,
-		scale: p.lambda.Scale[r*D : (r+1)*D],
-		shape: p.lambda.Shape, prior: p.lambda.Prior,
+		a: p.AMean.Row(r), z: p.step.Row(r), d: p.last.Row(r), v: p.Slope.Row(r), upsilon: upsilon,
+		scale: p.Lambda.Scale[r*D : (r+1)*D],
+		shape: p.Lambda.Shape, prior: p.Lambda.Prior,
 	}
-	follow := [2][]float64{w.m1, w.m2}
+	follow := [2][]float64{own.m1, own.m2}
 	for k := range 2 {
 		at := (k + 1) * P
 		sum := -la.Dot(offset, ones[at:at+P])
 		for m := range P {
-			sum += la.Dot(w.shift.Row(m), gram.Row(at + m)[:P])
+			sum += la.Dot(own.shift.Row(m), gram.Row(at + m)[:P])
 		}
 		for j := range p.M {
 			o := r*p.M + j
@@ -284,15 +300,15 @@ func (p *plane) bound(w *worker, r int) planeBound {
 		for j := range k + 1 {
 			var sum float64
 			for m := range P {
-				sum -= la.Dot(w.shift.Row(m), gram.Row((k+1)*P + m)[(j+1)*P:(j+2)*P])
+				sum -= la.Dot(own.shift.Row(m), gram.Row((k+1)*P + m)[(j+1)*P:(j+2)*P])
 			}
 			f.curve[k+j] = upsilon * sum
 		}
 	}
 	// b_o moves by −B⁻¹·follow; with B = CCᵀ the curvatures lose (C⁻¹·follow)ᵀ(C⁻¹·follow).
-	if w.biasFollows {
+	if own.biasFollows {
 		for k := range 2 {
-			la.Trsv(la.NoTrans, w.bias, follow[k])
+			la.Trsv(la.NoTrans, own.bias, follow[k])
 		}
 		f.curve[0] -= la.SumSq(follow[0])
 		f.curve[1] -= la.Dot(follow[0], follow[1])
@@ -302,18 +318,19 @@ func (p *plane) bound(w *worker, r int) planeBound {
 }
 
 // moveBy takes a to a + αz + βd, and the biases with it. It comes after bound.
-func (p *plane) moveBy(w *worker, r int, alpha, beta float64) {
-	la.Axpy(alpha, p.step.Row(r), p.aMean.Row(r))
-	la.Axpy(beta, p.last.Row(r), p.aMean.Row(r))
+func (p *plane) moveBy(w *intermediate.Worker, r int, alpha, beta float64) {
+	own := &p.scratch[w.Index]
+	la.Axpy(alpha, p.step.Row(r), p.AMean.Row(r))
+	la.Axpy(beta, p.last.Row(r), p.AMean.Row(r))
 	for m := r * p.P; m < (r+1)*p.P; m++ {
-		la.Axpy(alpha, p.gMean.Row(m), p.h.Row(m))
-		la.Axpy(beta, p.hLast.Row(m), p.h.Row(m))
+		la.Axpy(alpha, p.GMean.Row(m), p.H.Row(m))
+		la.Axpy(beta, p.hLast.Row(m), p.H.Row(m))
 	}
-	if w.biasFollows {
-		la.Scal(-alpha, w.m1)
-		la.Axpy(-beta, w.m2, w.m1)
-		la.Trsv(la.Transpose, w.bias, w.m1)
-		for j, b := range w.m1 {
+	if own.biasFollows {
+		la.Scal(-alpha, own.m1)
+		la.Axpy(-beta, own.m2, own.m1)
+		la.Trsv(la.Transpose, own.bias, own.m1)
+		for j, b := range own.m1 {
 			o := r*p.M + j
 			p.outputs[o].be.Mean[p.outputs[o].bias] += b
 			la.Axpy(b, p.gain.Row(o), p.offset.Row(r))
@@ -333,7 +350,7 @@ func (p *plane) keepStep() {
 		la.Axpy(alpha, p.step.Row(r), d)
 		for m := r * p.P; m < (r+1)*p.P; m++ {
 			la.Scal(beta, p.hLast.Row(m))
-			la.Axpy(alpha, p.gMean.Row(m), p.hLast.Row(m))
+			la.Axpy(alpha, p.GMean.Row(m), p.hLast.Row(m))
 		}
 	}
 }

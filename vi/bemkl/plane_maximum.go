@@ -9,7 +9,7 @@ import "github.com/bmkl/bmkl/vi"
 //	F(x) = slope·x − ½·xᵀ·curve·x + Σ_d max_λ(α_λ·ln λ − half_d·λ − ½·υ·v_d/λ),
 //	half_d = 1/β_λ + ½·(a + αz + βd)_d²,
 //
-// with v the slopes of the tangent that stands for Cov[a]. Derived in docs/acceleration.md.
+// with v the slopes of the tangent that stands for Cov[a]. Derived in docs/theory/acceleration.md.
 type planeBound struct {
 	slope          [2]float64
 	curve          [3]float64 // entries zz, zd and dd
@@ -19,9 +19,9 @@ type planeBound struct {
 	prior          vi.Gamma // of λ
 }
 
-// planePoint is F at a point, its gradient, and two matrices, of entries zz, zd and dd:
-// newton is minus its second derivative, and major that of the quadratic that touches F
-// there and is nowhere above it, which is F with λ held at its value there.
+// planePoint is F at a point, its gradient, and two matrices, of entries zz, zd and dd: newton is
+// minus the second derivative of F. major is minus the second derivative of the quadratic that
+// touches F there and is nowhere above it: F with λ held at its value there.
 type planePoint struct {
 	value         float64
 	grad          [2]float64
@@ -60,8 +60,8 @@ func (f *planeBound) at(alpha, beta float64) (p planePoint) {
 	return p
 }
 
-// maximum climbs F from (0, 0) by Newton's steps. Where F does not rise with one, it takes
-// that of the majorant instead, with which F rises but for rounding. It ends after twelve
+// maximum climbs F from (0, 0) by Newton's steps. Where F does not rise with one, it takes the step
+// of the quadratic below F instead, with which F rises but for rounding. It ends after twelve
 // steps, or where F rises by less than a millionth of a nat; F(α, β) ≥ F(0, 0) always.
 func (f *planeBound) maximum() (alpha, beta float64) {
 	p := f.at(0, 0)

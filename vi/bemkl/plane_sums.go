@@ -1,19 +1,23 @@
 package bemkl
 
-import "github.com/bmkl/bmkl/la"
+import (
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
+)
 
 // open forms the sums over samples of the projections of a, z and d.
-func (p *plane) open(w *worker, r int) {
+func (p *plane) open(w *intermediate.Worker, r int) {
+	own := &p.scratch[w.Index]
 	P, gram := p.P, p.gram[r]
 	rows := [3]la.Matrix[float64]{
-		p.seen(r, p.h, w.masked[0]), p.seen(r, p.gMean, w.masked[1]), p.seen(r, p.hLast, w.third),
+		p.Seen(r, p.H, w.Masked[0]), p.Seen(r, p.GMean, w.Masked[1]), p.Seen(r, p.hLast, own.third),
 	}
 	for k, x := range rows {
 		for j, y := range rows[:k+1] {
-			la.Gemm(&w.ws, la.NoTrans, la.Transpose, 1, x, y, 0, gram.Slice(k*P, (k+1)*P, j*P, (j+1)*P))
+			la.Gemm(&w.WS, la.NoTrans, la.Transpose, 1, x, y, 0, gram.Slice(k*P, (k+1)*P, j*P, (j+1)*P))
 		}
 		for m := range P {
-			p.ones.Set(r, k*P+m, p.sumOver(x.Row(m)))
+			p.ones.Set(r, k*P+m, p.SumOver(x.Row(m)))
 		}
 	}
 	gram.MirrorLower()
@@ -26,7 +30,7 @@ func (p *plane) retarget(r int) {
 	for j := range p.M {
 		o := r*p.M + j
 		t := p.target.Row(o)
-		for k, x := range [3]la.Matrix[float64]{p.h, p.gMean, p.hLast} {
+		for k, x := range [3]la.Matrix[float64]{p.H, p.GMean, p.hLast} {
 			for m := range p.P {
 				p.targets.Set(o, k*p.P+m, la.Dot(x.Row(r*p.P+m), t))
 			}
@@ -34,11 +38,12 @@ func (p *plane) retarget(r int) {
 		for q := range p.M {
 			p.tt[r].Set(j, q, la.Dot(t, p.target.Row(r*p.M+q)))
 		}
-		p.t1[o] = p.sumOver(t)
+		p.t1[o] = p.SumOver(t)
 	}
 }
 
-// shiftSums makes the sums with the projections of a those of a + αz + βd.
+// shiftSums replaces the sums with the projections of a by the sums with the projections of a + αz
+// + βd.
 func (p *plane) shiftSums(r int, alpha, beta float64) {
 	P, gram := p.P, p.gram[r]
 	add := func(x []float64) {
@@ -62,51 +67,52 @@ func (p *plane) shiftSums(r int, alpha, beta float64) {
 // shift = through − I = −Cov[g]·Σ_o ε_o·E[e_o·e_oᵀ] with the worker, and the factor of B,
 // which is minus the second derivative of the bound with respect to the biases with G
 // following: B_oq = (γ_o + n·ε_o)·1[o=q] − n·ε_o·ε_q·E[e_o]ᵀ·Cov[g]·E[e_q].
-func (p *plane) follow(w *worker, r int) error {
-	P, n := p.P, p.count[r]
+func (p *plane) follow(w *intermediate.Worker, r int) error {
+	own := &p.scratch[w.Index]
+	P, n := p.P, p.Count[r]
 	outputs := p.outputs[r*p.M : (r+1)*p.M]
-	pull, offset, epsilon := p.pull[r], p.offset.Row(r), p.epsilon[r*p.M:]
+	pull, offset, epsilon := p.Pull[r], p.offset.Row(r), p.epsilon[r*p.M:]
 	pull.Fill(0)
-	clear(w.p1)
+	clear(w.P1)
 	for j := range outputs {
 		q, eps := &outputs[j], epsilon[j]
 		for m := range P {
 			la.Axpy(eps, q.ee.Row(m), pull.Row(m))
-			w.p1[m] += float64(eps * q.be.Cov.At(q.bias, q.weights+m))
+			w.P1[m] += float64(eps * q.be.Cov.At(q.bias, q.weights+m))
 		}
 	}
-	if err := p.intermediateCovariance(w, r, w.p1); err != nil {
+	if err := p.UpdateCovariance(w, r, w.P1); err != nil {
 		return err
 	}
-	cov := p.gCov[r]
+	cov := p.GCov[r]
 	p.through[r].CopyFrom(cov)
 	for m := range P {
-		la.Scal(p.upsilon[r], p.through[r].Row(m))
+		la.Scal(p.Upsilon[r], p.through[r].Row(m))
 	}
-	copy(offset, w.small.Mean) // with the biases at 0
-	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, -1, cov, pull, 0, w.shift)
+	copy(offset, w.Small.Mean) // with the biases at 0
+	la.Gemm(&w.WS, la.NoTrans, la.NoTrans, -1, cov, pull, 0, own.shift)
 	for j := range outputs {
-		la.Gemv(&w.ws, la.NoTrans, epsilon[j], cov, outputs[j].e(), 0, p.gain.Row(r*p.M+j))
+		la.Gemv(&w.WS, la.NoTrans, epsilon[j], cov, outputs[j].e(), 0, p.gain.Row(r*p.M+j))
 	}
 
-	p.sumOfG(w, r, w.p1)
+	p.sumOfG(w, r, w.P1)
 	for j := range outputs {
 		o, q := r*p.M+j, &outputs[j]
-		w.m1[j] = epsilon[j] * (p.t1[o] - la.Dot(q.e(), w.p1))
+		own.m1[j] = epsilon[j] * (p.t1[o] - la.Dot(q.e(), w.P1))
 		for i := range j + 1 {
-			w.bias.Set(j, i, -n*epsilon[j]*la.Dot(q.e(), p.gain.Row(r*p.M+i)))
+			own.bias.Set(j, i, -n*epsilon[j]*la.Dot(q.e(), p.gain.Row(r*p.M+i)))
 		}
-		w.bias.Row(j)[j] += p.gamma.Mean(o) + float64(n*epsilon[j])
+		own.bias.Row(j)[j] += p.gamma.Mean(o) + float64(n*epsilon[j])
 	}
 	// Rounding can leave B indefinite where sparse priors make it next to singular.
 	// The biases then stay where they are.
-	if w.biasFollows = la.Cholesky(&w.ws, w.bias) == nil; w.biasFollows {
-		la.CholeskySolveVec(w.bias, w.m1)
+	if own.biasFollows = la.Cholesky(&w.WS, own.bias) == nil; own.biasFollows {
+		la.CholeskySolveVec(own.bias, own.m1)
 	}
 	for j := range outputs {
 		q := &outputs[j]
-		if w.biasFollows {
-			q.be.Mean[q.bias] = w.m1[j]
+		if own.biasFollows {
+			q.be.Mean[q.bias] = own.m1[j]
 		}
 		la.Axpy(q.be.Mean[q.bias], p.gain.Row(r*p.M+j), offset)
 	}
@@ -115,26 +121,28 @@ func (p *plane) follow(w *worker, r int) error {
 
 // sumOfG stores Σ E[g_i] over the observed samples: with the sums h1 of h that is
 // h1 + shift·h1 + Σ_o gain_o·Σt_o − n·offset.
-func (p *plane) sumOfG(w *worker, r int, sum []float64) {
+func (p *plane) sumOfG(w *intermediate.Worker, r int, sum []float64) {
+	own := &p.scratch[w.Index]
 	h1 := p.ones.Row(r)[:p.P]
 	copy(sum, h1)
-	la.Gemv(&w.ws, la.NoTrans, 1, w.shift, h1, 1, sum)
+	la.Gemv(&w.WS, la.NoTrans, 1, own.shift, h1, 1, sum)
 	for j := range p.M {
 		la.Axpy(p.t1[r*p.M+j], p.gain.Row(r*p.M+j), sum)
 	}
-	la.Axpy(-p.count[r], p.offset.Row(r), sum)
+	la.Axpy(-p.Count[r], p.offset.Row(r), sum)
 }
 
 // sum forms the sums over samples of G that the other updates need.
-func (p *plane) sum(w *worker, r int) {
+func (p *plane) sum(w *intermediate.Worker, r int) {
+	own := &p.scratch[w.Index]
 	P, M := p.P, p.M
-	shift, cross, offset := w.shift, w.cross, p.offset.Row(r)
+	shift, cross, offset := own.shift, own.cross, p.offset.Row(r)
 	h1 := p.ones.Row(r)[:P]
-	gg, hh := p.gGram[r], p.gram[r].Slice(0, P, 0, P)
+	gg, hh := p.GGram[r], p.gram[r].Slice(0, P, 0, P)
 
-	p.sumOfG(w, r, p.gSum.Row(r))
+	p.sumOfG(w, r, p.GSum.Row(r))
 	// cross = Σ(E[g]−h)hᵀ
-	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, 1, shift, hh, 0, cross)
+	la.Gemm(&w.WS, la.NoTrans, la.NoTrans, 1, shift, hh, 0, cross)
 	for m := range P {
 		la.Axpy(-offset[m], h1, cross.Row(m))
 		for j := range M {
@@ -143,11 +151,11 @@ func (p *plane) sum(w *worker, r int) {
 		}
 	}
 	// Σ(E[g]−h)(E[g]−h)ᵀ = cross·shiftᵀ + Σ_o Σ(E[g]−h)t_o·gain_oᵀ − Σ(E[g]−h)·offsetᵀ
-	la.Gemm(&w.ws, la.NoTrans, la.Transpose, 1, cross, shift, 0, gg)
+	la.Gemm(&w.WS, la.NoTrans, la.Transpose, 1, cross, shift, 0, gg)
 	for j := range M {
 		o := r*M + j
 		ht, target := p.targets.Row(o)[:P], p.gTarget.Row(o)
-		la.Gemv(&w.ws, la.NoTrans, 1, shift, ht, 0, target)
+		la.Gemv(&w.WS, la.NoTrans, 1, shift, ht, 0, target)
 		la.Axpy(-p.t1[o], offset, target)
 		for i := range M {
 			la.Axpy(p.tt[r].At(j, i), p.gain.Row(r*M+i), target)
@@ -160,10 +168,10 @@ func (p *plane) sum(w *worker, r int) {
 	var distance float64
 	for m := range P {
 		row := gg.Row(m)
-		la.Axpy(h1[m]-p.gSum.At(r, m), offset, row)
+		la.Axpy(h1[m]-p.GSum.At(r, m), offset, row)
 		distance += row[m]
 	}
-	p.gDistance[r] = max(0, distance)
+	p.GDistance[r] = max(0, distance)
 	away := p.away[r] // (E[g]−h)E[g]ᵀ = (E[g]−h)(E[g]−h)ᵀ + (E[g]−h)hᵀ
 	away.CopyFrom(gg)
 	for m := range P {
@@ -178,19 +186,19 @@ func (p *plane) sum(w *worker, r int) {
 	gg.MirrorLower()
 }
 
-// addFit adds s·E[e_o]ᵀ·E[g_i] to every observed y_i. It leaves those of missing samples
-// without meaning.
-func (p *plane) addFit(w *worker, o int, s float64, y []float64) {
+// addFit adds s·E[e_o]ᵀ·E[g_i] to every observed y_i. The y_i of missing samples have no meaning
+// afterwards.
+func (p *plane) addFit(w *intermediate.Worker, o int, s float64, y []float64) {
 	r, e := o/p.M, p.outputs[o].e()
-	la.Gemv(&w.ws, la.Transpose, s, p.through[r], e, 0, w.p1)
-	for m, c := range w.p1 {
-		la.Axpy(c, p.h.Row(r*p.P+m), y)
+	la.Gemv(&w.WS, la.Transpose, s, p.through[r], e, 0, w.P1)
+	for m, c := range w.P1 {
+		la.Axpy(c, p.H.Row(r*p.P+m), y)
 	}
 	for j := range p.M {
 		la.Axpy(s*la.Dot(e, p.gain.Row(r*p.M+j)), p.target.Row(r*p.M+j), y)
 	}
 	c := s * la.Dot(e, p.offset.Row(r))
-	p.subtract(c, y)
+	p.Subtract(c, y)
 }
 
 // rescale follows latent.rescale: a has been multiplied by c.

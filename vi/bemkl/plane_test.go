@@ -11,6 +11,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/random"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // TestPlaneIsConjugateGradients holds every factor but a, b and G fixed, λ by its prior:
@@ -31,24 +32,24 @@ func TestPlaneIsConjugateGradients(t *testing.T) {
 				if fast {
 					require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))
 					require.NoError(t, m.plane.begin())
-					require.NoError(t, m.crew.Each(m.plane.moveTask))
+					require.NoError(t, m.Crew.Each(m.plane.moveTask))
 					m.updateLambdaAndCovariance()
 					m.plane.keepStep()
 					m.plane.staged = false
 				} else {
-					require.NoError(t, m.updateWeights(m.upsilonMean))
+					require.NoError(t, m.UpdateWeights(m.upsilonMean))
 				}
 				require.NoError(t, m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y))
 			}
-			// The projections kept up to date are those of the weights.
+			// The projections kept up to date equal the projections of the weights.
 			h := la.NewMatrix[float64](p.L*p.P, p.N)
-			k.Project(nil, m.aMean, h)
-			testkit.RequireClose(t, "projections", h, m.h, 1e-12)
+			k.Project(nil, m.AMean, h)
+			testkit.RequireClose(t, "projections", h, m.H, 1e-12)
 			// How far the next plain update of a still goes.
-			before := m.aMean.Clone()
-			require.NoError(t, m.updateWeights(m.upsilonMean))
-			la.Axpy(-1, before.Data, m.aMean.Data)
-			return la.SumSq(m.aMean.Data) / la.SumSq(before.Data)
+			before := m.AMean.Clone()
+			require.NoError(t, m.UpdateWeights(m.upsilonMean))
+			la.Axpy(-1, before.Data, m.AMean.Data)
+			return la.SumSq(m.AMean.Data) / la.SumSq(before.Data)
 		}
 		assert.Less(t, rest(true), 1e-10, p.name)
 		assert.Greater(t, rest(false), 1e-8, p.name)
@@ -72,16 +73,16 @@ func TestPlaneBoundIsTheBound(t *testing.T) {
 			for _, x := range []struct {
 				vi.Objective
 				*plane
-				*schedule
+				*work.Schedule
 			}{{m, m.plane, &m.updates}, {n, n.plane, &n.updates}} {
-				for range firstSweeps + 2 {
-					require.NoError(t, x.Sweep(nil))
+				for range work.FirstSweeps + 2 {
+					require.NoError(t, x.Objective.Sweep(nil))
 				}
 				l := x.plane
-				for _, u := range x.settled[:2] { // G, Cov[a]
+				for _, u := range x.Schedule.Settled[:2] { // G, Cov[a]
 					require.NoError(t, u.Step())
 				}
-				w := l.crew.Workers[0]
+				w := l.Crew.Workers[0]
 				require.NoError(t, l.follow(w, 0))
 				l.sum(w, 0)
 				l.updateLambdaAndCovariance()
@@ -124,17 +125,17 @@ func TestNewtonCurvature(t *testing.T) {
 		l := m.plane
 		l.formComposite()
 		random.Normal(random.Source(1), l.step.Data)
-		k.Project(nil, l.step, l.gMean)
+		k.Project(nil, l.step, l.GMean)
 		l.staged = true
-		require.NoError(t, l.crew.Each(l.openTask))
-		w := l.crew.Workers[0]
+		require.NoError(t, l.Crew.Each(l.openTask))
+		w := l.Crew.Workers[0]
 		for o := range m.R {
 			require.NoError(t, l.follow(w, o))
 			want := (*plane).bound(l, w, o).curve[0]
 			weight, z := l.curvature(w, o), l.step.Row(o)
-			clear(w.cg[3]) // no Λ
+			clear(l.scratch[w.Index].cg[3]) // no Λ
 			l.multiply(w, o, weight, z)
-			assert.InEpsilon(t, want, la.Dot(z, w.cg[2]), 1e-7, "%s, output %d", p.name, o)
+			assert.InEpsilon(t, want, la.Dot(z, l.scratch[w.Index].cg[2]), 1e-7, "%s, output %d", p.name, o)
 		}
 	}
 }
@@ -162,7 +163,7 @@ func TestPlaneWorkersDoNotChangeBits(t *testing.T) {
 			q, err := c.model(k, y)
 			require.NoError(t, err)
 			for i, x := range []vi.Objective{m, n, q} {
-				for range firstSweeps + 3 {
+				for range work.FirstSweeps + 3 {
 					require.NoError(t, x.Sweep(nil))
 				}
 				if workers == 1 {

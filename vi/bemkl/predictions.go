@@ -3,9 +3,9 @@ package bemkl
 import (
 	"math"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/label"
 )
 
 // Predictions implements [vi.Objective].
@@ -27,13 +27,10 @@ func (m *sharedLayers) Predictions(p *vi.Predictions) {
 // Predictions implements [vi.Objective]: the probabilities of the label +1.
 func (m *classification) Predictions(p *vi.Predictions) {
 	p.Resize(m.L * m.N)
-	p.Probabilities = true
 	for o := range m.L {
 		m.predict(p, o, o, &m.reads[o], 1, m.precision[o])
 	}
-	for i, f := range p.Mean {
-		p.Mean[i] = special.Exp(special.LogNormalCDF(f / p.SD[i]))
-	}
+	label.Predictions(p)
 }
 
 // predict stores what output o, which reads row r as q says, predicts at the training
@@ -46,10 +43,10 @@ func (l *latent) predict(p *vi.Predictions, o, r int, q *readout, noise, upsilon
 	for i := range mean {
 		mean[i] = be.Mean[q.bias]
 	}
-	within := 1/upsilon + l.aTrace[r]/float64(l.N*l.P)
+	within := 1/upsilon + l.ATrace[r]/float64(l.N*l.P)
 	variance := noise + be.Cov.At(q.bias, q.bias)
 	for m := range l.P {
-		h := l.h.Row(r*l.P + m)
+		h := l.H.Row(r*l.P + m)
 		la.Axpy(be.Mean[q.weights+m], h, mean)
 		variance += float64(within*q.ee.At(m, m)) + float64(be.Cov.At(q.weights+m, q.weights+m)*la.SumSq(h))/float64(l.N)
 	}

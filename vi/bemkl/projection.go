@@ -8,12 +8,14 @@ import (
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/healing"
 	"github.com/bmkl/bmkl/vi/internal/pivot"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 )
 
 // Projection is one output of a posterior as a few of the training samples see it: a
 // prediction takes the kernels with those alone, and comes with a bound on what the
-// others would have changed. docs/predictor.md derives the bound.
+// others would have changed. docs/theory/predictor.md derives the bound.
 //
 // Each kernel has pivots of its own. In its feature space they span a subspace, in which a
 // sample has the coordinates t_m = L_m⁻¹·k_m with L_m·L_mᵀ the pivots' own kernels. The
@@ -31,7 +33,7 @@ type Projection struct {
 	e              []float64
 	inverse        stairs.Matrix      // the L_m⁻¹ along a diagonal
 	residual       []float64          // what round-off can add to r_m and take from t_m, per unit of k_m(x,x)
-	shift          []float64          // the like, of t_m per unit of its root
+	shift          []float64          // what round-off can add to t_m, per unit of √k_m(x,x)
 	g              []float64          // E[g_m] is the product of kernel m's parts of g and t
 	meanSize       float64            // length of g, each kernel's part times its e_m
 	cov            la.Matrix[float64] // of (b, e)
@@ -60,22 +62,13 @@ const (
 	formCount
 )
 
-// moves are those of one kernel; docs/predictor.md.
+// moves are the bounds on the errors that one kernel causes; docs/theory/predictor.md.
 type moves struct {
 	mean   float64 // of the unhealed mean
 	spread float64 // of the norm of the unhealed variance
 	pull   float64 // of q
 	rest   float64 // of √r and of Λ^½·z
 	self   float64 // of Λ^-½·φ
-}
-
-// Columns computes kernels of training samples.
-type Columns interface {
-	// Column stores the kernels of sample i with all samples, a row for each kernel.
-	Column(i int, dst la.Matrix[float64])
-
-	// Diagonal stores each kernel of every sample with itself, a row for each kernel.
-	Diagonal(dst la.Matrix[float64])
 }
 
 // ProjectOptions says how closely a [Projection] follows the posterior.
@@ -85,7 +78,7 @@ type ProjectOptions struct {
 	Tolerance float64
 
 	MeanOnly bool // no variances will be asked for
-	Healed   bool // predictions are those of PredictHealed
+	Healed   bool // predictions heal variances, as PredictHealed does
 
 	// Exact is what a prediction from all samples costs, in multiplications.
 	Exact float64
@@ -100,103 +93,77 @@ func (opt ProjectOptions) cost(order float64) float64 {
 	return c
 }
 
-const (
-	mostPivots = 512 // of one kernel
-	mostOrder  = 768 // of all kernels together
+// mostOrder is the most coordinates of all kernels together.
+const mostOrder = 768
 
-	// worth is the share of an exact prediction's multiplications that a projection may
-	// have.
-	worth = 0.5
+const unit = pivot.Unit
 
-	// pivotsShare is the share of the tolerance that pivots may use, forms the rest: another
-	// digit takes both a few coordinates more.
-	pivotsShare = 0.3
-
-	// finest is the smallest share of its unit that a form leaves out.
-	finest = 1e-3
-
-	unit = pivot.Unit
-)
-
-// Project returns a projection of output o whose bounds at the training samples are
-// within half the tolerance, or nil if there is none that is clearly cheaper than a
-// prediction from all samples. The kernels must be positive definite. For pivots of m
-// coordinates it costs about (2+2R)·N²·m multiplications, R as in [SharedHealing].
-func (p *RegressionPosterior) Project(k Columns, o int, opt ProjectOptions) (*Projection, error) {
+// Project returns a projection of output o whose bounds at the training samples are within half the
+// tolerance, or nil if no projection is clearly cheaper than a prediction from all samples. The
+// kernels must be positive definite. For pivots of m coordinates it costs about (2+2R)·N²·m
+// multiplications, R as in [SharedHealing].
+func (p *RegressionPosterior) Project(k vi.Columns, o int, opt ProjectOptions) (*Projection, error) {
 	return p.project(p.healers, k, o, opt)
 }
 
-// Project is that of a [RegressionPosterior].
-func (p *SharedPosterior) Project(k Columns, o int, opt ProjectOptions) (*Projection, error) {
+// Project does what [RegressionPosterior.Project] does.
+func (p *SharedPosterior) Project(k vi.Columns, o int, opt ProjectOptions) (*Projection, error) {
 	return p.project(p.healers, k, o, opt)
 }
 
-// Project is that of a [RegressionPosterior], of the score of output o; scores are not healed.
-func (p *ClassificationPosterior) Project(k Columns, o int, opt ProjectOptions) (*Projection, error) {
+// Project does what [RegressionPosterior.Project] does for the score of output o. Scores are not healed.
+func (p *ClassificationPosterior) Project(k vi.Columns, o int, opt ProjectOptions) (*Projection, error) {
 	return p.project(nil, k, o, opt)
 }
 
-func (p *scorer) project(healers []*healer, k Columns, o int, opt ProjectOptions) (*Projection, error) {
+func (p *scorer) project(healers []*healing.Healer, k vi.Columns, o int, opt ProjectOptions) (*Projection, error) {
 	if !(opt.Tolerance > 0) {
 		return nil, fmt.Errorf("vi: Tolerance: %g is not positive", opt.Tolerance)
 	}
-	var h *healer
+	var h *healing.Healer
 	if opt.Healed {
-		for _, one := range healers {
-			for _, output := range one.outputs {
-				if output == o {
-					h = one
-				}
-			}
-		}
-		if h == nil {
+		if h = healing.Of(healers, o); h == nil {
 			return nil, fmt.Errorf("vi: output %d cannot be healed", o)
 		}
 	}
-	spaces := newSubspaces(k, p.P, p.D)
-	ws := &la.Workspace{}
+	spaces := newSubspaces(k, p.core.P, p.core.D)
 	most := 0.0
 	for m := range spaces {
-		spaces[m].weight = math.Sqrt(p.combination[o].ee.At(m, m))
+		spaces[m].weight = math.Sqrt(p.core.Combinations[o].EE.At(m, m))
 		most = max(most, spaces[m].weight*spaces[m].Most)
 	}
-	// Errors are about a sum of weight_m·largest_m·Σ_n r_m(x_n), times what only trying tells.
-	before, last := math.Inf(1), -1 // the worst bound and the order of the last try
-	for limit := 0.01; limit > 1e-14; {
-		order := 0
+	// Errors are about a sum of weight_m·largest_m·Σ_n r_m(x_n), times a factor that only trying shows.
+	grow := func(limit float64) (order int, err error) {
 		for m := range spaces {
 			s := &spaces[m]
 			if s.weight > 0 {
-				s.Grow(s.column, limit*opt.Tolerance*most/s.weight, mostPivots)
+				s.Grow(s.column, limit*opt.Tolerance*most/s.weight, pivot.MostPivots)
 			}
 			order += len(s.Pivots)
 		}
-		if order == last {
-			limit /= 2
-			continue
-		}
-		last = order
-		if order > mostOrder || opt.cost(float64(order)) > worth*opt.Exact {
-			return nil, nil
-		}
-		q, whole, err := p.projection(ws, h, spaces, o, opt)
-		if err != nil {
-			return nil, err
-		}
-		trials := newTrials(k, q, p.D)
-		q.forms = whole.forms(ws, finest)
-		worst := trials.worst(ws, q) / (pivotsShare * opt.Tolerance / 2)
-		if !(worst <= 1) {
-			if !(worst < before) {
-				return nil, nil // rounding is what is left
-			}
-			before = worst
-			limit *= max(0.1, min(0.6/worst, 0.5))
-			continue
-		}
-		return trials.coarsen(ws, q, whole, opt.Tolerance/2), nil
+		return order, nil
 	}
-	return nil, nil
+	dear := func(order int) bool {
+		return order > mostOrder || opt.cost(float64(order)) > pivot.Worth*opt.Exact
+	}
+	ws := &la.Workspace{}
+	q, _, err := pivot.Search(ws, opt.Tolerance, grow, dear, func() (c pivot.Candidate[*Projection], err error) {
+		q, forms, err := p.projection(ws, h, spaces, o, opt)
+		if err != nil {
+			return c, err
+		}
+		at := newTrials(k, q, p.core.D)
+		return pivot.Candidate[*Projection]{
+			Forms: forms,
+			With: func(f pivot.Forms) *Projection {
+				with := *q
+				with.forms = f
+				return &with
+			},
+			Worst: func(q *Projection) float64 { return at.worst(ws, q) },
+		}, nil
+	})
+	return q, err
 }
 
 // trials are training samples, at most a few hundred, at which bounds are tried.
@@ -204,7 +171,7 @@ type trials struct {
 	kernels, selves la.Matrix[float64] // a row for each sample, with the pivots and with itself
 }
 
-func newTrials(k Columns, q *Projection, N int) trials {
+func newTrials(k vi.Columns, q *Projection, N int) trials {
 	step := 1 + (N-1)/300
 	count := (N + step - 1) / step
 	t := trials{la.NewMatrix[float64](count, q.order), la.NewMatrix[float64](count, len(q.e))}
@@ -232,66 +199,38 @@ func (t trials) worst(ws *la.Workspace, q *Projection) (worst float64) {
 	return worst
 }
 
-// coarsen returns q with the coarsest forms with which its bounds are within the tolerance, as
-// they are with its own.
-func (t trials) coarsen(ws *la.Workspace, q *Projection, whole *quadratics, tolerance float64) *Projection {
-	for share := 1.0; share > finest && len(whole.a) > 0; share /= 3 {
-		coarse := *q
-		coarse.forms = whole.forms(ws, share)
-		if t.worst(ws, &coarse) <= tolerance {
-			return &coarse
-		}
-	}
-	return q
-}
-
-// quadratics are the matrices of a projection's forms, with the unit of each and the sizes
-// of the coordinates.
-type quadratics struct {
-	a            []la.Matrix[float64]
-	units, sizes []float64
-}
-
-func (w *quadratics) add(a la.Matrix[float64], unit float64) {
-	w.a, w.units = append(w.a, a), append(w.units, unit)
-}
-
-func (w *quadratics) forms(ws *la.Workspace, share float64) pivot.Forms {
-	return pivot.NewForms(ws, w.a, w.units, w.sizes, share)
-}
-
-// subspace is that of one kernel.
+// subspace is the subspace that the pivots span in the feature space of one kernel.
 type subspace struct {
 	pivot.Space
 	weight float64 // √E[e_m²]
-	column func(n int) []float64
+	column func(n int, dst []float64)
 }
 
-func newSubspaces(k Columns, P, N int) []subspace {
+func newSubspaces(k vi.Columns, P, N int) []subspace {
 	diagonal, columns := la.NewMatrix[float64](P, N), la.NewMatrix[float64](P, N)
 	k.Diagonal(diagonal)
 	spaces := make([]subspace, P)
 	for m := range spaces {
-		spaces[m] = subspace{Space: pivot.NewSpace(diagonal.Row(m)), column: func(n int) []float64 {
+		spaces[m] = subspace{Space: pivot.NewSpace(diagonal.Row(m)), column: func(n int, dst []float64) {
 			k.Column(n, columns)
-			return columns.Row(m)
+			copy(dst, columns.Row(m))
 		}}
 	}
 	return spaces
 }
 
 // projection assembles the result but for its forms, and returns the matrices of these.
-func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o int, opt ProjectOptions) (*Projection, *quadratics, error) {
-	c, row := p.combination[o], p.row(o)
+func (p *scorer) projection(ws *la.Workspace, h *healing.Healer, spaces []subspace, o int, opt ProjectOptions) (*Projection, *pivot.Quadratics, error) {
+	c, row := p.core.Combinations[o], p.core.Row(o)
 	q := &Projection{
-		meanOnly: opt.MeanOnly, bias: c.mean[0], e: c.mean[1:], cov: c.cov,
-		constant: p.noise[o], moves: make([]moves, p.P),
+		meanOnly: opt.MeanOnly, bias: c.Mean[0], e: c.Mean[1:], cov: c.Cov,
+		constant: p.core.Noise[o], moves: make([]moves, p.core.P),
 	}
-	weights, err := p.factor(ws, row, new(weightFactor))
+	weights, err := p.core.Factor(ws, row, new(predictive.WeightFactor))
 	if err != nil {
 		return nil, nil, err
 	}
-	a := p.a.Row(row)
+	a := p.core.A.Row(row)
 	var kernel []int // of each coordinate
 	var w [][]float64
 	for m := range spaces {
@@ -302,12 +241,12 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 		}
 		v, sum := &q.moves[m], s.Sum(a)
 		v.mean = math.Abs(q.e[m]) * sum
-		v.spread = float64(math.Sqrt(c.cov.At(1+m, 1+m))*sum) + float64(math.Sqrt(c.ee.At(m, m))*s.Length(weights.s)) // Cov[a] ≤ Λ⁻¹
-		q.constant += c.ee.At(m, m) / p.upsilon[row]
+		v.spread = float64(math.Sqrt(c.Cov.At(1+m, 1+m))*sum) + float64(math.Sqrt(c.EE.At(m, m))*s.Length(weights.S)) // Cov[a] ≤ Λ⁻¹
+		q.constant += c.EE.At(m, m) / p.core.Upsilon[row]
 	}
 	q.order = len(w)
 	q.invert(spaces)
-	x := la.NewMatrix[float64](q.order, p.D)
+	x := la.NewMatrix[float64](q.order, p.core.D)
 	var mean []float64
 	for i, m := range kernel {
 		copy(x.Row(i), w[i])
@@ -315,31 +254,31 @@ func (p *scorer) projection(ws *la.Workspace, h *healer, spaces []subspace, o in
 		q.g, mean = append(q.g, g), append(mean, q.e[m]*g)
 	}
 	q.meanSize = norm(mean)
-	whole := &quadratics{sizes: pivot.Largest(x)}
+	whole := pivot.NewQuadratics(x)
 	if h != nil {
 		rest, apart, err := q.heal(ws, h, kernel, x, spaces)
 		if err != nil {
 			return nil, nil, err
 		}
 		q.which = append(q.which, restForm, apartForm)
-		whole.add(rest, opt.Tolerance*q.precision)
-		whole.add(apart, opt.Tolerance*math.Sqrt(q.constant*q.precision))
+		whole.Add(rest, opt.Tolerance*q.precision)
+		whole.Add(apart, opt.Tolerance*math.Sqrt(q.constant*q.precision))
 	}
 	if q.meanOnly {
 		return q, whole, nil
 	}
-	scaleColumns(x, weights.s)
-	la.Trsm(ws, la.Right, la.Transpose, weights.b, x)
+	healing.ScaleColumns(x, weights.S)
+	la.Trsm(ws, la.Right, la.Transpose, weights.B, x)
 	inside := la.NewMatrix[float64](q.order, q.order)
 	la.Syrk(ws, la.NoTrans, 1, x, 0, inside)
 	inside.MirrorLower()
 	for i, m := range kernel {
 		for j, l := range kernel {
-			inside.Set(i, j, inside.At(i, j)*c.ee.At(m, l))
+			inside.Set(i, j, inside.At(i, j)*c.EE.At(m, l))
 		}
 	}
 	q.which = append(q.which, insideForm)
-	whole.add(inside, opt.Tolerance*q.constant)
+	whole.Add(inside, opt.Tolerance*q.constant)
 	return q, whole, nil
 }
 
@@ -359,36 +298,36 @@ func (q *Projection) invert(spaces []subspace) {
 
 // heal sets what healing needs, and returns the matrices of its forms. The rows of x are the
 // coordinates of the training samples.
-func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix[float64], spaces []subspace) (rest, apart la.Matrix[float64], err error) {
-	known, err := h.sampleWeights(ws, new(healScratch))
+func (q *Projection) heal(ws *la.Workspace, h *healing.Healer, kernel []int, x la.Matrix[float64], spaces []subspace) (rest, apart la.Matrix[float64], err error) {
+	known, err := h.SampleWeights(ws, new(healing.Scratch))
 	if err != nil {
 		return rest, apart, err
 	}
-	q.healed, q.precision = true, h.precision
+	q.healed, q.precision = true, h.Precision
 	q.pull = make([]float64, q.order)
 	n := q.order
-	phi, z, one := make([]la.Matrix[float64], len(h.kernels)), la.NewMatrix[float64](n, x.Cols), la.NewMatrix[float64](n, x.Cols)
+	phi, z, one := make([]la.Matrix[float64], len(h.Kernels)), la.NewMatrix[float64](n, x.Cols), la.NewMatrix[float64](n, x.Cols)
 	for r := range phi {
 		phi[r] = la.NewMatrix[float64](n, x.Cols)
 		for i, m := range kernel {
-			h.weights.add(r, m, x.Row(i), phi[r].Row(i))
-			q.pull[i] += la.Dot(known.residual.Row(r), phi[r].Row(i))
+			h.Weights.Add(r, m, x.Row(i), phi[r].Row(i))
+			q.pull[i] += la.Dot(known.Residual.Row(r), phi[r].Row(i))
 			copy(one.Row(i), phi[r].Row(i))
-			h.trusted(one.Row(i))
+			h.ApplyTrust(one.Row(i))
 		}
-		la.Gemm(ws, la.NoTrans, la.NoTrans, h.scale, one, h.kernels[r], min(1, float64(r)), z)
+		la.Gemm(ws, la.NoTrans, la.NoTrans, h.Scale, one, h.Kernels[r], min(1, float64(r)), z)
 	}
-	scaleColumns(z, h.s)
-	la.Trsm(ws, la.Right, la.Transpose, known.factor, z)
-	la.Trsm(ws, la.Right, la.NoTrans, known.factor, z) // s⁻¹∘z, of length zᵀΛz
+	healing.ScaleColumns(z, h.S)
+	la.Trsm(ws, la.Right, la.Transpose, known.Factor, z)
+	la.Trsm(ws, la.Right, la.NoTrans, known.Factor, z) // s⁻¹∘z, of length zᵀΛz
 	rest = la.NewMatrix[float64](n, n)
 	la.Syrk(ws, la.NoTrans, 1, z, 0, rest)
-	scaleColumns(z, h.s)
+	healing.ScaleColumns(z, h.S)
 	for r := range phi {
-		la.Gemm(ws, la.NoTrans, la.Transpose, h.scale, z, h.kernels[r], 0, one)
+		la.Gemm(ws, la.NoTrans, la.Transpose, h.Scale, z, h.Kernels[r], 0, one)
 		for i := range n {
 			la.Axpy(-1, one.Row(i), phi[r].Row(i))
-			h.rootTrusted(phi[r].Row(i))
+			h.ApplyRootTrust(phi[r].Row(i))
 		}
 		la.Syrk(ws, la.NoTrans, 1, phi[r], 1, rest)
 	}
@@ -399,7 +338,7 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix
 		copy(one.Row(i), x.Row(i))
 		la.Scal(q.e[m], one.Row(i))
 		for d, v := range one.Row(i) {
-			squares += float64(float64(v*h.s[d]) * float64(v*h.s[d]))
+			squares += float64(float64(v*h.S[d]) * float64(v*h.S[d]))
 		}
 	}
 	q.root = math.Sqrt(squares)
@@ -410,10 +349,10 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix
 		s, v := &spaces[m], &q.moves[m]
 		for r := range phi {
 			clear(weighted)
-			h.weights.add(r, m, known.residual.Row(r), weighted)
+			h.Weights.Add(r, m, known.Residual.Row(r), weighted)
 			v.pull += s.Sum(weighted)
 		}
-		v.rest, v.self = math.Sqrt(h.weights.size(m))*s.Length(nil), math.Abs(q.e[m])*s.Length(h.s)
+		v.rest, v.self = math.Sqrt(h.Weights.Size(m))*s.Length(nil), math.Abs(q.e[m])*s.Length(h.S)
 	}
 	return rest, apart, nil
 }
@@ -421,8 +360,8 @@ func (q *Projection) heal(ws *la.Workspace, h *healer, kernel []int, x la.Matrix
 // ScratchSize is the length of the scratch memory of Predict.
 func (q *Projection) ScratchSize() int { return q.order + len(q.e) + q.forms.ScratchSize() }
 
-// values are those of a projection's forms, with bounds on their errors in what lies inside
-// the subspaces.
+// values holds the value of each form of a projection, and a bound on its error from the parts inside the
+// subspaces.
 type values struct{ at, off [formCount]float64 }
 
 // Predict returns the prediction of a sample from its kernels with the pivots, kernel

@@ -5,6 +5,8 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -32,7 +34,7 @@ type Regression struct {
 
 	// Plain leaves out the steps along the posterior's ridges that are not in
 	// the paper; sweeps then do exactly the published updates. See
-	// docs/acceleration.md.
+	// docs/theory/acceleration.md.
 	Plain bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -44,7 +46,7 @@ type Regression struct {
 	//
 	//	y_{o,i} | … ~ N(eᵀ·g_{o,i} + b_o, 1/ε_{o,c}), c = Groups[i], ε_{o,c} ~ Gamma(Epsilon):
 	//
-	// of samples, say, that lack some of the views (docs/missing-views.md). Predictions are of
+	// of samples, say, that lack some of the views (docs/guide/missing-views.md). Predictions are of
 	// group 0 and not healed. It excludes From.
 	Groups []int
 
@@ -87,9 +89,8 @@ type RegressionFit struct {
 // which NaN marks a missing value: it is left out of that output's likelihood.
 //
 // Errors name the argument and the place of what is wrong with it. If the
-// context ends, the bound falls by more than round-off (a *[vi.BoundError]) or an
-// update fails, the error says so and the fit is that of the sweeps before; it is nil
-// if there were none.
+// context ends, the bound falls by more than round-off (a *[vi.BoundError]) or an update fails, the
+// error says so and the fit is the one after the last good sweep; it is nil if no sweep was good.
 func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64]) (*RegressionFit, error) {
 	if r.Groups != nil {
 		return r.fitGroups(ctx, k, y)
@@ -98,7 +99,7 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 	if err != nil {
 		return nil, err
 	}
-	p, rec, err := climb(ctx, r.Ascent, m, NewRegressionPosterior)
+	p, rec, err := climb.Run(ctx, r.Ascent, m, NewRegressionPosterior, RegressionState.covariances)
 	if p == nil {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ type regression struct {
 	epsilon []conjugate.Gammas // L rows of one: shapes differ when values are missing
 
 	upsilonMean, epsilonMean []float64
-	updates                  schedule
+	updates                  work.Schedule
 }
 
 // RegressionPriors holds the priors of a [Regression].
@@ -124,7 +125,7 @@ type RegressionPriors struct {
 
 // model checks the arguments and returns the initial state.
 func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, error) {
-	pr := RegressionPriors{conjugate.Or1(r.Lambda), conjugate.Or1(r.Upsilon), conjugate.Or1(r.Gamma), conjugate.Or1(r.Omega), conjugate.Or1(r.Epsilon)}
+	pr := priorsOr1(r.Lambda, r.Upsilon, r.Gamma, r.Omega, r.Epsilon)
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}
@@ -138,65 +139,74 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	m := &regression{
 		layers: layers,
 		y:      y, priors: pr,
-		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*layers.size*float64(P)), L),
+		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*layers.Size*float64(P)), L),
 		upsilonMean: make([]float64, L),
 		epsilonMean: make([]float64, L),
 	}
 	for o := range L {
-		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*m.count[o]), 1))
+		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*m.Count[o]), 1))
 		m.epsilonMean[o] = m.epsilon[o].Mean(0)
-		m.memory.Of(m.epsilon[o].Scale)
+		m.Memory.Of(m.epsilon[o].Scale)
 	}
-	m.memory.Of(m.upsilon.Scale)
+	m.Memory.Of(m.upsilon.Scale)
 	u := m.order()
-	m.updates.settled = u.plain()
+	m.updates.Settled = u.plain()
 	if !r.Plain {
 		p := newPlane(m.latent, m.reads, &m.gamma, m.epsilonMean, m.y, m.gTarget, severalRounds(L, D, P))
-		m.updates = schedule{first: u.plain(), settled: p.order(u)}
+		m.updates = work.Schedule{First: u.plain(), Settled: p.order(u)}
 	}
 	if r.From != nil {
 		return m, m.resume(r.From)
 	}
 	start := r.Start
-	if start == nil && m.ones != nil {
+	if start == nil && m.Ones != nil {
 		start = compressedStart(r.Seed, y, P, D)
 	} else if start == nil {
 		start = randomStart(r.Seed, L, P, D, N)
 	} else if err := start.validate(L, P, D, N); err != nil {
 		return nil, err
 	}
-	return m, m.start(start.A, start.G)
+	return m, m.Start(start.A, start.G)
 }
 
 // order returns the updates of a sweep.
 func (m *regression) order() *updates {
 	return &updates{
-		lambda:  m.updateLambda,
+		lambda:  m.UpdateLambda,
 		upsilon: m.updateUpsilon,
-		a:       work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		a:       work.Update{Name: "a", Step: func() error { return m.UpdateWeights(m.upsilonMean) }},
 		g:       work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }},
 		rest: []work.Update{
-			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
+			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega), work.Step("ε", m.updateEpsilon),
 			{Name: "(b,e)", Step: func() error { return m.updateCombination(m.epsilonMean, m.y) }},
 		},
 		scale: m.updateScale,
 	}
 }
 
+// priorsOr1 returns these priors, with Gamma{1, 1} in place of each zero prior.
+func priorsOr1(lambda, upsilon, gamma, omega, epsilon vi.Gamma) RegressionPriors {
+	return RegressionPriors{
+		Lambda: conjugate.Or1(lambda), Upsilon: conjugate.Or1(upsilon), Gamma: conjugate.Or1(gamma),
+		Omega: conjugate.Or1(omega), Epsilon: conjugate.Or1(epsilon),
+	}
+}
+
 // validate returns an error that names the first prior that is not a distribution.
 func (p RegressionPriors) validate() error {
-	return validatePriors([]namedGammas{
-		{"Lambda", []vi.Gamma{p.Lambda}}, {"Upsilon", []vi.Gamma{p.Upsilon}}, {"Gamma", []vi.Gamma{p.Gamma}},
-		{"Omega", []vi.Gamma{p.Omega}}, {"Epsilon", []vi.Gamma{p.Epsilon}},
-	})
+	return check.Parts(
+		conjugate.Prior("Lambda", p.Lambda), conjugate.Prior("Upsilon", p.Upsilon),
+		conjugate.Prior("Gamma", p.Gamma), conjugate.Prior("Omega", p.Omega),
+		conjugate.Prior("Epsilon", p.Epsilon),
+	)
 }
 
 // Sweep implements [vi.Objective].
-func (m *regression) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
+func (m *regression) Sweep(done func(string)) error { return m.updates.Sweep(&m.Stop, done) }
 
 // resume continues from p.
 func (m *regression) resume(p *RegressionPosterior) error {
-	if err := m.checkResume(m.L, &p.scorer); err != nil {
+	if err := m.checkResume(m.L, &p.scorer.core); err != nil {
 		return err
 	}
 	s := p.s
@@ -205,7 +215,7 @@ func (m *regression) resume(p *RegressionPosterior) error {
 		m.epsilon[o].Resume(0, s.Epsilon[o])
 		m.upsilonMean[o], m.epsilonMean[o] = m.upsilon.Mean(o), m.epsilon[o].Mean(0)
 	}
-	if err := m.layers.resume(p.lambdaShape, s.Lambda, s.A, m.upsilonMean, s.Gamma, s.Omega, s.BEMean, s.BECov); err != nil {
+	if err := m.layers.resume(p.core.LambdaShape, s.Lambda, s.A, m.upsilonMean, s.Gamma, s.Omega, s.BEMean, s.BECov); err != nil {
 		return err
 	}
 	return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y)
@@ -214,7 +224,7 @@ func (m *regression) resume(p *RegressionPosterior) error {
 // updateUpsilon is q(υ_o) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
 func (m *regression) updateUpsilon() {
 	for o := range m.L {
-		m.upsilon.Observe(o, float64(0.5*m.distance(o)))
+		m.upsilon.Observe(o, float64(0.5*m.Distance(o)))
 		m.upsilonMean[o] = m.upsilon.Mean(o)
 	}
 }
@@ -230,7 +240,7 @@ func (m *regression) updateEpsilon() {
 // updateScale moves along the ridge (a, G) → c(a, G), e → e/c, (υ, λ) → /c²,
 // ω → c²ω, which leaves the likelihood alone. With s = c² the bound changes by
 // −A·ln s − B(1/s − 1) − C(s − 1), which is highest at the positive root of
-// C·s² + A·s − B = 0. Derived in docs/acceleration.md.
+// C·s² + A·s − B = 0. Derived in docs/theory/acceleration.md.
 func (m *regression) updateScale() {
 	s, ok := roots.Ridge(m.ridge())
 	if !ok {
@@ -259,8 +269,8 @@ func (m *regression) Bound() float64 {
 	for o := range m.L {
 		eps := &m.epsilon[o]
 		sum += eps.Bound()
-		sum += m.gBound(o, m.upsilon.Mean(o), m.upsilon.MeanLog(o))
-		sum += float64(0.5 * (float64(m.count[o]*(eps.MeanLog(0)-conjugate.Log2Pi)) - float64(eps.Mean(0)*m.residual(o, m.y))))
+		sum += m.GBound(o, m.upsilon.Mean(o), m.upsilon.MeanLog(o))
+		sum += float64(0.5 * (float64(m.Count[o]*(eps.MeanLog(0)-conjugate.Log2Pi)) - float64(eps.Mean(0)*m.residual(o, m.y))))
 	}
 	return sum
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/healing"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 )
 
 // RegressionState is everything a [RegressionPosterior] is made of. It is plain
@@ -27,14 +29,14 @@ type RegressionState struct {
 	BEMean []float64
 	BECov  la.Matrix[float64]
 
-	// S = Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts: with Lambda and
-	// Upsilon it gives the covariance of a_o, (diag E[λ_o] + E[υ_o]·S)^-1.
+	// S = Σ_m K_m·K_mᵀ, D×D; only the upper triangle is read. With Lambda and Upsilon it gives the
+	// covariance of a_o, (diag E[λ_o] + E[υ_o]·S)^-1.
 	Gram la.Matrix[float64]
 
 	Healing *Healing // nil if predictions cannot be healed
 
-	// GroupNoise holds, of a fit with Groups, q(ε_{o,c}) of each output and group; Epsilon
-	// are those of group 0. nil if there are no groups.
+	// GroupNoise holds, of a fit with Groups, q(ε_{o,c}) of each output and group; Epsilon holds
+	// the factors of group 0. nil if there are no groups.
 	GroupNoise [][]vi.Gamma
 }
 
@@ -42,7 +44,7 @@ type RegressionState struct {
 // immutable and safe for concurrent use.
 type RegressionPosterior struct {
 	scorer
-	healers []*healer // of each output; nil if predictions cannot be healed
+	healers []*healing.Healer // of each output; nil if predictions cannot be healed
 	s       RegressionState
 }
 
@@ -55,7 +57,11 @@ func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
 	L := s.Lambda.Rows
 	err := layerState{
 		samples: s.Samples, lambda: s.Lambda, a: s.A, beMean: s.BEMean, beCov: s.BECov, gram: s.Gram,
-		omega: s.Omega, perOutput: []namedGammas{{"Upsilon", s.Upsilon}, {"Epsilon", s.Epsilon}, {"Gamma", s.Gamma}},
+		omega: s.Omega, perOutput: []check.Part{
+			conjugate.Factors("Upsilon", s.Upsilon, L),
+			conjugate.Factors("Epsilon", s.Epsilon, L),
+			conjugate.Factors("Gamma", s.Gamma, L),
+		},
 	}.validate(L)
 	if err != nil {
 		return nil, fmt.Errorf("vi: regression state: %w", err)
@@ -71,8 +77,8 @@ func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
 	return wrapRegressionState(s), nil
 }
 
-// checkGroupNoise reports factors of groups that are not as many for every output, or do not
-// begin with those of all.
+// checkGroupNoise reports an error unless every output has as many groups as the others, and
+// Epsilon holds the factors of group 0.
 func checkGroupNoise(groups [][]vi.Gamma, epsilon []vi.Gamma) error {
 	if groups == nil {
 		return nil
@@ -99,23 +105,7 @@ type layerState struct {
 	lambda, a, beCov, gram la.Matrix[float64]
 	beMean                 []float64
 	omega                  []vi.Gamma
-	perOutput              []namedGammas
-}
-
-// namedGammas are the gamma factors or priors of one name.
-type namedGammas struct {
-	name string
-	g    []vi.Gamma
-}
-
-// validatePriors checks one prior of each name.
-func validatePriors(priors []namedGammas) error {
-	for _, p := range priors {
-		if err := conjugate.CheckPrior(p.name, p.g[0]); err != nil {
-			return err
-		}
-	}
-	return nil
+	perOutput              []check.Part // factors of each output
 }
 
 // validate returns an error unless everything has the shape that L outputs need, and
@@ -125,63 +115,15 @@ func (s layerState) validate(L int) error {
 	if L < 1 || D < 1 || P < 1 || s.samples < 1 {
 		return fmt.Errorf("%d outputs, %d kernels, %d basis points, %d samples: each must be at least 1", L, P, D, s.samples)
 	}
-	for _, f := range append(s.perOutput, namedGammas{"Omega", s.omega}) {
-		n := L
-		if f.name == "Omega" {
-			n = P
-		}
-		if len(f.g) != n {
-			return fmt.Errorf("%s: %d factors where %d are needed", f.name, len(f.g), n)
-		}
-		for i, g := range f.g {
-			if err := conjugate.CheckPrior(fmt.Sprintf("%s[%d]", f.name, i), g); err != nil {
-				return err
-			}
-		}
-	}
-	if len(s.beMean) != L+P {
-		return fmt.Errorf("BEMean: %d entries where %d are needed", len(s.beMean), L+P)
-	}
-	if j := check.NonFinite(s.beMean); j >= 0 {
-		return fmt.Errorf("BEMean[%d] is %g", j, s.beMean[j])
-	}
-	for _, f := range []namedMatrix{
-		{"Lambda", s.lambda, L, D}, {"A", s.a, L, D}, {"BECov", s.beCov, L + P, L + P}, {"Gram", s.gram, D, D},
-	} {
-		if err := f.validate(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// namedMatrix is a part of a state and the size that it must have.
-type namedMatrix struct {
-	name       string
-	x          la.Matrix[float64]
-	rows, cols int
-}
-
-// validate checks the size and the entries: of Gram the upper triangle counts, and
-// those of Lambda are positive.
-func (f namedMatrix) validate() error {
-	x := f.x
-	if x.Rows != f.rows || x.Cols != f.cols || !x.Valid() {
-		return fmt.Errorf("%s: %d×%d (stride %d, %d elements) where %d×%d is needed",
-			f.name, x.Rows, x.Cols, x.Stride, len(x.Data), f.rows, f.cols)
-	}
-	for i := range f.rows {
-		row := x.Row(i)
-		if f.name == "Gram" {
-			row = row[i:]
-		}
-		for j, v := range row {
-			if v-v != 0 || f.name == "Lambda" && v <= 0 {
-				return fmt.Errorf("%s: entry (%d, %d) is %g", f.name, i, j, v)
-			}
-		}
-	}
-	return nil
+	return check.Parts(append(s.perOutput,
+		conjugate.Factors("Omega", s.omega, P),
+		check.Length("BEMean", len(s.beMean), L+P),
+		check.Vector("BEMean", s.beMean, check.Finite),
+		check.Matrix("Lambda", s.lambda, L, D, check.Positive),
+		check.Matrix("A", s.a, L, D, check.Finite),
+		check.Matrix("BECov", s.beCov, L+P, L+P, check.Finite),
+		check.Upper("Gram", s.gram, D),
+	)...)
 }
 
 // wrapRegressionState returns the posterior of a valid state.
@@ -192,28 +134,28 @@ func wrapRegressionState(s RegressionState) *RegressionPosterior {
 		noise = append(noise, 1/s.Epsilon[o].Mean())
 	}
 	p := &RegressionPosterior{
-		scorer: scorer{
-			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols, samples: s.Samples,
-			lambdaShape: s.Priors.Lambda.Shape + 0.5, lambda: s.Lambda, a: s.A, gram: s.Gram,
-			upsilon: upsilon, noise: noise,
-			combination: splitCombination(s.BEMean, s.BECov, s.Lambda.Rows),
-		},
+		scorer: scorer{core: predictive.Scorer{
+			L: s.Lambda.Rows, P: len(s.Omega), D: s.Lambda.Cols, Samples: s.Samples,
+			LambdaShape: s.Priors.Lambda.Shape + 0.5, Lambda: s.Lambda, A: s.A, Gram: s.Gram,
+			Upsilon: upsilon, Noise: noise,
+			Combinations: predictive.SplitCombination(s.BEMean, s.BECov, s.Lambda.Rows),
+		}},
 		s: s,
 	}
-	p.healers = newHealers(s.Healing, &p.scorer)
+	p.healers = newHealers(s.Healing, &p.scorer.core)
 	return p
 }
 
-// posterior returns the present state, copied but for the Gram matrix, which never changes.
-func (m *regression) posterior() *RegressionPosterior {
+// Posterior returns the present state, copied but for the Gram matrix, which never changes.
+func (m *regression) Posterior() *RegressionPosterior {
 	s := RegressionState{
 		Priors:  m.priors,
-		Samples: int(m.size),
-		Lambda:  la.MatrixOf(m.L, m.D, m.lambda.Scale).Clone(),
-		A:       m.aMean.Clone(),
+		Samples: int(m.Size),
+		Lambda:  la.MatrixOf(m.L, m.D, m.Lambda.Scale).Clone(),
+		A:       m.AMean.Clone(),
 		BEMean:  append([]float64(nil), m.be.Mean...),
 		BECov:   m.be.Cov.Clone(),
-		Gram:    m.gramUpper,
+		Gram:    m.GramUpper,
 		Healing: m.healing(),
 	}
 	for o := range m.L {
@@ -225,17 +167,13 @@ func (m *regression) posterior() *RegressionPosterior {
 		s.Omega = append(s.Omega, m.omega.At(j))
 	}
 	p := wrapRegressionState(s)
-	p.room = m.room()
+	p.core.Room = m.Room()
 	return p
 }
 
 // State returns what the posterior is made of. Its slices and matrices are the
 // posterior's own and must not be changed.
 func (p *RegressionPosterior) State() RegressionState { return p.s }
-
-// collapseShare is the share of an output's variance below which its fitted
-// function counts as constant.
-const collapseShare = 1e-6
 
 // collapsed returns the outputs whose fitted function is constant.
 func (m *layers) collapsed(y la.Matrix[float64]) []int { return m.latent.collapsed(m.be.Mean[m.L:], y) }
@@ -248,36 +186,15 @@ func (m *latent) collapsed(e []float64, y la.Matrix[float64]) []int {
 	for o := range m.R {
 		clear(f)
 		for j, v := range e {
-			la.Axpy(v, m.h.Row(o*m.P+j), f)
+			la.Axpy(v, m.H.Row(o*m.P+j), f)
 		}
 		var observed []float64
-		if m.observed.Rows > 0 {
-			observed = m.observed.Row(o)
+		if m.Observed.Rows > 0 {
+			observed = m.Observed.Row(o)
 		}
-		if m.isCollapsed(f, y.Row(o), observed) {
+		if m.IsCollapsed(f, y.Row(o), observed) {
 			out = append(out, o)
 		}
 	}
 	return out
-}
-
-// isCollapsed reports whether the fitted values f vary by less than
-// collapseShare of what the observed targets y do. A constant target leaves nothing to
-// explain and is no collapse.
-func (s samples) isCollapsed(f, y, observed []float64) bool {
-	fitted, n := s.variation(f, nil)
-	target, seen := s.variation(y, observed)
-	return target > 0 && fitted/n < collapseShare*target/seen
-}
-
-// variation returns Σ (x − mean)².
-func variation(x []float64) float64 {
-	var mean, sum float64
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		sum += float64((v - mean) * (v - mean))
-	}
-	return sum
 }

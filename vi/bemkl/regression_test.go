@@ -10,12 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/gram"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // problem is a small regression drawn at random.
@@ -220,8 +222,8 @@ func (w *watch) see(after string) {
 
 func (w *watch) moments(t testing.TB, after string) *moments {
 	m := w.m
-	s := &moments{k: m.k.(*vi.Dense), y: w.y, priors: m.priors}
-	p := m.posterior()
+	s := &moments{k: m.K.(*vi.Dense), y: w.y, priors: m.priors}
+	p := m.Posterior()
 	rows := make([]int, m.D)
 	for d := range rows {
 		rows[d] = d
@@ -236,17 +238,17 @@ func (w *watch) moments(t testing.TB, after string) *moments {
 			if o == 0 {
 				w.line = nil
 			}
-			w.line = append(w.line, newTangent(t, s.k, means(m.lambda.Scale[o*m.D:(o+1)*m.D], m.lambda.Shape), m.upsilonMean[o]))
+			w.line = append(w.line, newTangent(t, s.k, means(m.Lambda.Scale[o*m.D:(o+1)*m.D], m.Lambda.Shape), m.upsilonMean[o]))
 		}
 		// The factorisation gives Cov[a] its shape, and the scale step its size.
 		w.aCov[o].CopyFrom(w.shape[o])
-		la.Scal(m.aVar.At(o, 0)/w.shape[o].At(0, 0), w.aCov[o].Data)
+		la.Scal(m.AVar.At(o, 0)/w.shape[o].At(0, 0), w.aCov[o].Data)
 		var lambda []vi.Gamma
 		for d := range m.D {
-			lambda = append(lambda, m.lambda.At(o*m.D+d))
+			lambda = append(lambda, m.Lambda.At(o*m.D+d))
 		}
 		s.lambda = append(s.lambda, lambda)
-		s.a = append(s.a, normalFactor{append(golden.Vec(nil), m.aMean.Row(o)...), w.aCov[o].Clone()})
+		s.a = append(s.a, normalFactor{append(golden.Vec(nil), m.AMean.Row(o)...), w.aCov[o].Clone()})
 		var gs []normalFactor
 		for i := range m.N {
 			g := conjugate.NewGaussian(m.P)
@@ -257,7 +259,7 @@ func (w *watch) moments(t testing.TB, after string) *moments {
 				}
 			}
 			if !math.IsNaN(w.y.At(o, i)) {
-				g.Cov.CopyFrom(m.gCov[o])
+				g.Cov.CopyFrom(m.GCov[o])
 			}
 			gs = append(gs, normalFactor{g.Mean, g.Cov})
 		}
@@ -283,16 +285,16 @@ func meanOfG(l *latent, r, i int) []float64 {
 	for m := range g {
 		switch {
 		case p == nil || !p.staged:
-			g[m] = l.gMean.At(r*l.P+m, i)
-		case l.observed.Rows > 0 && l.observed.At(r, i) == 0:
-			g[m] = l.h.At(r*l.P+m, i)
+			g[m] = l.GMean.At(r*l.P+m, i)
+		case l.Observed.Rows > 0 && l.Observed.At(r, i) == 0:
+			g[m] = l.H.At(r*l.P+m, i)
 		default:
 			g[m] = -p.offset.At(r, m)
 			for o := r * p.M; o < (r+1)*p.M; o++ {
 				g[m] += p.gain.At(o, m) * p.target.At(o, i)
 			}
 			for j := range l.P {
-				g[m] += p.through[r].At(m, j) * l.h.At(r*l.P+j, i)
+				g[m] += p.through[r].At(m, j) * l.H.At(r*l.P+j, i)
 			}
 		}
 	}
@@ -316,7 +318,7 @@ func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 			src := rand.New(rand.NewPCG(5, 5))
 			start := w.moments(t, "start")
 			assert.InEpsilon(t, start.bound(t), m.Bound(), 1e-9, "start")
-			m.updates.done = firstSweeps - 2 // two plain sweeps, then accelerated ones
+			m.updates.Done = work.FirstSweeps - 2 // two plain sweeps, then accelerated ones
 			for sweep := range 4 {
 				updates := 0
 				require.NoError(t, m.Sweep(func(name string) {
@@ -442,9 +444,9 @@ func TestBoundRisesAtEveryUpdate(t *testing.T) {
 					r.Plain = plain
 					sweeps := 150
 					if !plain {
-						sweeps = firstSweeps + 20 // of two hundred updates each
+						sweeps = work.FirstSweeps + 20 // of two hundred updates each
 					}
-					requireMonotone(t, r, k, y, testkit.Fewer(sweeps, firstSweeps+5))
+					requireMonotone(t, r, k, y, testkit.Fewer(sweeps, work.FirstSweeps+5))
 				}
 			})
 		}
@@ -506,10 +508,10 @@ func TestWorkersDoNotChangeBits(t *testing.T) {
 				want = m
 				continue
 			}
-			assert.Equal(t, want.aMean, m.aMean, p.name)
-			assert.Equal(t, want.gMean, m.gMean, p.name)
+			assert.Equal(t, want.AMean, m.AMean, p.name)
+			assert.Equal(t, want.GMean, m.GMean, p.name)
 			assert.Equal(t, want.be.Cov, m.be.Cov, p.name)
-			assert.Equal(t, want.lambda.Scale, m.lambda.Scale, p.name)
+			assert.Equal(t, want.Lambda.Scale, m.Lambda.Scale, p.name)
 			assert.Equal(t, want.Bound(), m.Bound(), p.name)
 		}
 	}
@@ -645,13 +647,13 @@ func TestScaledKernels(t *testing.T) {
 // rounding leaves I + υ·s·S·s indefinite.
 func TestJitter(t *testing.T) {
 	_, k, _ := problem{P: 2, D: 60, N: 60, L: 1}.draw(t, 3)
-	gram, b, s := la.NewMatrix[float64](60, 60), la.NewMatrix[float64](60, 60), make(golden.Vec, 60)
-	k.GramSum(nil, gram)
+	sum, b, s := la.NewMatrix[float64](60, 60), la.NewMatrix[float64](60, 60), make(golden.Vec, 60)
+	k.GramSum(nil, sum)
 	factor := func(scale float64) (float64, error) {
 		for d := range s {
 			s[d] = scale
 		}
-		return factorB(nil, b, gram, 1, s)
+		return gram.Factor(nil, b, sum, 1, s)
 	}
 	jitter, err := factor(1)
 	require.NoError(t, err)
@@ -661,11 +663,11 @@ func TestJitter(t *testing.T) {
 	assert.Positive(t, jitter)
 	assert.LessOrEqual(t, jitter, 1e-8)
 
-	gram.Set(30, 30, -1)
+	sum.Set(30, 30, -1)
 	_, err = factor(1)
 	var pivot *la.PivotError
 	require.ErrorAs(t, err, &pivot)
-	gram.Set(30, 30, math.NaN())
+	sum.Set(30, 30, math.NaN())
 	_, err = factor(1)
 	require.ErrorAs(t, err, &pivot)
 	assert.False(t, pivot.Indefinite())

@@ -6,12 +6,14 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/healing"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // SharedHealing is what a [SharedPosterior] keeps to heal its predictions, as [Healing]
 // is for a [RegressionPosterior]. Given the sample weights, which the outputs share, their
-// targets are correlated, with the covariance V of docs/healing.md. Whitened they are R
+// targets are correlated, with the covariance V of docs/theory/healing.md. Whitened they are R
 // uncorrelated targets with a noise of variance 1, R being the rank of E[e_1 … e_L]; of a sample
 // that lacks targets, those that it has are whitened, and may be fewer.
 type SharedHealing struct {
@@ -20,7 +22,7 @@ type SharedHealing struct {
 	// is of these.
 	Weights la.Matrix[float64]
 
-	// D, the pattern of each sample, from 0; nil if there is one, that of complete targets.
+	// D, the pattern of each sample, from 0; nil if all targets are complete.
 	Patterns []int
 
 	// R of F_r, D×D: row i is Σ_m w_rm·K_m's with the pattern of sample i. They are symmetric
@@ -37,16 +39,16 @@ type SharedHealing struct {
 // targetCovariance returns V, the covariance of the outputs' targets at one sample given
 // the sample weights: V_oo' = δ_oo'/E[ε_o] + tr E[e_o·e_o'ᵀ]/E[υ].
 func (p *scorer) targetCovariance() la.Matrix[float64] {
-	v := la.NewMatrix[float64](p.L, p.L)
-	for o := range p.L {
-		for j := range p.L {
-			v.Set(o, j, la.Dot(p.combination[o].mean[1:], p.combination[j].mean[1:])/p.upsilon[0])
+	v := la.NewMatrix[float64](p.core.L, p.core.L)
+	for o := range p.core.L {
+		for j := range p.core.L {
+			v.Set(o, j, la.Dot(p.core.Combinations[o].Mean[1:], p.core.Combinations[j].Mean[1:])/p.core.Upsilon[0])
 		}
 		var trace float64
-		for m := range p.P {
-			trace += p.combination[o].ee.At(m, m)
+		for m := range p.core.P {
+			trace += p.core.Combinations[o].EE.At(m, m)
 		}
-		v.Set(o, o, p.noise[o]+trace/p.upsilon[0])
+		v.Set(o, o, p.core.Noise[o]+trace/p.core.Upsilon[0])
 	}
 	return v
 }
@@ -56,39 +58,39 @@ func (p *scorer) targetCovariance() la.Matrix[float64] {
 // transpose of a pivoted Cholesky factor.
 func (p *scorer) whitened(outputs []int) (w, u la.Matrix[float64], err error) {
 	all, L := p.targetCovariance(), len(outputs)
-	v, g := la.NewMatrix[float64](L, L), la.NewMatrix[float64](L, p.P) // g: V⁻¹E
+	v, g := la.NewMatrix[float64](L, L), la.NewMatrix[float64](L, p.core.P) // g: V⁻¹E
 	for i, o := range outputs {
 		for j, q := range outputs {
 			v.Set(i, j, all.At(o, q))
 		}
-		copy(g.Row(i), p.combination[o].mean[1:])
+		copy(g.Row(i), p.core.Combinations[o].Mean[1:])
 	}
 	if err := la.Cholesky(nil, v); err != nil {
 		return w, u, fmt.Errorf("vi: covariance of the outputs: %w", err)
 	}
 	la.CholeskySolve(nil, v, g)
-	rest := la.NewMatrix[float64](p.P, p.P) // EᵀV⁻¹E − WᵀW
+	rest := la.NewMatrix[float64](p.core.P, p.core.P) // EᵀV⁻¹E − WᵀW
 	for i, o := range outputs {
-		for m, e := range p.combination[o].mean[1:] {
+		for m, e := range p.core.Combinations[o].Mean[1:] {
 			la.Axpy(e, g.Row(i), rest.Row(m))
 		}
 	}
-	most := min(L, p.P)
-	w, u = la.NewMatrix[float64](most, p.P), la.NewMatrix[float64](most, L)
+	most := min(L, p.core.P)
+	w, u = la.NewMatrix[float64](most, p.core.P), la.NewMatrix[float64](most, L)
 	var floor float64
 	for r := range most {
 		pivot := 0
-		for m := range p.P {
+		for m := range p.core.P {
 			if rest.At(m, m) > rest.At(pivot, pivot) {
 				pivot = m
 			}
 		}
 		largest := rest.At(pivot, pivot)
 		if r == 0 {
-			floor = float64(p.P) * 0x1p-52 * largest
+			floor = float64(p.core.P) * 0x1p-52 * largest
 		}
 		if !(largest > floor) {
-			return w.Slice(0, r, 0, p.P), u.Slice(0, r, 0, L), nil
+			return w.Slice(0, r, 0, p.core.P), u.Slice(0, r, 0, L), nil
 		}
 		// The next row of U is what is new in the pivot's row of EᵀV⁻¹.
 		row, from := w.Row(r), u.Row(r)
@@ -119,16 +121,16 @@ func (m *shared) healing(p *SharedPosterior) *SharedHealing {
 	}
 	h := &SharedHealing{Weights: w, Residual: la.NewMatrix[float64](u.Rows, m.D)}
 	for r := range w.Rows {
-		f := m.square()
-		m.k.Sum(&m.crew.All, w.Row(r), f)
-		if !isSymmetric(f, asymmetry) {
+		f := m.Square()
+		m.K.Sum(&m.Crew.All, w.Row(r), f)
+		if !healing.IsSymmetric(f, healing.Asymmetry) {
 			return nil
 		}
 		f.MirrorLower()
 		h.Kernels = append(h.Kernels, f)
 	}
-	la.Gemm(&m.crew.All, la.NoTrans, la.NoTrans, 1, u, m.rest(), 0, h.Residual)
-	h.Precision = newWeightPrecision(m.aMean.Row(0), m.aVar.Row(0))
+	la.Gemm(&m.Crew.All, la.NoTrans, la.NoTrans, 1, u, m.rest(), 0, h.Residual)
+	h.Precision = healing.NewWeightPrecision(m.AMean.Row(0), m.AVar.Row(0))
 	return h
 }
 
@@ -138,7 +140,7 @@ func (m *sharedLayers) rest() la.Matrix[float64] {
 	for o := range m.L {
 		r := rest.Row(o)
 		for j, e := range m.be[o].Mean[1:] {
-			la.Axpy(-e, m.h.Row(j), r)
+			la.Axpy(-e, m.H.Row(j), r)
 		}
 		for i := range r {
 			r[i] -= m.be[o].Mean[0]
@@ -156,16 +158,16 @@ func (m *patterned) healing(p *SharedPosterior) *SharedHealing {
 	if err != nil || all.Rows == 0 {
 		return nil
 	}
-	f := m.square()
+	f := m.Square()
 	for r := range all.Rows { // only whether the kernels are symmetric
-		if m.k.Sum(&m.crew.All, all.Row(r), f); !isSymmetric(f, asymmetry) {
+		if m.K.Sum(&m.Crew.All, all.Row(r), f); !healing.IsSymmetric(f, healing.Asymmetry) {
 			return nil
 		}
 	}
 	R := all.Rows // no pattern has more
 	h := &SharedHealing{
 		Weights: la.NewMatrix[float64](len(m.patterns)*R, m.P), Patterns: make([]int, m.N),
-		Residual: la.NewMatrix[float64](R, m.D), Precision: newWeightPrecision(m.aMean.Row(0), m.aVar.Row(0)),
+		Residual: la.NewMatrix[float64](R, m.D), Precision: healing.NewWeightPrecision(m.AMean.Row(0), m.AVar.Row(0)),
 	}
 	rest := m.rest()
 	for c := range m.patterns {
@@ -200,7 +202,7 @@ func (m *patterned) healing(p *SharedPosterior) *SharedHealing {
 	for first := 0; first < m.N; first += block.Rows {
 		columns := block.Slice(0, min(block.Rows, m.N-first), 0, m.D)
 		for j := range m.P {
-			m.k.Columns(j, first, columns)
+			m.K.Columns(j, first, columns)
 			for t := range columns.Rows {
 				for r, f := range h.Kernels {
 					la.Axpy(h.Weights.At(h.Patterns[first+t]*R+r, j), columns.Row(t), f.Row(first+t))
@@ -243,17 +245,18 @@ func (h *SharedHealing) validate(L, P, D, samples int) error {
 			}
 		}
 	}
-	parts := []namedMatrix{{"Healing.Weights", h.Weights, rows, P}, {"Healing.Residual", h.Residual, R, D}}
-	for r, f := range h.Kernels {
-		parts = append(parts, namedMatrix{fmt.Sprintf("Healing.Kernels[%d]", r), f, D, D})
-	}
-	for _, f := range parts {
-		if err := f.validate(); err != nil {
-			return err
-		}
+	parts := []check.Part{
+		check.Matrix("Healing.Weights", h.Weights, rows, P, check.Finite),
+		check.Matrix("Healing.Residual", h.Residual, R, D, check.Finite),
 	}
 	for r, f := range h.Kernels {
-		if h.Patterns == nil && !isSymmetric(f, 0) {
+		parts = append(parts, check.Matrix(fmt.Sprintf("Healing.Kernels[%d]", r), f, D, D, check.Finite))
+	}
+	if err := check.Parts(parts...); err != nil {
+		return err
+	}
+	for r, f := range h.Kernels {
+		if h.Patterns == nil && !healing.IsSymmetric(f, 0) {
 			return fmt.Errorf("Healing.Kernels[%d] is not symmetric", r)
 		}
 	}
@@ -264,29 +267,30 @@ func (h *SharedHealing) validate(L, P, D, samples int) error {
 }
 
 // newSharedHealers returns the healer of all outputs, none if h is nil.
-func newSharedHealers(h *SharedHealing, p *scorer) []*healer {
+func newSharedHealers(h *SharedHealing, p *scorer) []*healing.Healer {
 	if h == nil {
 		return nil
 	}
 	v := p.targetCovariance()
-	r := &healer{
-		kernels: h.Kernels, scale: 1, weights: whitening{h.Weights, h.Patterns, len(h.Kernels)}, residual: h.Residual,
-		precision: h.Precision, s: p.priorRoots(0), a: p.a.Row(0), name: "the outputs", kept: true,
+	r := &healing.Healer{
+		Kernels: h.Kernels, Scale: 1, Weights: healing.Whitening{Weights: h.Weights, Patterns: h.Patterns, R: len(h.Kernels)}, Residual: h.Residual,
+		Precision: h.Precision, S: p.core.PriorRoots(0), A: p.core.A.Row(0), Name: "the outputs", Kept: true,
 	}
-	for o := range p.L {
-		r.outputs, r.e, r.spread = append(r.outputs, o), append(r.e, p.combination[o].mean[1:]), append(r.spread, v.At(o, o))
+	for o := range p.core.L {
+		r.Outputs, r.E, r.Spread = append(r.Outputs, o), append(r.E, p.core.Combinations[o].Mean[1:]), append(r.Spread, v.At(o, o))
 	}
-	return []*healer{r}
+	return []*healing.Healer{r}
 }
 
 // Healable reports whether predictions can be healed.
 func (p *SharedPosterior) Healable() bool { return p.healers != nil }
 
-// PredictHealed is Predict with the cure of docs/healing.md, as
+// PredictHealed is Predict with the cure of docs/theory/healing.md, as
 // [RegressionPosterior.PredictHealed]. It costs 2·(R+1)·D² multiplications for each
 // sample of all outputs, R being the rank of their kernel weights' means.
 func (p *SharedPosterior) PredictHealed(k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*Prediction, error) {
-	return p.predictHealed(p.healers, k, self, opt)
+	out, err := healing.Predict(&p.core, p.healers, k, self, opt)
+	return (*Prediction)(out), err
 }
 
 // Healer returns what heals output o, as [RegressionPosterior.Healer]. It takes the memory

@@ -133,7 +133,7 @@ func TestSharedHealingIsTheAugmentedGaussian(t *testing.T) {
 	}
 }
 
-// The variance of one output is healed as that of a Regression is, and a healer of one sample agrees with
+// The variance of one output is healed in the way of a Regression, and a healer of one sample agrees with
 // the predictions of many, as does a restored posterior.
 func TestSharedHealedPredictions(t *testing.T) {
 	for _, c := range []struct {

@@ -33,7 +33,7 @@ type sharedLayers struct {
 	sums        []outputSums         // L, of the model
 	rhs         []float64            // 1+P
 	mixing      *mixing              // scratch of the accelerated order
-	updates     schedule
+	updates     work.Schedule
 }
 
 // outputSums is what an output sees of G: sums over the samples whose target is there.
@@ -48,7 +48,7 @@ type outputSums struct {
 // layers checks the arguments and returns the factors at their priors, b at 0 and e at 1. The
 // sums are left to the model.
 func (r SharedRegression) layers(k vi.Kernels, y la.Matrix[float64]) (*sharedLayers, error) {
-	pr := RegressionPriors{conjugate.Or1(r.Lambda), conjugate.Or1(r.Upsilon), conjugate.Or1(r.Gamma), conjugate.Or1(r.Omega), conjugate.Or1(r.Epsilon)}
+	pr := priorsOr1(r.Lambda, r.Upsilon, r.Gamma, r.Omega, r.Epsilon)
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}
@@ -64,14 +64,14 @@ func (r SharedRegression) layers(k vi.Kernels, y la.Matrix[float64]) (*sharedLay
 		L:      L, y: y, observed: observed, priors: pr,
 		upsilonMean: make([]float64, 1),
 		epsilonMean: make([]float64, L),
-		upsilonQ:    conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*latent.size*float64(P)), 1),
+		upsilonQ:    conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*latent.Size*float64(P)), 1),
 		gamma:       conjugate.NewGammas(pr.Gamma, pr.Gamma.Shape+0.5, L),
 		omega:       conjugate.NewGammas(pr.Omega, pr.Omega.Shape+0.5, L*P),
 		be:          make([]conjugate.Gaussian, L),
 		rhs:         make([]float64, 1+P),
 		mixing:      newMixing(P),
 	}
-	m.memory.Of(m.upsilonQ.Scale, m.gamma.Scale, m.omega.Scale)
+	m.Memory.Of(m.upsilonQ.Scale, m.gamma.Scale, m.omega.Scale)
 	for o := range L {
 		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*m.countOf(o)), 1))
 		m.epsilonMean[o] = m.epsilon[o].Mean(0)
@@ -82,7 +82,7 @@ func (r SharedRegression) layers(k vi.Kernels, y la.Matrix[float64]) (*sharedLay
 		}
 		m.updateEE(o)
 		m.reads = append(m.reads, readout{be: &m.be[o], bias: 0, weights: 1, ee: m.ee[o]})
-		m.memory.Of(m.epsilon[o].Scale, m.be[o].Mean, m.be[o].Cov.Data)
+		m.Memory.Of(m.epsilon[o].Scale, m.be[o].Mean, m.be[o].Cov.Data)
 	}
 	return m, nil
 }
@@ -101,9 +101,9 @@ func (m *sharedLayers) observedOf(o int) []float64 {
 // countOf returns how many targets output o has.
 func (m *sharedLayers) countOf(o int) float64 {
 	if m.observed.Rows == 0 {
-		return m.size
+		return m.Size
 	}
-	return m.samples.countOf(m.observed.Row(o))
+	return m.Samples.CountOf(m.observed.Row(o))
 }
 
 // begin sets the state to where r says that the ascent begins; intermediate updates G.
@@ -115,19 +115,19 @@ func (m *sharedLayers) begin(r SharedRegression, intermediate func() error) erro
 		return intermediate()
 	}
 	start := r.Start
-	if start == nil && m.ones != nil {
+	if start == nil && m.Ones != nil {
 		start = sharedCompressedStart(r.Seed, m.y, m.P, m.D)
 	} else if start == nil {
 		start = randomStart(r.Seed, 1, m.P, m.D, m.N)
 	} else if err := start.validate(1, m.P, m.D, m.N); err != nil {
 		return err
 	}
-	return m.start(start.A, start.G)
+	return m.Start(start.A, start.G)
 }
 
 // resume continues from p, but for G.
 func (m *sharedLayers) resume(p *SharedPosterior) error {
-	if err := m.checkResume(m.L, &p.scorer); err != nil {
+	if err := m.checkResume(m.L, &p.scorer.core); err != nil {
 		return err
 	}
 	s := p.s
@@ -145,18 +145,18 @@ func (m *sharedLayers) resume(p *SharedPosterior) error {
 	for j := range s.Omega {
 		m.omega.Resume(j, s.Omega[j])
 	}
-	return m.latent.resume(p.lambdaShape, s.Lambda, s.A, m.upsilonMean)
+	return m.latent.Resume(p.core.LambdaShape, s.Lambda, s.A, m.upsilonMean)
 }
 
 // order returns the updates of a sweep, with those that the model has of its own.
 func (m *sharedLayers) order(g work.Update, scale func(), mix func() error) *updates {
 	u := &updates{
-		lambda:  m.updateLambda,
+		lambda:  m.UpdateLambda,
 		upsilon: m.updateUpsilon,
-		a:       work.Update{Name: "a", Step: func() error { return m.updateWeights(m.upsilonMean) }},
+		a:       work.Update{Name: "a", Step: func() error { return m.UpdateWeights(m.upsilonMean) }},
 		g:       g,
 		rest: []work.Update{
-			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
+			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega), work.Step("ε", m.updateEpsilon),
 			{Name: "(b,e)", Step: m.updateCombination},
 		},
 		scale: scale,
@@ -177,11 +177,11 @@ func (m *sharedLayers) Observations() (n float64) {
 }
 
 // Sweep implements [vi.Objective].
-func (m *sharedLayers) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
+func (m *sharedLayers) Sweep(done func(string)) error { return m.updates.Sweep(&m.Stop, done) }
 
 // updateUpsilon is q(υ) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
 func (m *sharedLayers) updateUpsilon() {
-	m.upsilonQ.Observe(0, float64(0.5*m.distance(0)))
+	m.upsilonQ.Observe(0, float64(0.5*m.Distance(0)))
 	m.upsilonMean[0] = m.upsilonQ.Mean(0)
 }
 
@@ -211,10 +211,10 @@ func (m *sharedLayers) updateEpsilon() {
 
 // residual returns Σ_i E[(y_{o,i} − e_oᵀg_i − b_o)²] over observed i, as layers.residual does.
 func (m *sharedLayers) residual(o int) float64 {
-	P, r, be, sums := m.P, m.crew.Workers[0].n1, &m.be[o], &m.sums[o]
+	P, r, be, sums := m.P, m.Crew.Workers[0].N1, &m.be[o], &m.sums[o]
 	copy(r, m.y.Row(o))
 	m.addFit(0, o, be.Mean[1:], -1, r)
-	m.subtract(be.Mean[0], r)
+	m.Subtract(be.Mean[0], r)
 	for i, z := range m.observedOf(o) {
 		r[i] *= z
 	}
@@ -241,7 +241,7 @@ func (m *sharedLayers) updateCombination() error {
 		eps, prec, sums := m.epsilon[o].Mean(0), m.be[o].Cov, &m.sums[o]
 		prec.Fill(0)
 		prec.Set(0, 0, m.gamma.Mean(o)+float64(sums.count*eps))
-		m.rhs[0] = eps * m.sumOver(m.y.Row(o))
+		m.rhs[0] = eps * m.SumOver(m.y.Row(o))
 		for j := range P {
 			m.rhs[1+j] = eps * sums.target[j]
 			row := prec.Row(1 + j)
@@ -250,7 +250,7 @@ func (m *sharedLayers) updateCombination() error {
 			la.Axpy(float64(eps*sums.count), sums.cov.Row(j), row[1:])
 			row[1+j] += m.omega.Mean(o*P + j)
 		}
-		if err := m.be[o].SetPrecision(&m.crew.All, m.rhs); err != nil {
+		if err := m.be[o].SetPrecision(&m.Crew.All, m.rhs); err != nil {
 			return fmt.Errorf("bias and kernel weights of output %d: %w", o, err)
 		}
 		m.updateEE(o)
@@ -269,7 +269,7 @@ func (m *sharedLayers) updateEE(o int) {
 }
 
 // scaleStep moves along the ridge (a, G) → c(a, G), e_o → e_o/c, (υ, λ) → /c²,
-// ω → c²ω, as in regression; docs/acceleration.md. It returns s = c²; what the model keeps
+// ω → c²ω, as in regression; docs/theory/acceleration.md. It returns s = c²; what the model keeps
 // of G is left to it.
 func (m *sharedLayers) scaleStep() (s float64, ok bool) {
 	if s, ok = roots.Ridge(m.ridge()); !ok {
@@ -292,7 +292,7 @@ func (m *sharedLayers) ridge() (a, b, c float64) {
 	return a + m.priors.Upsilon.Shape, b + m.upsilonMean[0]/m.priors.Upsilon.Scale, c
 }
 
-// Roundoff implements [vi.Objective], as that of layers does.
+// Roundoff implements [vi.Objective]. It sums the same parts as layers.Roundoff does.
 func (m *sharedLayers) Roundoff() float64 {
 	sum := m.latent.Roundoff()
 	for o := range m.L {
@@ -309,7 +309,7 @@ func (m *sharedLayers) Roundoff() float64 {
 
 // Bound implements [vi.Objective].
 func (m *sharedLayers) Bound() float64 {
-	sum := m.latent.bound() + m.gBound(0, m.upsilonQ.Mean(0), m.upsilonQ.MeanLog(0))
+	sum := m.latent.Bound() + m.GBound(0, m.upsilonQ.Mean(0), m.upsilonQ.MeanLog(0))
 	sum += m.upsilonQ.Bound() + m.gamma.Bound() + m.omega.Bound()
 	for o := range m.L {
 		be, eps := &m.be[o], &m.epsilon[o]
@@ -331,9 +331,9 @@ func (m *sharedLayers) collapsed() []int {
 	for o := range m.L {
 		clear(f)
 		for j := range m.P {
-			la.Axpy(m.be[o].Mean[1+j], m.h.Row(j), f)
+			la.Axpy(m.be[o].Mean[1+j], m.H.Row(j), f)
 		}
-		if m.isCollapsed(f, m.y.Row(o), m.observedOf(o)) {
+		if m.IsCollapsed(f, m.y.Row(o), m.observedOf(o)) {
 			out = append(out, o)
 		}
 	}

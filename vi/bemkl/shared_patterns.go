@@ -6,12 +6,13 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// patterned is the state of a fit of [SharedRegression] to targets of which some are missing.
-// Each of the outputs that a sample has a target of pulls on its g_i, so that samples with the
-// same outputs, a pattern, have a Cov[g_i] in common. Derived in docs/shared.md.
+// patterned is the state of a fit of [SharedRegression] to targets with missing values. Each of the
+// outputs that a sample has a target of pulls on its g_i, so that samples with the same outputs, a
+// pattern, have a Cov[g_i] in common. Derived in docs/theory/shared.md.
 type patterned struct {
 	*sharedLayers
 	patterns []pattern
@@ -94,24 +95,24 @@ func (r SharedRegression) patterned(layers *sharedLayers) (*patterned, error) {
 			gram: la.NewMatrix[float64](P, P), cov: la.NewMatrix[float64](P, P),
 		})
 	}
-	m.gTask = m.updateIntermediateOf
+	m.GTask = m.updateIntermediateOf
 	u := m.order(work.Update{Name: "G", Step: m.updateIntermediate}, m.updateScale, m.updateMixing)
-	m.updates.settled = u.plain()
+	m.updates.Settled = u.plain()
 	if !r.Plain {
 		parts := make([]*part, len(m.patterns))
 		for c := range parts {
 			parts[c] = &m.patterns[c].part
 		}
 		m.rounds = newPartPlane(m.latent, m, parts, m.roundsOfPatterns())
-		m.updates = schedule{first: u.plain(), settled: m.rounds.order(u)}
+		m.updates = work.Schedule{First: u.plain(), Settled: m.rounds.order(u)}
 	}
 	if err := m.begin(r, m.updateIntermediate); err != nil {
 		return nil, err
 	}
 	for c := range m.patterns {
-		m.patterns[c].gather(m.gMean, m.patterns[c].g)
+		m.patterns[c].gather(m.GMean, m.patterns[c].g)
 	}
-	m.summarise(&m.crew.All)
+	m.summarise(&m.Crew.All)
 	return m, nil
 }
 
@@ -126,14 +127,14 @@ func (m *patterned) roundsOfPatterns() int {
 // updateIntermediate is q(g_i) = N(Σ_c(υ·h_i + Σ_o ε_o(y_{o,i}·E[e_o] − E[b_o·e_o])), Σ_c),
 // Σ_c = (υ·I + Σ_o ε_o·E[e_o·e_oᵀ])^-1, with c the pattern of i and o its outputs.
 func (m *patterned) updateIntermediate() error {
-	m.upsilon, m.distanceStale, m.joint = m.upsilonMean, false, false
-	return m.gTask(m.crew.Workers[0], 0)
+	m.Upsilon, m.DistanceStale, m.joint = m.upsilonMean, false, false
+	return m.GTask(m.Crew.Workers[0], 0)
 }
 
 // updateIntermediateAndBiases updates the means of G and of the biases jointly.
 func (m *patterned) updateIntermediateAndBiases() error {
-	m.upsilon, m.distanceStale, m.joint = m.upsilonMean, false, true
-	return m.gTask(m.crew.Workers[0], 0)
+	m.Upsilon, m.DistanceStale, m.joint = m.upsilonMean, false, true
+	return m.GTask(m.Crew.Workers[0], 0)
 }
 
 // updateIntermediateOf is either as a task; there is one row of G. It first finds G with b = 0,
@@ -143,23 +144,23 @@ func (m *patterned) updateIntermediateAndBiases() error {
 //	B_oq = (γ_o + n_o·ε_o)·1[o=q] − Σ_c n_c·ε_o·ε_q·E[e_o]ᵀ·Σ_c·E[e_q]
 //
 // over the patterns c that have both outputs.
-func (m *patterned) updateIntermediateOf(w *worker, _ int) error {
+func (m *patterned) updateIntermediateOf(w *intermediate.Worker, _ int) error {
 	bias := &m.bias
 	bias.factor.Fill(0)
 	for o := range m.L {
 		bias.factor.Set(o, o, m.gamma.Mean(o)+float64(m.sums[o].count*m.epsilonMean[o]))
 		bias.slope[o] = 0
 	}
-	m.gTrace[0], m.gLogDet[0] = 0, 0
+	m.GTrace[0], m.GLogDet[0] = 0, 0
 	for c := range m.patterns {
 		p := &m.patterns[c]
 		if err := m.withoutBiases(w, p); err != nil {
 			return fmt.Errorf("intermediate outputs of sample %d: %w", p.members[0], err)
 		}
 		n := float64(len(p.members))
-		m.gLogDet[0] += float64(n * w.small.LogDet)
+		m.GLogDet[0] += float64(n * w.Small.LogDet)
 		for j := range m.P {
-			m.gTrace[0] += float64(n * p.cov.At(j, j))
+			m.GTrace[0] += float64(n * p.cov.At(j, j))
 			p.sum[j] = conjugate.Sum(p.g.Row(j))
 		}
 		for j, o := range p.outputs {
@@ -173,7 +174,7 @@ func (m *patterned) updateIntermediateOf(w *worker, _ int) error {
 	if m.joint {
 		// Rounding can leave B indefinite where sparse priors make it next to singular.
 		// The biases then stay where they are.
-		if bias.follows = la.Cholesky(&w.ws, bias.factor) == nil; bias.follows {
+		if bias.follows = la.Cholesky(&w.WS, bias.factor) == nil; bias.follows {
 			la.CholeskySolveVec(bias.factor, bias.slope)
 			for o, b := range bias.slope {
 				m.be[o].Mean[0] = b
@@ -184,44 +185,44 @@ func (m *patterned) updateIntermediateOf(w *worker, _ int) error {
 		p := &m.patterns[c]
 		for j, o := range p.outputs {
 			for i, gain := range p.gain.Row(j) {
-				m.subtract(float64(m.be[o].Mean[0]*gain), p.g.Row(i))
+				m.Subtract(float64(m.be[o].Mean[0]*gain), p.g.Row(i))
 			}
 		}
-		p.scatter(m.gMean)
+		p.scatter(m.GMean)
 	}
-	m.summarise(&w.ws)
-	m.updateDistance(w, 0)
+	m.summarise(&w.WS)
+	m.UpdateDistance(w, 0)
 	return nil
 }
 
 // withoutBiases updates Cov[g] and the gains of a pattern, and stores in its g the means with
 // all b_o at 0.
-func (m *patterned) withoutBiases(w *worker, p *pattern) error {
-	upsilon, precision := m.upsilon[0], w.small.Cov
+func (m *patterned) withoutBiases(w *intermediate.Worker, p *pattern) error {
+	upsilon, precision := m.Upsilon[0], w.Small.Cov
 	precision.Fill(0)
-	clear(w.p1)
+	clear(w.P1)
 	for _, o := range p.outputs {
 		eps, be := m.epsilonMean[o], &m.be[o]
 		for j := range m.P {
 			la.Axpy(eps, m.ee[o].Row(j), precision.Row(j))
-			w.p1[j] += float64(eps * be.Cov.At(0, 1+j))
+			w.P1[j] += float64(eps * be.Cov.At(0, 1+j))
 		}
 	}
 	for j := range m.P {
 		precision.Row(j)[j] += upsilon
 	}
-	if err := w.small.SetPrecision(&w.ws, w.p1); err != nil {
+	if err := w.Small.SetPrecision(&w.WS, w.P1); err != nil {
 		return err
 	}
-	p.cov.CopyFrom(w.small.Cov)
+	p.cov.CopyFrom(w.Small.Cov)
 	for j, o := range p.outputs {
-		la.Gemv(&w.ws, la.NoTrans, m.epsilonMean[o], p.cov, m.reads[o].e(), 0, p.gain.Row(j))
+		la.Gemv(&w.WS, la.NoTrans, m.epsilonMean[o], p.cov, m.reads[o].e(), 0, p.gain.Row(j))
 	}
-	p.gather(m.h, p.h)
-	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, upsilon, p.cov, p.h, 0, p.g)
-	la.Gemm(&w.ws, la.Transpose, la.NoTrans, 1, p.gain, p.y, 1, p.g)
-	for j, v := range w.small.Mean {
-		m.subtract(v, p.g.Row(j))
+	p.gather(m.H, p.h)
+	la.Gemm(&w.WS, la.NoTrans, la.NoTrans, upsilon, p.cov, p.h, 0, p.g)
+	la.Gemm(&w.WS, la.Transpose, la.NoTrans, 1, p.gain, p.y, 1, p.g)
+	for j, v := range w.Small.Mean {
+		m.Subtract(v, p.g.Row(j))
 	}
 	return nil
 }
@@ -272,7 +273,7 @@ func (m *patterned) yield(_ int, sums []planePart) [3]float64 {
 // updateMixing takes the step of every kernel once, see mixing: of the samples that have a
 // target. The others, whose g_i the likelihood does not hold, stay as they are.
 func (m *patterned) updateMixing() error {
-	x, ws, P := m.mixing, &m.crew.All, m.P
+	x, ws, P := m.mixing, &m.Crew.All, m.P
 	x.gram.Fill(0)
 	x.cov.Fill(0)
 	x.away.Fill(0)
@@ -286,7 +287,7 @@ func (m *patterned) updateMixing() error {
 		x.count += n
 		la.Axpy(1, p.gram.Data, x.gram.Data)
 		la.Axpy(n, p.cov.Data, x.cov.Data)
-		p.gather(m.h, p.h)
+		p.gather(m.H, p.h)
 		la.Scal(-1, p.h.Data)
 		la.Axpy(1, p.g.Data, p.h.Data) // E[g] − h
 		la.Gemm(ws, la.NoTrans, la.Transpose, 1, p.h, p.g, 1, x.away)
@@ -295,7 +296,7 @@ func (m *patterned) updateMixing() error {
 	if err := m.mixKernels(); err != nil {
 		return err
 	}
-	m.gTrace[0] = 0
+	m.GTrace[0] = 0
 	for c := range m.patterns {
 		p := &m.patterns[c]
 		if len(p.outputs) > 0 {
@@ -303,18 +304,19 @@ func (m *patterned) updateMixing() error {
 			la.Gemm(ws, la.NoTrans, la.Transpose, 1, x.product, x.total, 0, p.cov)
 			la.Gemm(ws, la.NoTrans, la.NoTrans, 1, x.total, p.g, 0, p.h)
 			p.g.CopyFrom(p.h)
-			p.scatter(m.gMean)
+			p.scatter(m.GMean)
 		}
 		for j := range P {
-			m.gTrace[0] += float64(float64(len(p.members)) * p.cov.At(j, j))
+			m.GTrace[0] += float64(float64(len(p.members)) * p.cov.At(j, j))
 		}
 	}
 	m.summarise(ws)
-	m.updateDistance(m.crew.Workers[0], 0)
+	m.UpdateDistance(m.Crew.Workers[0], 0)
 	return nil
 }
 
-// updateScale is that of sharedLayers, and follows it.
+// updateScale takes the step of sharedLayers.scaleStep, and scales the covariances of the patterns
+// to match.
 func (m *patterned) updateScale() {
 	s, ok := m.scaleStep()
 	if !ok {
@@ -323,11 +325,11 @@ func (m *patterned) updateScale() {
 	for c := range m.patterns {
 		m.patterns[c].rescale(math.Sqrt(s), s)
 	}
-	m.summarise(&m.crew.All)
+	m.summarise(&m.Crew.All)
 }
 
-// posterior returns the present state.
-func (m *patterned) posterior() *SharedPosterior { return m.wrap(m.healing) }
+// Posterior returns the present state.
+func (m *patterned) Posterior() *SharedPosterior { return m.wrap(m.healing) }
 
 // Snapshot names the state of a fit.
 func (m *patterned) Snapshot(s *work.Snapshot) {
@@ -335,13 +337,13 @@ func (m *patterned) Snapshot(s *work.Snapshot) {
 	m.sharedLayers.Snapshot(s)
 	for c := range m.patterns {
 		p := &m.patterns[c]
-		matrices(s, p.cov)
-		p.gather(m.gMean, p.g)
+		s.Matrices(p.cov)
+		p.gather(m.GMean, p.g)
 	}
 	if s.Back() {
-		m.summarise(&m.crew.All)
+		m.summarise(&m.Crew.All)
 	}
 	if m.rounds != nil {
-		matrices(s, m.rounds.last, m.rounds.hLast)
+		s.Matrices(m.rounds.last, m.rounds.hLast)
 	}
 }

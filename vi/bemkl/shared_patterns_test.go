@@ -13,6 +13,8 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/fittest"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // covOf is Cov[g_i].
@@ -27,9 +29,9 @@ func (m *patterned) covOf(i int) la.Matrix[float64] {
 	panic("a sample without a pattern")
 }
 
-// naiveGaps is a fit with missing targets by plain loops over samples and outputs, and the
-// formulas of docs/shared.md: every sample has a covariance of its own. Moments that the
-// outputs share are those of naiveTasks.
+// naiveGaps is a fit with missing targets by plain loops over samples and outputs, and the formulas
+// of docs/theory/shared.md: every sample has a covariance of its own. Moments that the outputs
+// share come from naiveTasks.
 type naiveGaps struct {
 	*naiveTasks
 	targets  la.Matrix[float64] // NaN where missing
@@ -59,12 +61,12 @@ func newNaiveGaps(one *naiveTasks, y la.Matrix[float64], prior [5][2]float64) *n
 		for range P {
 			omega = append(omega, [2]float64{prior[3][0] + 0.5, prior[3][1]})
 		}
-		s.omegas, s.own, s.ownCov = append(s.omegas, omega), append(s.own, own), append(s.ownCov, identity(1+P))
+		s.omegas, s.own, s.ownCov = append(s.omegas, omega), append(s.own, own), append(s.ownCov, fittest.Identity(1+P))
 		s.epsilons = append(s.epsilons, [2]float64{prior[4][0] + n/2, prior[4][1]})
 		s.gammas = append(s.gammas, [2]float64{prior[2][0] + 0.5, prior[2][1]})
 	}
 	for range y.Cols {
-		s.covs = append(s.covs, identity(P))
+		s.covs = append(s.covs, fittest.Identity(P))
 	}
 	return s
 }
@@ -116,7 +118,7 @@ func (s *naiveGaps) distance() (sum float64) {
 }
 
 func (s *naiveGaps) update(name string) {
-	P, ups := len(s.omega), mean(s.upsilon[0])
+	P, ups := len(s.omega), fittest.Mean(s.upsilon[0])
 	observe := func(g *[2]float64, prior [2]float64, sum float64) { g[1] = 1 / (1/prior[1] + sum/2) }
 	switch name {
 	case "λ", "a":
@@ -133,15 +135,15 @@ func (s *naiveGaps) update(name string) {
 			}
 			for o := range s.own {
 				for m := 0; m < P && s.seen(o, i); m++ {
-					eps := mean(s.epsilons[o])
+					eps := fittest.Mean(s.epsilons[o])
 					right[m] += eps * (s.targets.At(o, i)*s.own[o][1+m] - s.second(o, 0, 1+m))
 					for n := range P {
 						x.Set(m, n, x.At(m, n)+eps*s.second(o, 1+m, 1+n))
 					}
 				}
 			}
-			s.covs[i], _ = inverse(x)
-			s.g[0][i] = times(s.covs[i], right)
+			s.covs[i], _ = fittest.Inverse(x)
+			s.g[0][i] = fittest.Times(s.covs[i], right)
 		}
 	case "γ":
 		for o := range s.own {
@@ -166,20 +168,20 @@ func (s *naiveGaps) update(name string) {
 	case "(b,e)":
 		for o := range s.own {
 			x, right := la.NewMatrix[float64](1+P, 1+P), make([]float64, 1+P)
-			x.Set(0, 0, mean(s.gammas[o]))
+			x.Set(0, 0, fittest.Mean(s.gammas[o]))
 			for m := range P {
-				x.Set(1+m, 1+m, mean(s.omegas[o][m]))
+				x.Set(1+m, 1+m, fittest.Mean(s.omegas[o][m]))
 			}
 			for i := range s.covs {
 				for m := 0; m <= P && s.seen(o, i); m++ {
-					right[m] += mean(s.epsilons[o]) * s.targets.At(o, i) * s.input(i, m)
+					right[m] += fittest.Mean(s.epsilons[o]) * s.targets.At(o, i) * s.input(i, m)
 					for n := range right {
-						x.Set(m, n, x.At(m, n)+mean(s.epsilons[o])*s.inputs(i, m, n))
+						x.Set(m, n, x.At(m, n)+fittest.Mean(s.epsilons[o])*s.inputs(i, m, n))
 					}
 				}
 			}
-			s.ownCov[o], _ = inverse(x)
-			s.own[o] = times(s.ownCov[o], right)
+			s.ownCov[o], _ = fittest.Inverse(x)
+			s.own[o] = fittest.Times(s.ownCov[o], right)
 		}
 	}
 }
@@ -206,8 +208,8 @@ func TestSharedGapsFollowTheFormulas(t *testing.T) {
 				require.NoError(t, m.Sweep(func(update string) {
 					want.update(update)
 					where := name + ": " + update
-					testkit.RequireClose(t, where+": a", want.a[0], m.aMean.Row(0), 1e-8)
-					assert.InEpsilon(t, mean(want.upsilon[0]), m.upsilonQ.Mean(0), 1e-8, "%s of sweep %d", where, sweep)
+					testkit.RequireClose(t, where+": a", want.a[0], m.AMean.Row(0), 1e-8)
+					assert.InEpsilon(t, fittest.Mean(want.upsilon[0]), m.upsilonQ.Mean(0), 1e-8, "%s of sweep %d", where, sweep)
 					for i := range N {
 						testkit.RequireClose(t, where+": g", want.g[0][i], meanOfG(m.latent, 0, i), 1e-8)
 						testkit.RequireClose(t, where+": Cov[g]", want.covs[i], m.covOf(i), 1e-8)
@@ -215,10 +217,10 @@ func TestSharedGapsFollowTheFormulas(t *testing.T) {
 					for o := range L {
 						testkit.RequireClose(t, where+": (b,e)", want.own[o], m.be[o].Mean, 1e-8)
 						testkit.RequireClose(t, where+": Cov[b,e]", want.ownCov[o], m.be[o].Cov, 1e-8)
-						assert.InEpsilon(t, mean(want.epsilons[o]), m.epsilon[o].Mean(0), 1e-8, where)
-						assert.InEpsilon(t, mean(want.gammas[o]), m.gamma.Mean(o), 1e-8, where)
+						assert.InEpsilon(t, fittest.Mean(want.epsilons[o]), m.epsilon[o].Mean(0), 1e-8, where)
+						assert.InEpsilon(t, fittest.Mean(want.gammas[o]), m.gamma.Mean(o), 1e-8, where)
 						for j := range P {
-							assert.InEpsilon(t, mean(want.omegas[o][j]), m.omega.Mean(o*P+j), 1e-8, where)
+							assert.InEpsilon(t, fittest.Mean(want.omegas[o][j]), m.omega.Mean(o*P+j), 1e-8, where)
 						}
 					}
 				}))
@@ -261,7 +263,7 @@ func TestOnePatternIsTheCompleteFit(t *testing.T) {
 		want, err = r.model(k, y)
 		require.NoError(t, err)
 		got = withoutGaps(t, r, k, y)
-		for range firstSweeps + 150 {
+		for range work.FirstSweeps + 150 {
 			require.NoError(t, want.Sweep(nil))
 			require.NoError(t, got.Sweep(nil))
 		}
@@ -285,9 +287,9 @@ func TestSharedGapsOfOneOutputAreRegression(t *testing.T) {
 			require.InEpsilon(t, two.Bound(), one.Bound(), 1e-9, p.name)
 		}
 		assert.Equal(t, two.Observations(), one.Observations())
-		a, err := one.posterior().Predict(k, vi.PredictOptions{})
+		a, err := one.Posterior().Predict(k, vi.PredictOptions{})
 		require.NoError(t, err)
-		b, err := two.posterior().Predict(k, vi.PredictOptions{})
+		b, err := two.Posterior().Predict(k, vi.PredictOptions{})
 		require.NoError(t, err)
 		testkit.RequireClose(t, p.name+": mean", b.Mean, a.Mean, 1e-7)
 		testkit.RequireClose(t, p.name+": variance", b.Variance, a.Variance, 1e-7)
@@ -310,7 +312,7 @@ func TestPatternPlaneBoundIsTheBound(t *testing.T) {
 			if !is {
 				continue // a single sample has all its targets
 			}
-			for range firstSweeps + 2 {
+			for range work.FirstSweeps + 2 {
 				require.NoError(t, m.Sweep(nil))
 			}
 			require.NoError(t, m.rounds.begin())

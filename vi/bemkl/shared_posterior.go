@@ -5,6 +5,10 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/healing"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 )
 
 // SharedState is everything a [SharedPosterior] is made of, like
@@ -21,7 +25,7 @@ type SharedState struct {
 	Omega   []vi.Gamma           // L·P, output by output
 	BEMean  [][]float64          // L of the means of (b_o, e_{o,1} … e_{o,P})
 	BECov   []la.Matrix[float64] // L of their covariances
-	Gram    la.Matrix[float64]   // Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts
+	Gram    la.Matrix[float64]   // Σ_m K_m·K_mᵀ, D×D; only the upper triangle is read
 
 	Healing *SharedHealing // nil if predictions cannot be healed
 }
@@ -30,7 +34,7 @@ type SharedState struct {
 // immutable and safe for concurrent use.
 type SharedPosterior struct {
 	scorer
-	healers []*healer // one of all outputs; nil if predictions cannot be healed
+	healers []*healing.Healer // one of all outputs; nil if predictions cannot be healed
 	s       SharedState
 }
 
@@ -52,8 +56,12 @@ func NewSharedPosterior(s SharedState) (*SharedPosterior, error) {
 	for o := range L {
 		err := layerState{
 			samples: s.Samples, lambda: s.Lambda, a: s.A, beMean: s.BEMean[o], beCov: s.BECov[o], gram: s.Gram,
-			omega:     s.Omega[o*P : (o+1)*P],
-			perOutput: []namedGammas{{"Upsilon", []vi.Gamma{s.Upsilon}}, {"Epsilon", s.Epsilon[o : o+1]}, {"Gamma", s.Gamma[o : o+1]}},
+			omega: s.Omega[o*P : (o+1)*P],
+			perOutput: []check.Part{
+				conjugate.Factors("Upsilon", []vi.Gamma{s.Upsilon}, 1),
+				conjugate.Factors("Epsilon", s.Epsilon[o:o+1], 1),
+				conjugate.Factors("Gamma", s.Gamma[o:o+1], 1),
+			},
 		}.validate(1)
 		if err != nil {
 			return fail(fmt.Errorf("output %d: %w", o, err))
@@ -71,16 +79,16 @@ func NewSharedPosterior(s SharedState) (*SharedPosterior, error) {
 func wrapSharedState(s SharedState) *SharedPosterior {
 	L := len(s.BEMean)
 	p := &SharedPosterior{
-		scorer: scorer{
-			L: L, P: len(s.Omega) / L, D: s.A.Cols, samples: s.Samples,
-			lambdaShape: s.Priors.Lambda.Shape + 0.5, lambda: s.Lambda, a: s.A, gram: s.Gram,
-			upsilon: []float64{s.Upsilon.Mean()},
-		},
+		scorer: scorer{core: predictive.Scorer{
+			L: L, P: len(s.Omega) / L, D: s.A.Cols, Samples: s.Samples,
+			LambdaShape: s.Priors.Lambda.Shape + 0.5, Lambda: s.Lambda, A: s.A, Gram: s.Gram,
+			Upsilon: []float64{s.Upsilon.Mean()},
+		}},
 		s: s,
 	}
 	for o := range L {
-		p.noise = append(p.noise, 1/s.Epsilon[o].Mean())
-		p.combination = append(p.combination, newCombination(s.BEMean[o], s.BECov[o]))
+		p.core.Noise = append(p.core.Noise, 1/s.Epsilon[o].Mean())
+		p.core.Combinations = append(p.core.Combinations, predictive.NewCombination(s.BEMean[o], s.BECov[o]))
 	}
 	p.healers = newSharedHealers(s.Healing, &p.scorer)
 	return p
@@ -91,11 +99,11 @@ func wrapSharedState(s SharedState) *SharedPosterior {
 func (m *sharedLayers) wrap(healing func(*SharedPosterior) *SharedHealing) *SharedPosterior {
 	s := SharedState{
 		Priors:  m.priors,
-		Samples: int(m.size),
-		Lambda:  la.MatrixOf(1, m.D, m.lambda.Scale).Clone(),
-		A:       m.aMean.Clone(),
+		Samples: int(m.Size),
+		Lambda:  la.MatrixOf(1, m.D, m.Lambda.Scale).Clone(),
+		A:       m.AMean.Clone(),
 		Upsilon: m.upsilonQ.At(0),
-		Gram:    m.gramUpper,
+		Gram:    m.GramUpper,
 	}
 	for o := range m.L {
 		s.Epsilon = append(s.Epsilon, m.epsilon[o].At(0))
@@ -108,7 +116,7 @@ func (m *sharedLayers) wrap(healing func(*SharedPosterior) *SharedHealing) *Shar
 	}
 	s.Healing = healing(wrapSharedState(s))
 	p := wrapSharedState(s)
-	p.room = m.room()
+	p.core.Room = m.Room()
 	return p
 }
 
@@ -119,5 +127,5 @@ func (p *SharedPosterior) State() SharedState { return p.s }
 // KernelWeights returns the mean and the standard deviation of each kernel
 // weight e_{o,m} of output o.
 func (p *SharedPosterior) KernelWeights(o int) (mean, sd []float64) {
-	return p.combination[o].kernelWeights()
+	return p.core.Combinations[o].Weights()
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/climb"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -25,14 +27,14 @@ import (
 // zero value is ready: Gamma(1, 1) priors.
 //
 // The model is the extension that M. Gönen's ECAI 2012 paper leaves to future
-// research (section 6); it is derived in docs/shared.md.
+// research (section 6); it is derived in docs/theory/shared.md.
 type SharedRegression struct {
 	Lambda, Upsilon, Gamma, Omega, Epsilon vi.Gamma // priors
 
 	Ascent vi.Ascent
 
 	// Plain leaves out the steps along the posterior's ridges; see
-	// docs/acceleration.md.
+	// docs/theory/acceleration.md.
 	Plain bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -64,14 +66,14 @@ type SharedFit struct {
 }
 
 // Fit approximates the posterior given the kernels and the targets y, L×N, in which NaN marks a
-// missing value: it is left out of the likelihood, and a sample without any value follows from
-// its kernels. Errors are those of [Regression.Fit].
+// missing value: it is left out of the likelihood, and a sample without any value follows from its
+// kernels. It returns the same errors as [Regression.Fit].
 func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64]) (*SharedFit, error) {
 	m, err := r.state(k, y)
 	if err != nil {
 		return nil, err
 	}
-	p, rec, err := climb(ctx, r.Ascent, m, NewSharedPosterior)
+	p, rec, err := climb.Run(ctx, r.Ascent, m, NewSharedPosterior, SharedState.covariances)
 	if p == nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func (r SharedRegression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[flo
 
 // sharedState is the state of a fit, with missing targets or without.
 type sharedState interface {
-	fitted[*SharedPosterior]
+	climb.Fit[*SharedPosterior]
 	common() *sharedLayers
 	collapsed() []int
 }
@@ -114,15 +116,15 @@ func (r SharedRegression) complete(layers *sharedLayers) (*shared, error) {
 	m := &shared{sharedLayers: layers, targets: la.NewMatrix[float64](L, P), gain: la.NewMatrix[float64](P, L)}
 	for o := range L {
 		m.sums = append(m.sums, outputSums{
-			count: m.size, g: m.gSum.Row(0), gram: m.gGram[0], cov: m.gCov[0], target: m.targets.Row(o),
+			count: m.Size, g: m.GSum.Row(0), gram: m.GGram[0], cov: m.GCov[0], target: m.targets.Row(o),
 		})
 	}
-	m.gTask = m.updateIntermediateOf
+	m.GTask = m.updateIntermediateOf
 	u := m.order(work.Update{Name: "G", Step: m.updateIntermediate}, m.updateScale, m.updateMixing)
-	m.updates.settled = u.plain()
+	m.updates.Settled = u.plain()
 	if !r.Plain {
 		p := newPlane(m.latent, m.reads, &m.gamma, m.epsilonMean, m.y, m.targets, severalRounds(L, m.D, P))
-		m.updates = schedule{first: u.plain(), settled: p.order(u)}
+		m.updates = work.Schedule{First: u.plain(), Settled: p.order(u)}
 	}
 	return m, m.begin(r, m.updateIntermediate)
 }
@@ -130,51 +132,51 @@ func (r SharedRegression) complete(layers *sharedLayers) (*shared, error) {
 // updateIntermediate is q(g_i) = N(Σ(υ·h_i + Σ_o ε_o(y_{o,i}·E[e_o] − E[b_o·e_o])), Σ),
 // Σ = (υ·I + Σ_o ε_o·E[e_o·e_oᵀ])^-1.
 func (m *shared) updateIntermediate() error {
-	m.upsilon = m.upsilonMean
-	m.distanceStale = false
-	return m.gTask(m.crew.Workers[0], 0)
+	m.Upsilon = m.upsilonMean
+	m.DistanceStale = false
+	return m.GTask(m.Crew.Workers[0], 0)
 }
 
 // updateIntermediateOf is updateIntermediate as a task; there is one row of G.
-func (m *shared) updateIntermediateOf(w *worker, _ int) error {
+func (m *shared) updateIntermediateOf(w *intermediate.Worker, _ int) error {
 	P := m.P
-	pull := m.pull[0]
+	pull := m.Pull[0]
 	pull.Fill(0)
-	clear(w.p1)
+	clear(w.P1)
 	for o := range m.L {
 		eps, be := m.epsilon[o].Mean(0), &m.be[o]
 		for j := range P {
 			la.Axpy(eps, m.ee[o].Row(j), pull.Row(j))
-			w.p1[j] += float64(eps * (float64(be.Mean[0]*be.Mean[1+j]) + be.Cov.At(0, 1+j)))
+			w.P1[j] += float64(eps * (float64(be.Mean[0]*be.Mean[1+j]) + be.Cov.At(0, 1+j)))
 		}
 	}
-	if err := m.beginIntermediate(w, 0, w.p1); err != nil {
+	if err := m.BeginUpdate(w, 0, w.P1); err != nil {
 		return err
 	}
 	for o := range m.L {
 		eps, e := m.epsilon[o].Mean(0), m.be[o].Mean[1:]
 		for j := range P {
-			m.gain.Set(j, o, eps*la.Dot(w.small.Cov.Row(j), e))
+			m.gain.Set(j, o, eps*la.Dot(w.Small.Cov.Row(j), e))
 		}
 	}
-	la.Gemm(&w.ws, la.NoTrans, la.NoTrans, 1, m.gain, m.y, 1, m.gMean)
+	la.Gemm(&w.WS, la.NoTrans, la.NoTrans, 1, m.gain, m.y, 1, m.GMean)
 	for j := range P {
-		row := m.gMean.Row(j)
-		m.subtract(w.small.Mean[j], row)
+		row := m.GMean.Row(j)
+		m.Subtract(w.Small.Mean[j], row)
 	}
-	if err := m.endIntermediate(w, 0); err != nil {
+	if err := m.EndUpdate(w, 0); err != nil {
 		return err
 	}
-	la.Gemm(&w.ws, la.NoTrans, la.Transpose, 1, m.y, m.gMean, 0, m.targets)
+	la.Gemm(&w.WS, la.NoTrans, la.Transpose, 1, m.y, m.GMean, 0, m.targets)
 	return nil
 }
 
-// updateScale is that of sharedLayers, and follows it.
+// updateScale takes the step of sharedLayers.scaleStep, and scales the targets of g to match.
 func (m *shared) updateScale() {
 	if s, ok := m.scaleStep(); ok {
 		la.Scal(math.Sqrt(s), m.targets.Data)
 	}
 }
 
-// posterior returns the present state.
-func (m *shared) posterior() *SharedPosterior { return m.wrap(m.healing) }
+// Posterior returns the present state.
+func (m *shared) Posterior() *SharedPosterior { return m.wrap(m.healing) }

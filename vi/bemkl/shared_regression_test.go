@@ -9,10 +9,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 func (p problem) shared(t testing.TB, seed uint64) (SharedRegression, *vi.Dense, la.Matrix[float64]) {
@@ -21,7 +23,7 @@ func (p problem) shared(t testing.TB, seed uint64) (SharedRegression, *vi.Dense,
 	return SharedRegression{Lambda: r.Lambda, Omega: r.Omega, Seed: seed, Workers: 2}, k, y
 }
 
-// sharedGaps is shared with missing targets, all those of the last sample among them.
+// sharedGaps is shared with missing targets; all targets of the last sample are missing.
 func (p problem) sharedGaps(t testing.TB, seed uint64) (SharedRegression, *vi.Dense, la.Matrix[float64]) {
 	p.missing = max(p.missing, 0.3)
 	r, k, y := p.draw(t, seed)
@@ -56,15 +58,15 @@ func TestSharedOfOneOutputIsRegression(t *testing.T) {
 			require.NoError(t, err)
 			two, err := r.model(k, y)
 			require.NoError(t, err)
-			for range firstSweeps + 6 {
+			for range work.FirstSweeps + 6 {
 				require.NoError(t, one.Sweep(nil))
 				require.NoError(t, two.Sweep(nil))
 				require.InEpsilon(t, two.Bound(), one.Bound(), 1e-9, "%s, plain %v", p.name, plain)
 			}
 			assert.Equal(t, two.collapsed(two.y), one.collapsed())
-			a, err := one.posterior().Predict(k, vi.PredictOptions{Intermediate: true})
+			a, err := one.Posterior().Predict(k, vi.PredictOptions{Intermediate: true})
 			require.NoError(t, err)
-			b, err := two.posterior().Predict(k, vi.PredictOptions{Intermediate: true})
+			b, err := two.Posterior().Predict(k, vi.PredictOptions{Intermediate: true})
 			require.NoError(t, err)
 			testkit.RequireClose(t, p.name+": mean", b.Mean, a.Mean, 1e-6)
 			testkit.RequireClose(t, p.name+": variance", b.Variance, a.Variance, 1e-6)
@@ -73,12 +75,13 @@ func TestSharedOfOneOutputIsRegression(t *testing.T) {
 	}
 }
 
-// naiveShared is the bound by its definition, with dense covariances, that of g_i from covOf.
+// naiveShared is the bound by its definition, with dense covariances; covOf returns the covariance
+// of g_i.
 func naiveShared(t testing.TB, m *sharedLayers, aCov la.Matrix[float64], covOf func(i int) la.Matrix[float64]) float64 {
-	a := normalFactor{m.aMean.Row(0), aCov}
+	a := normalFactor{m.AMean.Row(0), aCov}
 	sum := a.entropy(t) + gammaTerm(m.upsilonQ.At(0), m.priors.Upsilon)
 	for d := range m.D {
-		sum += gammaTerm(m.lambda.At(d), m.priors.Lambda) + normalTerm(m.lambda.At(d), a.second(d, d))
+		sum += gammaTerm(m.Lambda.At(d), m.priors.Lambda) + normalTerm(m.Lambda.At(d), a.second(d, d))
 	}
 	for o := range m.L {
 		be := normalFactor{m.be[o].Mean, m.be[o].Cov}
@@ -95,10 +98,10 @@ func naiveShared(t testing.TB, m *sharedLayers, aCov la.Matrix[float64], covOf f
 		for j := range m.P {
 			var h, v float64
 			for d := range m.D {
-				kd := m.k.(*vi.Dense).At(j).At(d, i)
+				kd := m.K.(*vi.Dense).At(j).At(d, i)
 				h += a.mean[d] * kd
 				for c := range m.D {
-					v += kd * aCov.At(d, c) * m.k.(*vi.Dense).At(j).At(c, i)
+					v += kd * aCov.At(d, c) * m.K.(*vi.Dense).At(j).At(c, i)
 				}
 			}
 			sum += normalTerm(m.upsilonQ.At(0), (g.mean[j]-h)*(g.mean[j]-h)+g.cov.At(j, j)+v)
@@ -147,7 +150,7 @@ func TestSharedBound(t *testing.T) {
 
 func checkSharedBound(t *testing.T, p problem, k *vi.Dense, state sharedState) {
 	m := state.common()
-	covOf := func(int) la.Matrix[float64] { return m.gCov[0] }
+	covOf := func(int) la.Matrix[float64] { return m.GCov[0] }
 	if q, is := state.(*patterned); is {
 		covOf = q.covOf
 	}
@@ -158,13 +161,13 @@ func checkSharedBound(t *testing.T, p problem, k *vi.Dense, state sharedState) {
 	require.NoError(t, m.Sweep(nil))
 	last := m.Bound()
 	var line *tangent
-	shape, err := state.posterior().WeightCovariance(nil, 0, rows)
+	shape, err := state.Posterior().WeightCovariance(nil, 0, rows)
 	require.NoError(t, err)
-	for i := range testkit.Fewer(firstSweeps+20, firstSweeps+5) {
+	for i := range testkit.Fewer(work.FirstSweeps+20, work.FirstSweeps+5) {
 		updates := 0
 		require.NoError(t, m.Sweep(func(name string) {
 			if name == "a" || name == "Cov[a]" {
-				shape, err = state.posterior().WeightCovariance(nil, 0, rows)
+				shape, err = state.Posterior().WeightCovariance(nil, 0, rows)
 				require.NoError(t, err)
 			}
 			if updates++; updates > 24 && name != "G" && updates%17 != 0 {
@@ -173,18 +176,18 @@ func checkSharedBound(t *testing.T, p problem, k *vi.Dense, state sharedState) {
 			b := m.Bound()
 			require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g (%g)", i+2, name, last, b, b-last)
 			last = b
-			if i > firstSweeps+3 || p.lambda == broken {
+			if i > work.FirstSweeps+3 || p.lambda == broken {
 				return
 			}
 			cov, below := shape.Clone(), 0.0
-			lambda, upsilon := means(m.lambda.Scale, m.lambda.Shape), m.upsilonMean[0]
+			lambda, upsilon := means(m.Lambda.Scale, m.Lambda.Shape), m.upsilonMean[0]
 			if name == "Cov[a]" {
 				line = newTangent(t, k, lambda, upsilon)
 			}
 			if line != nil {
 				cov, below = line.covariance(t, lambda, upsilon), line.below(t, lambda, upsilon)
 			} else {
-				la.Scal(m.aVar.At(0, 0)/cov.At(0, 0), cov.Data)
+				la.Scal(m.AVar.At(0, 0)/cov.At(0, 0), cov.Data)
 			}
 			require.InEpsilon(t, naiveShared(t, m, cov, covOf)-below, b, 1e-9, "%s of sweep %d", name, i+2)
 		}))
@@ -212,7 +215,7 @@ func TestSharedFit(t *testing.T) {
 	for o := range 3 {
 		rest := append(golden.Vec(nil), y.Row(o)...)
 		la.Axpy(-1, want.Mean.Row(o), rest)
-		assert.Less(t, variation(rest), 0.9*variation(y.Row(o)))
+		assert.Less(t, intermediate.Variation(rest), 0.9*intermediate.Variation(y.Row(o)))
 	}
 	restored, err := NewSharedPosterior(fit.Posterior.State())
 	require.NoError(t, err)

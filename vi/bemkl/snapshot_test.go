@@ -12,30 +12,11 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/fittest"
 )
 
-// requireResumed demands that fits which go on from the journals after some of the sweeps of a
-// fit end in its bits. fit returns what is compared.
-func requireResumed(t *testing.T, name string, fit func(vi.Ascent) any) {
-	t.Helper()
-	var kept [][]byte
-	j := &vi.Journal{}
-	j.Save = func() error {
-		b, err := j.MarshalBinary()
-		kept = append(kept, b)
-		return err
-	}
-	whole := fit(vi.Ascent{MaxSweeps: 40})
-	require.Equal(t, whole, fit(vi.Ascent{MaxSweeps: 40, Journal: j}), "%s: a journal changes nothing", name)
-	for _, k := range []int{1, 9, 10, 11, 17, len(kept)} {
-		if k > len(kept) {
-			continue
-		}
-		again := &vi.Journal{}
-		require.NoError(t, again.UnmarshalBinary(kept[k-1]))
-		assert.Equal(t, whole, fit(vi.Ascent{MaxSweeps: 40, Journal: again}), "%s: from sweep %d of %d", name, k, len(kept))
-	}
-}
+// afterSweeps are the sweeps after which a journal is continued: around the end of the first order too.
+var afterSweeps = []int{1, 9, 10, 11, 17}
 
 func TestJournal(t *testing.T) {
 	testkit.NotShort(t)
@@ -45,7 +26,7 @@ func TestJournal(t *testing.T) {
 		for _, plain := range []bool{false, true} {
 			r, k, y := p.draw(t, 1)
 			r.Plain = plain
-			requireResumed(t, p.name, func(a vi.Ascent) any {
+			fittest.RequireResumed(t, p.name, 40, afterSweeps, func(a vi.Ascent) any {
 				r.Ascent = a
 				fit, err := r.Fit(ctx, k, y)
 				require.NoError(t, err)
@@ -56,7 +37,7 @@ func TestJournal(t *testing.T) {
 				for i := range r.Groups {
 					r.Groups[i] = i % 2
 				}
-				requireResumed(t, p.name+", groups", func(a vi.Ascent) any {
+				fittest.RequireResumed(t, p.name+", groups", 40, afterSweeps, func(a vi.Ascent) any {
 					r.Ascent = a
 					fit, err := r.Fit(ctx, k, y)
 					require.NoError(t, err)
@@ -65,7 +46,7 @@ func TestJournal(t *testing.T) {
 			}
 			c, k, y := p.labels(t, 1)
 			c.Plain = plain
-			requireResumed(t, p.name+", labels", func(a vi.Ascent) any {
+			fittest.RequireResumed(t, p.name+", labels", 40, afterSweeps, func(a vi.Ascent) any {
 				c.Ascent = a
 				fit, err := c.Fit(ctx, k, y)
 				require.NoError(t, err)
@@ -76,7 +57,7 @@ func TestJournal(t *testing.T) {
 				s, k, y = p.sharedGaps(t, 1)
 			}
 			s.Plain = plain
-			requireResumed(t, p.name+", shared", func(a vi.Ascent) any {
+			fittest.RequireResumed(t, p.name+", shared", 40, afterSweeps, func(a vi.Ascent) any {
 				s.Ascent = a
 				fit, err := s.Fit(ctx, k, y)
 				require.NoError(t, err)
@@ -84,30 +65,13 @@ func TestJournal(t *testing.T) {
 			})
 		}
 	}
-	for _, kind := range []string{"missing", "complete"} {
-		p := pairProblems[kind]
-		kx, kz, y := p.draw(t, 1)
-		p.labels = true
-		_, _, signs := p.draw(t, 1)
-		x, z := testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...))
-		requireResumed(t, kind+" pairs", func(a vi.Ascent) any {
-			fit, err := PairRegression{Components: p.R, Ascent: a}.Fit(ctx, x, z, y)
-			require.NoError(t, err)
-			return []any{fit.Record, fit.Posterior.State()}
-		})
-		requireResumed(t, kind+" pairs with labels", func(a vi.Ascent) any {
-			fit, err := PairClassification{Components: p.R, Ascent: a}.Fit(ctx, x, z, signs)
-			require.NoError(t, err)
-			return []any{fit.Record, fit.Posterior.State()}
-		})
-	}
 	tasks, labels := journalTasks(t)
-	requireResumed(t, "tasks", func(a vi.Ascent) any {
+	fittest.RequireResumed(t, "tasks", 40, afterSweeps, func(a vi.Ascent) any {
 		fit, err := TaskRegression{Ascent: a}.Fit(ctx, tasks)
 		require.NoError(t, err)
 		return []any{fit.Record, fit.Posterior.State()}
 	})
-	requireResumed(t, "tasks of labels", func(a vi.Ascent) any {
+	fittest.RequireResumed(t, "tasks of labels", 40, afterSweeps, func(a vi.Ascent) any {
 		fit, err := TaskClassification{Ascent: a}.Fit(ctx, labels)
 		require.NoError(t, err)
 		return []any{fit.Record, fit.Posterior.State()}
@@ -157,36 +121,4 @@ func TestJournalOfSomethingElse(t *testing.T) {
 	r4, k4, y4 := problems[4].draw(t, 1)
 	r4.Ascent = r.Ascent
 	refused(r4, k4, y4)
-}
-
-// A journal of pairs tells values of 0 from missing ones, and a bias from none.
-func TestJournalOfOtherPairs(t *testing.T) {
-	ctx := context.Background()
-	kx, kz, y := pairProblem{rows: 6, cols: 5, Px: 1, Pz: 1}.draw(t, 1)
-	x, z := testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...))
-	y.Data[3], y.Data[4] = 0, math.NaN()
-	j := &vi.Journal{}
-	p := PairRegression{Components: 2, SigmaY: 1, Ascent: vi.Ascent{MaxSweeps: 3, Journal: j}}
-	_, err := p.Fit(ctx, x, z, y)
-	require.NoError(t, err)
-	kept, err := j.MarshalBinary()
-	require.NoError(t, err)
-	other := y.Clone()
-	other.Data[3], other.Data[4] = math.NaN(), 0
-	for _, c := range []struct {
-		noBias bool
-		y      la.Matrix[float64]
-		want   string
-	}{
-		{false, y, ""}, {false, other, "vi: the state of ascent 1: it is of other data, other settings or another version"},
-		{true, y, "vi: the state of ascent 1: it is of other data, other settings or another version"},
-	} {
-		require.NoError(t, j.UnmarshalBinary(kept))
-		p.NoBias = c.noBias
-		if _, err = p.Fit(ctx, x, z, c.y); c.want == "" {
-			assert.NoError(t, err)
-		} else {
-			assert.EqualError(t, err, c.want)
-		}
-	}
 }

@@ -2,6 +2,7 @@ package bemkl
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -47,4 +48,29 @@ func splitTargets(y la.Matrix[float64]) (values, observed la.Matrix[float64], er
 		}
 	}
 	return values, observed, err
+}
+
+// compressedStart returns where a fit to pseudo-samples begins: a drawn at random, and every kernel
+// with an equal share of the targets as its intermediate output. Random intermediate outputs would
+// belong to pseudo-samples, not to samples.
+func compressedStart(seed uint64, y la.Matrix[float64], P, D int) *Start {
+	s := randomStart(seed, y.Rows, P, D, 0)
+	s.G = la.NewMatrix[float64](y.Rows*P, y.Cols)
+	for o := range y.Rows {
+		for m := range P {
+			la.Axpy(1/float64(P), y.Row(o), s.G.Row(o*P+m))
+		}
+	}
+	return s
+}
+
+// sharedCompressedStart is compressedStart for outputs that share the intermediate outputs:
+// each of these is a mixture of the targets drawn at random, so that no two targets cancel.
+func sharedCompressedStart(seed uint64, y la.Matrix[float64], P, D int) *Start {
+	mixture := la.NewMatrix[float64](P, y.Rows)
+	random.Normal(random.Source(seed+1), mixture.Data)
+	s := randomStart(seed, 1, P, D, 0)
+	s.G = la.NewMatrix[float64](P, y.Cols)
+	la.Gemm(nil, la.NoTrans, la.NoTrans, 1/(float64(P)*math.Sqrt(float64(y.Rows))), mixture, y, 0, s.G)
+	return s
 }

@@ -37,7 +37,8 @@ func labelsOf(y []float64) la.Matrix[float64] {
 	return m
 }
 
-// expect makes k that of samples of which some lack the view, docs/missing-views.md.
+// expect turns k into the kernel of samples where some samples lack the view,
+// docs/theory/missing-views.md.
 func expect(k la.Matrix[float64], lacks []int) {
 	means, n := make([]float64, k.Rows), 0.0
 	for i, without := range lacks {

@@ -7,7 +7,10 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/label"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -29,7 +32,7 @@ import (
 // q(λ)q(a)q(G)q(γ)q(ω)q(b,e)q(f), updated in this order. The zero value is ready: Gamma(1, 1)
 // priors, no margin, σ_g = 0.1.
 //
-// Derived in docs/tasks.md.
+// Derived in docs/theory/tasks.md.
 type TaskClassification struct {
 	Lambda, Gamma, Omega vi.Gamma // priors
 
@@ -39,7 +42,7 @@ type TaskClassification struct {
 	Ascent vi.Ascent
 
 	// Plain leaves out the steps along the posterior's ridges; see
-	// docs/acceleration.md.
+	// docs/theory/acceleration.md.
 	Plain bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -69,14 +72,14 @@ type TaskClassificationFit struct {
 	Collapsed []int
 }
 
-// Fit approximates the posterior given the tasks, whose Y are labels −1 and +1. Errors are
-// those of [Regression.Fit].
+// Fit approximates the posterior given the tasks, whose Y are labels −1 and +1. It returns errors
+// in the same cases as [Regression.Fit].
 func (c TaskClassification) Fit(ctx context.Context, tasks []Task) (*TaskClassificationFit, error) {
 	m, err := c.model(tasks)
 	if err != nil {
 		return nil, err
 	}
-	p, rec, err := climb(ctx, c.Ascent, m, NewTaskClassificationPosterior)
+	p, rec, err := climb.Run(ctx, c.Ascent, m, NewTaskClassificationPosterior, TaskClassificationState.covariances)
 	if p == nil {
 		return nil, err
 	}
@@ -114,7 +117,7 @@ func (c TaskClassification) model(tasks []Task) (*taskClassification, error) {
 	for t, l := range m.tasks {
 		y := append([]float64(nil), l.target.Row(0)...)
 		for i, v := range y {
-			if !isLabel(v) {
+			if !label.Is(v) {
 				return nil, fmt.Errorf("vi: tasks[%d]: y[%d] is %g: labels are −1 and +1", t, i, v)
 			}
 		}
@@ -128,8 +131,7 @@ func (c TaskClassification) model(tasks []Task) (*taskClassification, error) {
 	return m, m.start(c.Start, c.Seed)
 }
 
-// start sets the means of a, G and f to those of the start, or to random ones if there is
-// none.
+// start sets the means of a, G and f to the given starts, or to random values if starts is nil.
 func (m *taskClassification) start(starts []ClassificationStart, seed uint64) error {
 	src := random.Source(seed)
 	for t, l := range m.tasks {
@@ -143,7 +145,7 @@ func (m *taskClassification) start(starts []ClassificationStart, seed uint64) er
 			s = randomClassificationStart(src, la.MatrixOf(1, l.N, m.labels[t]), l.P, l.D, m.margin)
 		}
 		l.target.CopyFrom(s.F)
-		if err := l.latent.start(s.A, s.G); err != nil {
+		if err := l.latent.Start(s.A, s.G); err != nil {
 			return err
 		}
 	}
@@ -156,8 +158,8 @@ func (m *taskClassification) resume(p *TaskClassificationPosterior) error {
 	for _, f := range p.s.Tasks {
 		gamma = append(gamma, f.Gamma)
 	}
-	of := func(t int) *scorer { return &p.tasks[t].scorer }
-	err := m.taskLayers.resume(len(p.tasks), of, p.tasks[0].lambdaShape, gamma, p.s.Omega, p.s.BEMean, p.s.BECov)
+	of := func(t int) *predictive.Scorer { return &p.tasks[t].scorer.core }
+	err := m.taskLayers.resume(len(p.tasks), of, p.tasks[0].core.LambdaShape, gamma, p.s.Omega, p.s.BEMean, p.s.BECov)
 	if err != nil {
 		return err
 	}
@@ -173,14 +175,14 @@ func (m *taskClassification) order() *updates {
 	return &updates{
 		lambda: m.updateLambda, a: m.updateA(), g: m.updateG(),
 		rest: []work.Update{
-			step("γ", m.updateGamma), step("ω", m.updateOmega), {Name: "(b,e)", Step: m.updateCombination},
+			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega), {Name: "(b,e)", Step: m.updateCombination},
 		},
 		score: m.updateScore,
 		scale: m.updateScale,
 	}
 }
 
-// updateScore is q(f_t), see truncatedScores.
+// updateScore is q(f_t), see label.Truncate.
 func (m *taskClassification) updateScore() {
 	for t, l := range m.tasks {
 		loc := m.location[t]
@@ -188,12 +190,12 @@ func (m *taskClassification) updateScore() {
 			loc[i] = m.be.Mean[t]
 		}
 		l.addFit(0, 0, l.read.e(), 1, loc)
-		m.logZ[t] = truncatedScores(m.margin, m.labels[t], loc, l.target.Row(0))
+		m.logZ[t] = label.Truncate(m.margin, m.labels[t], loc, l.target.Row(0))
 	}
 }
 
 // updateScale moves along the ridge (a, G) → c(a, G), e → e/c, λ → λ/c², ω → c²ω, which
-// all tasks take together; docs/acceleration.md.
+// all tasks take together; docs/theory/acceleration.md.
 func (m *taskClassification) updateScale() {
 	if s, ok := roots.Ridge(m.ridge()); ok {
 		m.rescale(s)
@@ -205,17 +207,17 @@ func (m *taskClassification) ridge() (a, b, c float64) {
 	a, b, c = m.taskLayers.ridge()
 	for _, l := range m.tasks {
 		a -= float64(0.5 * float64(l.N*l.P))
-		c += float64(0.5 * l.upsilonMean[0] * l.distance(0))
+		c += float64(0.5 * l.upsilonMean[0] * l.Distance(0))
 	}
 	return a, b, c
 }
 
-// Bound implements [vi.Objective], as that of [Classification].
+// Bound implements [vi.Objective]. It sums the same terms as the bound of [Classification].
 func (m *taskClassification) Bound() float64 {
 	sum := m.bound()
 	for t, l := range m.tasks {
-		sum += l.gBound(0, l.upsilonMean[0], special.Log(l.upsilonMean[0]))
-		sum += m.logZ[t] + float64(0.5*(scoreShift(m.labels[t], m.location[t], l.target.Row(0))-l.residual()))
+		sum += l.GBound(0, l.upsilonMean[0], special.Log(l.upsilonMean[0]))
+		sum += m.logZ[t] + float64(0.5*(label.Shift(m.labels[t], m.location[t], l.target.Row(0))-l.residual()))
 	}
 	return sum
 }
@@ -223,8 +225,5 @@ func (m *taskClassification) Bound() float64 {
 // Predictions implements [vi.Objective]: the probabilities of the label +1.
 func (m *taskClassification) Predictions(p *vi.Predictions) {
 	m.taskLayers.Predictions(p)
-	p.Probabilities = true
-	for i, f := range p.Mean {
-		p.Mean[i] = special.Exp(special.LogNormalCDF(f / p.SD[i]))
-	}
+	label.Predictions(p)
 }

@@ -5,13 +5,14 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 )
 
 // TaskClassificationState is everything a [TaskClassificationPosterior] is made of, like
 // [TaskState].
 type TaskClassificationState struct {
 	Priors ClassificationPriors
-	Margin float64                     // ν, 0 if there is none
+	Margin float64                     // ν, 0 without a margin
 	SigmaG float64                     // σ_g
 	Tasks  []TaskClassificationFactors // T
 	Omega  []vi.Gamma                  // P
@@ -28,7 +29,7 @@ type TaskClassificationFactors struct {
 	A       []float64 // D, means of the sample weights a
 	Gamma   vi.Gamma  // q(γ)
 
-	// S = Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts.
+	// S = Σ_m K_m·K_mᵀ, D×D; only the upper triangle is read.
 	Gram la.Matrix[float64]
 }
 
@@ -59,7 +60,7 @@ func NewTaskClassificationPosterior(s TaskClassificationState) (*TaskClassificat
 // task returns what the state says of task t alone.
 func (s *TaskClassificationState) task(t int) ClassificationState {
 	f := s.Tasks[t]
-	mean, cov := marginal(s.BEMean, s.BECov, len(s.Tasks), t)
+	mean, cov := predictive.Marginal(s.BEMean, s.BECov, len(s.Tasks), t)
 	return ClassificationState{
 		Priors: s.Priors, Margin: s.Margin, SigmaG: s.SigmaG, Samples: f.Samples,
 		Lambda: la.MatrixOf(1, len(f.Lambda), f.Lambda), A: la.MatrixOf(1, len(f.A), f.A),
@@ -67,8 +68,8 @@ func (s *TaskClassificationState) task(t int) ClassificationState {
 	}
 }
 
-// posterior returns the present state, copied but for the Gram matrix, which never changes.
-func (m *taskClassification) posterior() *TaskClassificationPosterior {
+// Posterior returns the present state, copied but for the Gram matrix, which never changes.
+func (m *taskClassification) Posterior() *TaskClassificationPosterior {
 	s := TaskClassificationState{
 		Priors: m.priors, Margin: m.margin, SigmaG: m.sigmaG,
 		BEMean: append([]float64(nil), m.be.Mean...),
@@ -80,16 +81,16 @@ func (m *taskClassification) posterior() *TaskClassificationPosterior {
 	for t, l := range m.tasks {
 		s.Tasks = append(s.Tasks, TaskClassificationFactors{
 			Samples: l.N,
-			Lambda:  append([]float64(nil), l.lambda.Scale...),
-			A:       append([]float64(nil), l.aMean.Row(0)...),
+			Lambda:  append([]float64(nil), l.Lambda.Scale...),
+			A:       append([]float64(nil), l.AMean.Row(0)...),
 			Gamma:   m.gamma.At(t),
-			Gram:    l.gramUpper,
+			Gram:    l.GramUpper,
 		})
 	}
 	p := &TaskClassificationPosterior{s: s}
 	for t := range s.Tasks {
 		p.tasks = append(p.tasks, wrapClassificationState(s.task(t)))
-		p.tasks[t].room = m.tasks[t].room()
+		p.tasks[t].core.Room = m.tasks[t].Room()
 	}
 	return p
 }
@@ -101,8 +102,8 @@ func (p *TaskClassificationPosterior) State() TaskClassificationState { return p
 // Dims returns the number of tasks and of kernels.
 func (p *TaskClassificationPosterior) Dims() (T, P int) { return len(p.tasks), len(p.s.Omega) }
 
-// Task returns what the posterior says of task t alone: that of a [Classification] of one
-// row, of the task's own basis points.
+// Task returns the posterior of task t alone, in the form of a [Classification] of one output with
+// the task's own basis points.
 func (p *TaskClassificationPosterior) Task(t int) *ClassificationPosterior { return p.tasks[t] }
 
 // KernelWeights returns the mean and the standard deviation of each kernel weight e_m.

@@ -14,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // drawLabels returns the tasks of drawTasks with the signs of their targets.
@@ -129,7 +130,7 @@ func TestTaskScoresFollowTheFormulas(t *testing.T) {
 					last = b
 				}))
 			}
-			p := m.posterior()
+			p := m.Posterior()
 			testkit.RequireClose(t, "(b,e)", want.be, p.s.BEMean, 1e-7)
 			testkit.RequireClose(t, "Cov[b,e]", want.beCov, p.s.BECov, 1e-7)
 			for o, f := range p.s.Tasks {
@@ -168,16 +169,16 @@ func TestTasksOfTheSameSamplesAreClassification(t *testing.T) {
 				Lambda: c.Lambda, Gamma: c.Gamma, Omega: c.Omega, Margin: c.Margin, SigmaG: c.SigmaG, Plain: plain, Start: starts, Workers: 2,
 			}.model(tasks)
 			require.NoError(t, err)
-			for range firstSweeps + 6 {
+			for range work.FirstSweeps + 6 {
 				require.NoError(t, one.Sweep(nil))
 				require.NoError(t, two.Sweep(nil))
 				require.InEpsilon(t, two.Bound(), one.Bound(), 1e-8, "%s, plain %v", p.name, plain)
 			}
 			assert.Equal(t, two.collapsed(two.y), one.collapsed(one.labelsOf))
-			want, err := two.posterior().Predict(k, vi.PredictOptions{})
+			want, err := two.Posterior().Predict(k, vi.PredictOptions{})
 			require.NoError(t, err)
 			for o := range p.L {
-				got, err := one.posterior().Task(o).Predict(k, vi.PredictOptions{})
+				got, err := one.Posterior().Task(o).Predict(k, vi.PredictOptions{})
 				require.NoError(t, err)
 				testkit.RequireClose(t, p.name+": probability", want.Probability.Row(o), got.Probability.Row(0), 1e-6)
 			}

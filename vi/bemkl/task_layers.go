@@ -8,6 +8,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -22,7 +24,7 @@ type taskLayers struct {
 	work.Stop
 	*commonWeights
 	tasks   []*taskLayer
-	updates schedule
+	updates work.Schedule
 
 	// The crew runs a task for each of the tasks: do, or on their planes doPlane. The
 	// functions that it calls are made once, so that sweeps do not allocate.
@@ -45,8 +47,8 @@ type taskLayer struct {
 	upsilonMean, epsilonMean []float64 // 1, E[υ] and E[ε]
 }
 
-// newTaskLayers returns the factors of the tasks at their priors, b at 0 and e at 1, but for υ
-// and ε, which the model sets. The targets are those of the tasks, copied.
+// newTaskLayers returns the factors of the tasks at their priors, b at 0 and e at 1, but for υ and
+// ε, which the model sets. The targets are copies of the tasks' Y.
 func newTaskLayers(tasks []Task, pr layerPriors, workers int) (*taskLayers, error) {
 	P, err := checkTasks(tasks)
 	if err != nil {
@@ -69,17 +71,17 @@ func newTaskLayers(tasks []Task, pr layerPriors, workers int) (*taskLayers, erro
 			gTarget: la.NewMatrix[float64](1, P), upsilonMean: make([]float64, 1), epsilonMean: make([]float64, 1),
 		}
 		l.gamma.Scale = m.gamma.Scale[t : t+1]
-		l.gTask = l.updateIntermediateOf
-		l.upsilon = l.upsilonMean
+		l.GTask = l.updateIntermediateOf
+		l.Upsilon = l.upsilonMean
 		m.tasks = append(m.tasks, l)
 	}
 	return m, nil
 }
 
-// retire ends the sweeps of every task.
-func (m *taskLayers) retire() {
+// Retire ends the sweeps of every task.
+func (m *taskLayers) Retire() {
 	for _, l := range m.tasks {
-		l.retire()
+		l.Retire()
 	}
 }
 
@@ -111,7 +113,7 @@ func checkTasks(tasks []Task) (P int, err error) {
 	return P, nil
 }
 
-// checkStarts reports starts that are not as many as the tasks; nil is none at all.
+// checkStarts reports an error if starts were given and are not as many as the tasks.
 func (m *taskLayers) checkStarts(starts int, given bool) error {
 	if given && starts != len(m.tasks) {
 		return fmt.Errorf("vi: Start: %d entries for %d tasks", starts, len(m.tasks))
@@ -139,17 +141,17 @@ func (m *taskLayers) eachPlane(f func(*plane) error) error {
 	return m.crew.Each(m.onePlane)
 }
 
-// setOrder makes u the updates of a sweep; unless plain, ten sweeps later those of accelerated
-// sweeps of so many rounds.
+// setOrder makes u the updates of a sweep. Unless plain, accelerated sweeps of so many rounds
+// follow after ten sweeps.
 func (m *taskLayers) setOrder(u *updates, plain bool, rounds int) {
-	m.updates.settled = u.plain()
+	m.updates.Settled = u.plain()
 	if plain {
 		return
 	}
 	for _, l := range m.tasks {
 		newPlane(l.latent, []readout{*l.read}, &l.gamma, l.epsilonMean, l.target, l.gTarget, rounds)
 	}
-	m.updates = schedule{first: u.plain(), settled: orderOfPlanes(u, rounds, m.eachPlane)}
+	m.updates = work.Schedule{First: u.plain(), Settled: orderOfPlanes(u, rounds, m.eachPlane)}
 }
 
 // updateA and updateG are q(a) and q(G) of every task.
@@ -162,12 +164,12 @@ func (m *taskLayers) updateG() work.Update {
 }
 
 // Sweep implements [vi.Objective].
-func (m *taskLayers) Sweep(done func(string)) error { return m.updates.sweep(&m.Stop, done) }
+func (m *taskLayers) Sweep(done func(string)) error { return m.updates.Sweep(&m.Stop, done) }
 
 // updateLambda is q(λ_t), see [latent.updateLambda].
 func (m *taskLayers) updateLambda() {
 	for _, l := range m.tasks {
-		l.latent.updateLambda()
+		l.latent.UpdateLambda()
 	}
 }
 
@@ -193,17 +195,18 @@ func (m *taskLayers) rescale(s float64) {
 // ridge returns the coefficients of the ridge, as far as they come from λ and ω.
 func (m *taskLayers) ridge() (a, b, c float64) {
 	for _, l := range m.tasks {
-		more, rest := l.ridgeOfWeights()
+		more, rest := l.Ridge()
 		a += float64(more)
 		b += float64(rest)
 	}
-	less, c := ridgeOfKernels(&m.omega)
+	less, c := intermediate.RidgeOfKernels(&m.omega)
 	return a - float64(less), b, c
 }
 
-// resume sets all factors but G to those of an earlier posterior, of T tasks of which of
-// returns one, and what it says of the common weights. υ and ε are set before.
-func (m *taskLayers) resume(T int, of func(t int) *scorer, lambdaShape float64, gamma, omega []vi.Gamma, beMean []float64, beCov la.Matrix[float64]) error {
+// resume sets all factors but G to the factors of an earlier posterior. That posterior has T tasks,
+// of(t) returns the scorer of task t, and the other arguments are its factors of the common
+// weights. υ and ε are set before.
+func (m *taskLayers) resume(T int, of func(t int) *predictive.Scorer, lambdaShape float64, gamma, omega []vi.Gamma, beMean []float64, beCov la.Matrix[float64]) error {
 	if T != len(m.tasks) {
 		return fmt.Errorf("vi: From: %d tasks where there are %d", T, len(m.tasks))
 	}
@@ -216,7 +219,7 @@ func (m *taskLayers) resume(T int, of func(t int) *scorer, lambdaShape float64, 
 		return err
 	}
 	for t, l := range m.tasks {
-		if err := l.latent.resume(lambdaShape, of(t).lambda, of(t).a, l.upsilonMean); err != nil {
+		if err := l.latent.Resume(lambdaShape, of(t).Lambda, of(t).A, l.upsilonMean); err != nil {
 			return named(t, err)
 		}
 	}
@@ -224,17 +227,17 @@ func (m *taskLayers) resume(T int, of func(t int) *scorer, lambdaShape float64, 
 }
 
 // updateOwnWeights is q(a_t).
-func (l *taskLayer) updateOwnWeights() error { return l.updateWeights(l.upsilonMean) }
+func (l *taskLayer) updateOwnWeights() error { return l.UpdateWeights(l.upsilonMean) }
 
 // updateIntermediate is q(g_{t,i}) = N(Σ(υ_t·h_i + ε_t(t_i·E[e] − E[b_t·e])), Σ),
 // Σ = (υ_t·I + ε_t·E[e·eᵀ])^-1.
 func (l *taskLayer) updateIntermediate() error {
-	l.distanceStale = false
-	return l.gTask(l.latent.crew.Workers[0], 0)
+	l.DistanceStale = false
+	return l.GTask(l.latent.Crew.Workers[0], 0)
 }
 
 // updateIntermediateOf is updateIntermediate as a task of the latent layer.
-func (l *taskLayer) updateIntermediateOf(w *worker, _ int) error {
+func (l *taskLayer) updateIntermediateOf(w *intermediate.Worker, _ int) error {
 	return l.intermediateOf(w, 0, l.read, l.epsilonMean[0], l.target.Row(0), l.gTarget.Row(0))
 }
 
@@ -245,12 +248,12 @@ func (l *taskLayer) residual() float64 { return l.latent.residual(0, 0, l.read, 
 func (m *taskLayers) bound() float64 {
 	sum := m.commonWeights.bound()
 	for _, l := range m.tasks {
-		sum += l.latent.bound()
+		sum += l.latent.Bound()
 	}
 	return sum
 }
 
-// Roundoff implements [vi.Objective], as that of layers does.
+// Roundoff implements [vi.Objective]. It sums the same parts as layers.Roundoff does.
 func (m *taskLayers) Roundoff() float64 {
 	sum := m.roundoff()
 	for t, l := range m.tasks {
@@ -289,12 +292,12 @@ func (m *taskLayers) Jittered() (most float64) {
 // Observations implements [vi.Objective].
 func (m *taskLayers) Observations() (n float64) {
 	for _, l := range m.tasks {
-		n += l.size
+		n += l.Size
 	}
 	return n
 }
 
-// Predictions implements [vi.Objective]: those of the targets.
+// Predictions implements [vi.Objective]: it predicts the targets.
 func (m *taskLayers) Predictions(p *vi.Predictions) {
 	p.Resize(int(m.Observations()))
 	at := 0
@@ -305,8 +308,8 @@ func (m *taskLayers) Predictions(p *vi.Predictions) {
 	}
 }
 
-// collapsed returns the tasks whose function is constant, as that of layers does; y are what
-// was observed of each.
+// collapsed returns the tasks whose function is constant, by the rule of layers.collapsed; y(t) are
+// the observed targets of task t.
 func (m *taskLayers) collapsed(y func(t int) []float64) (out []int) {
 	for t, l := range m.tasks {
 		if len(l.latent.collapsed(l.read.e(), la.MatrixOf(1, l.N, y(t)))) > 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 )
 
 // TaskState is everything a [TaskPosterior] is made of. It is plain data, to be saved and
@@ -27,7 +28,7 @@ type TaskFactors struct {
 
 	Upsilon, Epsilon, Gamma vi.Gamma // q(υ), q(ε) and q(γ)
 
-	// S = Σ_m K_m·K_mᵀ, D×D, of which the upper triangle counts.
+	// S = Σ_m K_m·K_mᵀ, D×D; only the upper triangle is read.
 	Gram la.Matrix[float64]
 
 	Healing *Healing // of one output; nil if the task's predictions cannot be healed
@@ -57,7 +58,8 @@ func NewTaskPosterior(s TaskState) (*TaskPosterior, error) {
 	return p, nil
 }
 
-// checkCommonWeights reports sizes that are not those of q(b, e) for T tasks and P kernels.
+// checkCommonWeights reports an error unless mean and cov have the sizes of q(b, e) for T tasks and
+// P kernels.
 func checkCommonWeights(T, P int, mean []float64, cov la.Matrix[float64]) error {
 	if T == 0 || len(mean) != T+P || cov.Rows != T+P || cov.Cols != T+P || !cov.Valid() {
 		return fmt.Errorf("BEMean has %d entries and BECov is %d×%d for %d tasks and %d kernels",
@@ -78,7 +80,7 @@ func wrapTaskState(s TaskState) *TaskPosterior {
 // task returns what the state says of task t alone.
 func (s *TaskState) task(t int) RegressionState {
 	f := s.Tasks[t]
-	mean, cov := marginal(s.BEMean, s.BECov, len(s.Tasks), t)
+	mean, cov := predictive.Marginal(s.BEMean, s.BECov, len(s.Tasks), t)
 	return RegressionState{
 		Priors: s.Priors, Samples: f.Samples,
 		Lambda: la.MatrixOf(1, len(f.Lambda), f.Lambda), A: la.MatrixOf(1, len(f.A), f.A),
@@ -87,8 +89,8 @@ func (s *TaskState) task(t int) RegressionState {
 	}
 }
 
-// posterior returns the present state, copied but for the Gram matrix, which never changes.
-func (m *taskRegression) posterior() *TaskPosterior {
+// Posterior returns the present state, copied but for the Gram matrix, which never changes.
+func (m *taskRegression) Posterior() *TaskPosterior {
 	s := TaskState{
 		Priors: m.priors,
 		BEMean: append([]float64(nil), m.be.Mean...),
@@ -100,16 +102,16 @@ func (m *taskRegression) posterior() *TaskPosterior {
 	for t, l := range m.tasks {
 		s.Tasks = append(s.Tasks, TaskFactors{
 			Samples: l.N,
-			Lambda:  append([]float64(nil), l.lambda.Scale...),
-			A:       append([]float64(nil), l.aMean.Row(0)...),
+			Lambda:  append([]float64(nil), l.Lambda.Scale...),
+			A:       append([]float64(nil), l.AMean.Row(0)...),
 			Upsilon: m.upsilon[t].At(0), Epsilon: m.epsilon[t].At(0), Gamma: m.gamma.At(t),
-			Gram:    l.gramUpper,
+			Gram:    l.GramUpper,
 			Healing: l.healing(l.read.e(), m.be.Mean[t:t+1], l.target),
 		})
 	}
 	p := wrapTaskState(s)
 	for t, l := range m.tasks {
-		p.tasks[t].room = l.room()
+		p.tasks[t].core.Room = l.Room()
 	}
 	return p
 }
@@ -121,8 +123,8 @@ func (p *TaskPosterior) State() TaskState { return p.s }
 // Dims returns the number of tasks and of kernels.
 func (p *TaskPosterior) Dims() (T, P int) { return len(p.tasks), len(p.s.Omega) }
 
-// Task returns what the posterior says of task t alone: that of a [Regression] of one
-// output, of the task's own basis points.
+// Task returns the posterior of task t alone, in the form of a [Regression] of one output with the
+// task's own basis points.
 func (p *TaskPosterior) Task(t int) *RegressionPosterior { return p.tasks[t] }
 
 // KernelWeights returns the mean and the standard deviation of each kernel weight e_m.

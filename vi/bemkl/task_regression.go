@@ -6,7 +6,9 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/predictive"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -28,14 +30,14 @@ import (
 //
 // Source: J. C. Costello et al., "A community effort to assess and improve drug sensitivity
 // prediction algorithms", Nature Biotechnology 32 (2014), 1202–1212, whose best performing
-// method it is; derived in docs/tasks.md.
+// method it is; derived in docs/theory/tasks.md.
 type TaskRegression struct {
 	Lambda, Upsilon, Gamma, Omega, Epsilon vi.Gamma // priors
 
 	Ascent vi.Ascent
 
 	// Plain leaves out the steps along the posterior's ridges; see
-	// docs/acceleration.md.
+	// docs/theory/acceleration.md.
 	Plain bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -72,13 +74,14 @@ type TaskFit struct {
 	Collapsed []int
 }
 
-// Fit approximates the posterior given the tasks. Errors are those of [Regression.Fit].
+// Fit approximates the posterior given the tasks. It returns errors in the same cases as
+// [Regression.Fit].
 func (r TaskRegression) Fit(ctx context.Context, tasks []Task) (*TaskFit, error) {
 	m, err := r.model(tasks)
 	if err != nil {
 		return nil, err
 	}
-	p, rec, err := climb(ctx, r.Ascent, m, NewTaskPosterior)
+	p, rec, err := climb.Run(ctx, r.Ascent, m, NewTaskPosterior, TaskState.covariances)
 	if p == nil {
 		return nil, err
 	}
@@ -94,7 +97,7 @@ type taskRegression struct {
 
 // model checks the arguments and returns the initial state.
 func (r TaskRegression) model(tasks []Task) (*taskRegression, error) {
-	pr := RegressionPriors{conjugate.Or1(r.Lambda), conjugate.Or1(r.Upsilon), conjugate.Or1(r.Gamma), conjugate.Or1(r.Omega), conjugate.Or1(r.Epsilon)}
+	pr := priorsOr1(r.Lambda, r.Upsilon, r.Gamma, r.Omega, r.Epsilon)
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}
@@ -108,10 +111,10 @@ func (r TaskRegression) model(tasks []Task) (*taskRegression, error) {
 	m := &taskRegression{taskLayers: layers, priors: pr}
 	largest := 0
 	for t, l := range m.tasks {
-		m.upsilon = append(m.upsilon, conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*l.size*float64(l.P)), 1))
-		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*l.size), 1))
+		m.upsilon = append(m.upsilon, conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*l.Size*float64(l.P)), 1))
+		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*l.Size), 1))
 		l.epsilonMean[0] = m.epsilon[t].Mean(0)
-		l.memory.Of(m.upsilon[t].Scale, m.epsilon[t].Scale)
+		l.Memory.Of(m.upsilon[t].Scale, m.epsilon[t].Scale)
 		largest = max(largest, l.D)
 	}
 	m.setOrder(m.order(), r.Plain, severalRounds(len(tasks), largest, m.tasks[0].P))
@@ -121,7 +124,7 @@ func (r TaskRegression) model(tasks []Task) (*taskRegression, error) {
 	return m, m.start(r.Start, r.Seed)
 }
 
-// start sets the means of a and G to those of the start, or to random ones if there is none.
+// start sets the means of a and G to the given starts, or to random values if starts is nil.
 func (m *taskRegression) start(starts []Start, seed uint64) error {
 	src := random.Source(seed)
 	for t, l := range m.tasks {
@@ -135,7 +138,7 @@ func (m *taskRegression) start(starts []Start, seed uint64) error {
 			random.Normal(src, s.A.Data)
 			random.Normal(src, s.G.Data)
 		}
-		if err := l.latent.start(s.A, s.G); err != nil {
+		if err := l.latent.Start(s.A, s.G); err != nil {
 			return err
 		}
 	}
@@ -152,8 +155,8 @@ func (m *taskRegression) resume(p *TaskPosterior) error {
 		l.upsilonMean[0], l.epsilonMean[0] = m.upsilon[t].Mean(0), m.epsilon[t].Mean(0)
 		gamma = append(gamma, f.Gamma)
 	}
-	of := func(t int) *scorer { return &p.tasks[t].scorer }
-	err := m.taskLayers.resume(len(p.tasks), of, p.tasks[0].lambdaShape, gamma, p.s.Omega, p.s.BEMean, p.s.BECov)
+	of := func(t int) *predictive.Scorer { return &p.tasks[t].scorer.core }
+	err := m.taskLayers.resume(len(p.tasks), of, p.tasks[0].core.LambdaShape, gamma, p.s.Omega, p.s.BEMean, p.s.BECov)
 	if err != nil {
 		return err
 	}
@@ -168,7 +171,7 @@ func (m *taskRegression) order() *updates {
 	return &updates{
 		lambda: m.updateLambda, upsilon: m.updateUpsilon, a: m.updateA(), g: m.updateG(),
 		rest: []work.Update{
-			step("γ", m.updateGamma), step("ω", m.updateOmega), step("ε", m.updateEpsilon),
+			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega), work.Step("ε", m.updateEpsilon),
 			{Name: "(b,e)", Step: m.updateCombination},
 		},
 		scale: m.updateScale,
@@ -178,7 +181,7 @@ func (m *taskRegression) order() *updates {
 // updateUpsilon is q(υ_t) = Gamma(α_υ + N_tP/2, (1/β_υ + Σ E[(g − a_tᵀk)²]/2)^-1).
 func (m *taskRegression) updateUpsilon() {
 	for t, l := range m.tasks {
-		m.upsilon[t].Observe(0, float64(0.5*l.distance(0)))
+		m.upsilon[t].Observe(0, float64(0.5*l.Distance(0)))
 		l.upsilonMean[0] = m.upsilon[t].Mean(0)
 	}
 }
@@ -192,7 +195,7 @@ func (m *taskRegression) updateEpsilon() {
 }
 
 // updateScale moves along the ridge (a, G) → c(a, G), e → e/c, (υ, λ) → /c², ω → c²ω,
-// which all tasks take together; docs/acceleration.md.
+// which all tasks take together; docs/theory/acceleration.md.
 func (m *taskRegression) updateScale() {
 	s, ok := roots.Ridge(m.ridge())
 	if !ok {
@@ -221,8 +224,8 @@ func (m *taskRegression) Bound() float64 {
 	for t, l := range m.tasks {
 		upsilon, epsilon := &m.upsilon[t], &m.epsilon[t]
 		sum += upsilon.Bound() + epsilon.Bound()
-		sum += l.gBound(0, upsilon.Mean(0), upsilon.MeanLog(0))
-		sum += float64(0.5 * (float64(l.size*(epsilon.MeanLog(0)-conjugate.Log2Pi)) - float64(epsilon.Mean(0)*l.residual())))
+		sum += l.GBound(0, upsilon.Mean(0), upsilon.MeanLog(0))
+		sum += float64(0.5 * (float64(l.Size*(epsilon.MeanLog(0)-conjugate.Log2Pi)) - float64(epsilon.Mean(0)*l.residual())))
 	}
 	return sum
 }

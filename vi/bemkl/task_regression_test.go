@@ -12,11 +12,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/fittest"
+	"github.com/bmkl/bmkl/vi/internal/intermediate"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // drawTasks returns tasks of so many samples each, of P kernels. A negative number is of
@@ -54,7 +57,7 @@ func drawTasks(t testing.TB, seed uint64, P int, sizes ...int) ([]Task, [][]la.M
 }
 
 // naiveTasks is the model with every distribution written out and every update a plain
-// loop with explicit inverses, by the formulas of docs/tasks.md. Gammas are shape and
+// loop with explicit inverses, by the formulas of docs/theory/tasks.md. Gammas are shape and
 // scale.
 type naiveTasks struct {
 	k       [][]la.Matrix[float64]
@@ -82,7 +85,7 @@ type naiveTasks struct {
 
 func newNaiveTasks(k [][]la.Matrix[float64], tasks []Task, start []Start, prior [5][2]float64) *naiveTasks {
 	T, P := len(tasks), len(k[0])
-	s := &naiveTasks{k: k, prior: prior, be: make([]float64, T+P), beCov: identity(T + P)}
+	s := &naiveTasks{k: k, prior: prior, be: make([]float64, T+P), beCov: fittest.Identity(T + P)}
 	for m := range P {
 		s.be[T+m] = 1
 		s.omega = append(s.omega, [2]float64{prior[3][0] + 0.5, prior[3][1]})
@@ -99,7 +102,7 @@ func newNaiveTasks(k [][]la.Matrix[float64], tasks []Task, start []Start, prior 
 		s.gamma = append(s.gamma, [2]float64{prior[2][0] + 0.5, prior[2][1]})
 		s.epsilon = append(s.epsilon, [2]float64{prior[4][0] + 0.5*float64(N), prior[4][1]})
 		s.a = append(s.a, append([]float64(nil), start[t].A.Row(0)...))
-		s.aCov, s.gCov = append(s.aCov, identity(D)), append(s.gCov, identity(P))
+		s.aCov, s.gCov = append(s.aCov, fittest.Identity(D)), append(s.gCov, fittest.Identity(P))
 		g := make([][]float64, N)
 		for i := range g {
 			for m := range P {
@@ -110,63 +113,6 @@ func newNaiveTasks(k [][]la.Matrix[float64], tasks []Task, start []Start, prior 
 	}
 	return s
 }
-
-func identity(n int) la.Matrix[float64] {
-	x := la.NewMatrix[float64](n, n)
-	for i := range n {
-		x.Set(i, i, 1)
-	}
-	return x
-}
-
-// inverse is by Gauss and Jordan with pivots; it also returns the log of the determinant.
-func inverse(x la.Matrix[float64]) (la.Matrix[float64], float64) {
-	n := x.Rows
-	x, y, logDet := x.Clone(), identity(n), 0.0
-	for c := range n {
-		p := c
-		for i := c; i < n; i++ {
-			if math.Abs(x.At(i, c)) > math.Abs(x.At(p, c)) {
-				p = i
-			}
-		}
-		for j := range n {
-			u, v := x.At(c, j), x.At(p, j)
-			x.Set(c, j, v)
-			x.Set(p, j, u)
-			u, v = y.At(c, j), y.At(p, j)
-			y.Set(c, j, v)
-			y.Set(p, j, u)
-		}
-		d := x.At(c, c)
-		logDet += math.Log(math.Abs(d))
-		for j := range n {
-			x.Set(c, j, x.At(c, j)/d)
-			y.Set(c, j, y.At(c, j)/d)
-		}
-		for i := range n {
-			f := x.At(i, c)
-			for j := 0; i != c && j < n; j++ {
-				x.Set(i, j, x.At(i, j)-f*x.At(c, j))
-				y.Set(i, j, y.At(i, j)-f*y.At(c, j))
-			}
-		}
-	}
-	return y, logDet
-}
-
-func times(x la.Matrix[float64], v []float64) []float64 {
-	out := make([]float64, x.Rows)
-	for i := range out {
-		for j, w := range v {
-			out[i] += x.At(i, j) * w
-		}
-	}
-	return out
-}
-
-func mean(g [2]float64) float64    { return g[0] * g[1] }
-func meanLog(g [2]float64) float64 { return special.Digamma(g[0]) + math.Log(g[1]) }
 
 // ee is E[e_m·e_n], eb is E[e_m·b_t] and bb is E[b_t²].
 func (s *naiveTasks) ee(m, n int) float64 {
@@ -222,7 +168,7 @@ func (s *naiveTasks) update(name string) {
 	T, P := len(s.y), len(s.omega)
 	observe := func(g *[2]float64, prior [2]float64, sum float64) { g[1] = 1 / (1/prior[1] + sum/2) }
 	for t := range T {
-		eps, ups := mean(s.epsilon[t]), mean(s.upsilon[t])
+		eps, ups := fittest.Mean(s.epsilon[t]), fittest.Mean(s.upsilon[t])
 		switch name {
 		case "λ":
 			for d, a := range s.a[t] {
@@ -238,7 +184,7 @@ func (s *naiveTasks) update(name string) {
 			D := len(s.a[t])
 			precision, right := la.NewMatrix[float64](D, D), make([]float64, D)
 			for d := range D {
-				precision.Set(d, d, mean(s.lambda[t][d]))
+				precision.Set(d, d, fittest.Mean(s.lambda[t][d]))
 			}
 			for i, g := range s.g[t] {
 				for m, k := range s.k[t] {
@@ -250,8 +196,8 @@ func (s *naiveTasks) update(name string) {
 					}
 				}
 			}
-			s.aCov[t], _ = inverse(precision)
-			s.a[t] = times(s.aCov[t], right)
+			s.aCov[t], _ = fittest.Inverse(precision)
+			s.a[t] = fittest.Times(s.aCov[t], right)
 		case "G":
 			precision := la.NewMatrix[float64](P, P)
 			for m := range P {
@@ -260,14 +206,14 @@ func (s *naiveTasks) update(name string) {
 				}
 				precision.Set(m, m, precision.At(m, m)+ups)
 			}
-			s.gCov[t], _ = inverse(precision)
+			s.gCov[t], _ = fittest.Inverse(precision)
 			for i := range s.g[t] {
 				right := make([]float64, P)
 				for m := range P {
 					h, _ := s.prediction(t, m, i)
 					right[m] = ups*h + eps*(s.y[t][i]*s.be[T+m]-s.eb(m, t))
 				}
-				s.g[t][i] = times(s.gCov[t], right)
+				s.g[t][i] = fittest.Times(s.gCov[t], right)
 			}
 		}
 	}
@@ -282,11 +228,11 @@ func (s *naiveTasks) update(name string) {
 		precision, right := la.NewMatrix[float64](T+P, T+P), make([]float64, T+P)
 		add := func(i, j int, v float64) { precision.Set(i, j, precision.At(i, j)+v) }
 		for m := range P {
-			add(T+m, T+m, mean(s.omega[m]))
+			add(T+m, T+m, fittest.Mean(s.omega[m]))
 		}
 		for t := range T {
-			eps := mean(s.epsilon[t])
-			add(t, t, mean(s.gamma[t]))
+			eps := fittest.Mean(s.epsilon[t])
+			add(t, t, fittest.Mean(s.gamma[t]))
 			for i, g := range s.g[t] {
 				add(t, t, eps)
 				right[t] += eps * s.y[t][i]
@@ -300,8 +246,8 @@ func (s *naiveTasks) update(name string) {
 				}
 			}
 		}
-		s.beCov, _ = inverse(precision)
-		s.be = times(s.beCov, right)
+		s.beCov, _ = fittest.Inverse(precision)
+		s.be = fittest.Times(s.beCov, right)
 	}
 }
 
@@ -310,14 +256,14 @@ func (s *naiveTasks) bound() (sum float64) {
 	gammas := func(q, p [2]float64) {
 		lp, _ := math.Lgamma(p[0])
 		lq, _ := math.Lgamma(q[0])
-		sum += (p[0]-1)*meanLog(q) - mean(q)/p[1] - lp - p[0]*math.Log(p[1])
+		sum += (p[0]-1)*fittest.MeanLog(q) - fittest.Mean(q)/p[1] - lp - p[0]*math.Log(p[1])
 		sum += q[0] + math.Log(q[1]) + lq + (1-q[0])*special.Digamma(q[0])
 	}
 	normals := func(tau [2]float64, n, squares float64) {
-		sum += 0.5*n*(meanLog(tau)-math.Log(2*math.Pi)) - 0.5*mean(tau)*squares
+		sum += 0.5*n*(fittest.MeanLog(tau)-math.Log(2*math.Pi)) - 0.5*fittest.Mean(tau)*squares
 	}
 	entropy := func(cov la.Matrix[float64], copies float64) {
-		_, logDet := inverse(cov)
+		_, logDet := fittest.Inverse(cov)
 		sum += 0.5 * copies * (float64(cov.Rows)*(1+math.Log(2*math.Pi)) + logDet)
 	}
 	P := len(s.omega)
@@ -335,7 +281,7 @@ func (s *naiveTasks) bound() (sum float64) {
 			normals(s.upsilon[t], N*float64(P), s.distance(t))
 			normals(s.epsilon[t], N, s.residual(t))
 		} else {
-			fixed := mean(s.upsilon[t])
+			fixed := fittest.Mean(s.upsilon[t])
 			sum += 0.5*N*float64(P)*math.Log(fixed/(2*math.Pi)) - 0.5*fixed*s.distance(t)
 			sum -= 0.5*N*math.Log(2*math.Pi) + 0.5*s.residual(t)
 			for i, f := range y {
@@ -403,17 +349,17 @@ func TestTasksFollowTheFormulas(t *testing.T) {
 					last = b
 				}))
 			}
-			p := m.posterior()
+			p := m.Posterior()
 			testkit.RequireClose(t, "(b,e)", want.be, p.s.BEMean, 1e-7)
 			testkit.RequireClose(t, "Cov[b,e]", want.beCov, p.s.BECov, 1e-7)
 			for o, f := range p.s.Tasks {
 				testkit.RequireClose(t, "a", want.a[o], f.A, 1e-7)
-				assert.InEpsilon(t, mean(want.upsilon[o]), f.Upsilon.Mean(), 1e-8)
-				assert.InEpsilon(t, mean(want.epsilon[o]), f.Epsilon.Mean(), 1e-8)
+				assert.InEpsilon(t, fittest.Mean(want.upsilon[o]), f.Upsilon.Mean(), 1e-8)
+				assert.InEpsilon(t, fittest.Mean(want.epsilon[o]), f.Epsilon.Mean(), 1e-8)
 				pred, err := p.Task(o).Predict(tasks[o].Kernels, vi.PredictOptions{Published: true})
 				require.NoError(t, err)
 				for i := range tasks[o].Y {
-					value, variance := want.be[o], 1/mean(want.epsilon[o])+want.beCov.At(o, o)
+					value, variance := want.be[o], 1/fittest.Mean(want.epsilon[o])+want.beCov.At(o, o)
 					for j := range c.P {
 						h, _ := want.prediction(o, j, i)
 						value += want.be[len(tasks)+j] * h
@@ -488,7 +434,7 @@ func TestGoldenTasks(t *testing.T) {
 			if !ok {
 				continue
 			}
-			p := m.posterior()
+			p := m.Posterior()
 			for o, w := range want.Tasks {
 				f := p.s.Tasks[o]
 				testkit.RequireClose(t, "λ", w.Lambda, f.Lambda, goldenArrays)
@@ -544,16 +490,16 @@ func TestTasksOfTheSameSamplesAreRegression(t *testing.T) {
 			require.NoError(t, err)
 			two, err := r.model(k, y)
 			require.NoError(t, err)
-			for range firstSweeps + 6 {
+			for range work.FirstSweeps + 6 {
 				require.NoError(t, one.Sweep(nil))
 				require.NoError(t, two.Sweep(nil))
 				require.InEpsilon(t, two.Bound(), one.Bound(), 1e-9, "%s, plain %v", p.name, plain)
 			}
 			assert.Equal(t, two.collapsed(two.y), one.collapsed(one.targetsOf))
-			want, err := two.posterior().Predict(k, vi.PredictOptions{})
+			want, err := two.Posterior().Predict(k, vi.PredictOptions{})
 			require.NoError(t, err)
 			for o := range p.L {
-				got, err := one.posterior().Task(o).Predict(k, vi.PredictOptions{})
+				got, err := one.Posterior().Task(o).Predict(k, vi.PredictOptions{})
 				require.NoError(t, err)
 				testkit.RequireClose(t, p.name+": mean", want.Mean.Row(o), got.Mean.Row(0), 1e-6)
 				testkit.RequireClose(t, p.name+": variance", want.Variance.Row(o), got.Variance.Row(0), 1e-6)
@@ -587,7 +533,7 @@ func checkNeverFalls(t *testing.T, m interface {
 	t.Helper()
 	require.NoError(t, m.Sweep(nil))
 	last := m.Bound()
-	for sweep := range firstSweeps + 10 {
+	for sweep := range work.FirstSweeps + 10 {
 		require.NoError(t, m.Sweep(func(name string) {
 			b := m.Bound()
 			require.False(t, testkit.Fell(last, b, m.Roundoff()), "sweep %d: %s: from %.17g to %.17g", sweep+2, name, last, b)
@@ -623,7 +569,7 @@ func TestTaskFit(t *testing.T) {
 		assert.Equal(t, want, got)
 		rest := append([]float64(nil), task.Y...)
 		la.Axpy(-1, want.Mean.Row(0), rest)
-		assert.Less(t, variation(rest), 0.5*variation(task.Y))
+		assert.Less(t, intermediate.Variation(rest), 0.5*intermediate.Variation(task.Y))
 		assert.Equal(t, o != 2, restored.Task(o).Healable(), "basis points that are the samples")
 	}
 	T, P := restored.Dims()

@@ -46,9 +46,9 @@ func newAhead(m *model) *ahead {
 	}
 }
 
-// step replaces the γ° and the τ° of m, whose q(f) is that of the last sweep. Where the
-// prior is learned and may follow, one variable more is the common scale of all γ, with which the
-// prior goes along: its slope and second derivatives are those of log N alone.
+// step replaces the γ° and the τ° of m, whose q(f) is from the last sweep. Where the prior is
+// learned and may follow, one more variable is the common scale of all γ. The prior goes along with
+// it, so only log N contributes to its slope and second derivatives.
 func (a *ahead) step(m *model) {
 	P, n := m.P, m.P
 	if m.learnTau && !m.labels {

@@ -15,7 +15,7 @@ const (
 	labelTolerance    = 5e-5
 )
 
-// settings returns those of an ascent for so many samples, which rec is to record.
+// settings returns the settings of an ascent for so many samples, which rec is to record.
 func (e Evidence) settings(samples float64, rec *vi.Record) lbfgs.Settings {
 	s := lbfgs.Settings{
 		Iterations: e.Ascent.MaxSweeps, Tolerance: e.Ascent.Tolerance, Scale: samples, LongestStep: maxStep,
@@ -41,8 +41,8 @@ func (e Evidence) settings(samples float64, rec *vi.Record) lbfgs.Settings {
 }
 
 // minimize lowers the cost of an ascent from x on, notes in rec how it ended, and returns
-// where. rec has no trace if the cost was not known anywhere. The stage of a
-// journal, nil if there is none, keeps the minimisation and the state of the objective.
+// where. rec has no trace if the cost was not known anywhere. The stage of a journal, nil without a
+// journal, keeps the minimisation and the state of the objective.
 func minimize(
 	x []float64, cost func(x, g []float64) (float64, error), s lbfgs.Settings, rec *vi.Record,
 	stage *vi.Stage, state func(*work.Snapshot),

@@ -55,10 +55,10 @@ func BenchmarkMultiGPSweep(b *testing.B) {
 }
 
 // BenchmarkMultiGPConvergence counts the sweeps to convergence with the steps of
-// docs/mgp.md, section 11, and with the updates alone from the same vague start.
+// docs/theory/mgp.md, section 11, and with the updates alone from the same vague start.
 func BenchmarkMultiGPConvergence(b *testing.B) {
 	k, y, _ := mgpProblem(b, 60, 10, 11)
-	for _, family := range []Family{StudentT, Laplace, GammaVariance, GeneralGIG, ARD} {
+	for _, family := range []Family{FamilyStudentT, FamilyLaplace, FamilyGammaVariance, FamilyGIG, FamilyFlat} {
 		for _, steps := range []bool{true, false} {
 			b.Run(fmt.Sprintf("%v/steps=%t", family, steps), func(b *testing.B) {
 				var rec vi.Record

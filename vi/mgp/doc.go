@@ -23,7 +23,7 @@
 // # Source
 //
 // C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010. The updates in
-// terms of N×N matrices and the lower bound are derived in docs/mgp.md, whose equations
+// terms of N×N matrices and the lower bound are derived in docs/theory/mgp.md, whose equations
 // are numbered (D1), (D2), …; other numbers are the paper's.
 //
 // # Files
@@ -50,13 +50,17 @@
 //	scale_prior.go     the prior of γ in it, and q(γ)
 //	ascent.go          ascents along a gradient: settings, record, journal
 //	information.go     second derivatives for their steps
-//	influence.go       how much each label tells
+//	influence.go       how much each label determines the function
 //	draws.go           draws of scales, noise and parameters
 //	spanned.go         Evidence of samples that a few of them span
 //	varying.go         noise that varies, by a bound on the evidence
 //	heavy.go           noise with heavy tails, by a bound on the evidence
 //
-//	sites.go        a Gaussian in place of a likelihood that is none
+//	sites.go        Gaussian factors, called sites, in place of a likelihood that is not Gaussian
+//	likelihood.go   Likelihood: what a likelihood is, labels, FitLikelihood
+//	censored.go     censored targets, as times of events
+//	counts.go       counts
+//	quadrature.go   moments of log-concave likelihoods
 //	ep.go           sites by expectation propagation
 //	kept.go         sites of labels at scales that are kept
 //	variational.go  sites by the Gaussian variational bound

@@ -14,7 +14,7 @@ import (
 
 // Draw is a draw of the scales, the noise and the kernels' parameters from their posterior.
 type Draw struct {
-	Posterior  *Posterior // given what was drawn, which it has as points: its family is [ARD]
+	Posterior  *Posterior // given what was drawn, which it has as points: its family is [FamilyFlat]
 	Parameters []float64  // of [Adaptive] kernels
 }
 
@@ -43,9 +43,9 @@ const (
 // is given by a draw: less is no part of any prediction.
 const leastAmplitude = -30
 
-// drawScales adds n draws to the fit, which ended at x, and makes its leave-one-out
-// predictions those of the mixture; beside an error it leaves the fit alone. It samples the
-// logarithms one after another, and all variances together, from their slices.
+// drawScales adds n draws to the fit, which ended at x, and replaces its leave-one-out predictions
+// by the predictions of the mixture of the draws. If it returns an error, the fit has not changed.
+// It samples the logarithms one after another, and all variances together, from their slices.
 //
 // Source: R. M. Neal, "Slice sampling", Annals of Statistics 31 (2003), figures 3 and 5.
 func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
@@ -66,7 +66,7 @@ func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
 		if _, err := m.functions(s.x); err != nil {
 			return fmt.Errorf("vi: %w", err) // a slice holds no such point
 		}
-		state := State{Family: ARD, Tau: 1 / m.noise, Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone()}
+		state := State{Family: FamilyFlat, Tau: 1 / m.noise, Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone()}
 		for _, a := range m.weight {
 			state.Gamma = append(state.Gamma, 1/a)
 		}

@@ -5,19 +5,19 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// Expectation propagation for labels t_n = ±1 with p(t_n | f_n) = Φ(t_n·f_n).
-// Each site is set to what makes the posterior's mean and variance at its sample
-// those of its cavity N(f_n | m₋, v₋) times the true likelihood. With
-// r = √(1+v₋), z = t·m₋/r, h = φ(z)/Φ(z) and δ = h(z+h)/r² these are
+// Expectation propagation for a [Likelihood]. Each site is set so that the posterior has, at its
+// sample, the mean and variance of the tilted distribution: the cavity N(f_n | m₋, v₋) times the true
+// likelihood. With the likelihood's g = d log Z/dm₋ and δ = −d² log Z/dm₋² these are
 //
-//	m̂ = m₋ + t·v₋·h/r,   v̂ = v₋ − v₋²·δ,
+//	m̂ = m₋ + v₋·g,   v̂ = v₋ − v₋²·δ,
 //
 // and the site that leads there, without a difference of large numbers,
 //
-//	λ = δ/(1 − v₋·δ),   ν = λ·m̂ + t·h/r.
+//	λ = δ/(1 − v₋·δ),   ν = λ·m̂ + g.
 //
 // All sites are renewed at once, from one factorisation, and once they are near their end
 // by what the last renewals tell together (see [work.Mixing]).
@@ -44,9 +44,9 @@ const roundingResidual = 1e-8
 
 // propagate runs expectation propagation from the present sites until the
 // moments of posterior and tilted distributions agree to within tol posterior
-// standard deviations (root mean square), and returns the approximate log
-// evidence. The posterior is then that of the final sites.
-func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
+// standard deviations (root mean square), and returns the approximate log evidence. The posterior
+// then belongs to the final sites.
+func (s *sites) propagate(l *likelihood, tol float64) (logZ float64, err error) {
 	s.settle(tol)
 	var mixing work.Mixing
 	asked, way := make([]float64, 2*s.N), make([]float64, 2*s.N)
@@ -57,8 +57,8 @@ func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
 		}
 		var square float64
 		logZ = 0
-		for n, label := range t {
-			u := tilt(label, s.cavityMean[n], s.cavityVar[n])
+		for n := range s.N {
+			u := l.tilt(n, s.cavityMean[n], s.cavityVar[n])
 			sd := math.Sqrt(s.variance[n])
 			dm, dv := s.mean[n]-u.mean, (s.variance[n]-u.variance)/s.variance[n]
 			way[n], way[s.N+n] = (u.precision-s.prec[n])*s.variance[n], (u.shift-s.nu[n])*sd
@@ -83,7 +83,7 @@ func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
 		if residual < nearlyLinear && mixing.Extrapolate(asked, way) {
 			least = leastLeft
 		}
-		for n := range t {
+		for n := range s.N {
 			s.prec[n] = max(s.prec[n]+float64(damping*(asked[n]-s.prec[n])), float64(least*s.prec[n]), leastPrecision)
 			s.nu[n] += float64(damping * (asked[s.N+n] - s.nu[n]))
 		}
@@ -91,8 +91,8 @@ func (s *sites) propagate(t []float64, tol float64) (logZ float64, err error) {
 	return 0, fmt.Errorf("expectation propagation: the moments differ by %.3g posterior deviations after %d sweeps", last, epSweeps)
 }
 
-// siteNormaliser returns site n's part of the log evidence beside that of its
-// tilted distribution, with cavity precision τ₋ and shift q = τ₋·m₋:
+// siteNormaliser returns site n's part of the log evidence beside the log normaliser of its tilted
+// distribution, with cavity precision τ₋ and shift q = τ₋·m₋:
 //
 //	½·ν·m − ½·v·ν² + ½·q·(q·λ/τ₋ − 2ν)·v + ½·log(1 + λ/τ₋).
 func (s *sites) siteNormaliser(n int) float64 {
@@ -102,10 +102,10 @@ func (s *sites) siteNormaliser(n int) float64 {
 	return 0.5 * (float64(nu*s.mean[n]) - float64(v*nu*nu) + float64(q*v*(float64(q*ratio)-2*nu)) + special.Log1p(ratio))
 }
 
-// start sets the sites to those of a weak push towards the labels.
-func (s *sites) start(t []float64) {
-	for n, label := range t {
-		s.prec[n], s.nu[n] = 0.3, 0.5*label
+// start sets the sites to those that the likelihood begins with, given K.
+func (s *sites) start(l *likelihood, k la.Matrix[float64]) {
+	for n := range s.N {
+		s.prec[n], s.nu[n] = l.begin(n, k.At(n, n))
 	}
 }
 
@@ -117,35 +117,4 @@ func bend(z, h float64) float64 {
 		return 1 - float64(x*(1-float64(x*(6-float64(x*(50-float64(518*x)))))))
 	}
 	return h * (z + h)
-}
-
-// tilted are the moments of a cavity times the likelihood of a label, and the
-// site that makes them the posterior's.
-type tilted struct {
-	mean, variance   float64
-	logZ             float64
-	precision, shift float64
-}
-
-func tilt(label, mean, variance float64) tilted {
-	r := math.Sqrt(1 + variance)
-	z := label * mean / r
-	h, logCDF := special.Mills(z)
-	delta := bend(z, h) / (r * r)
-	push := label * h / r
-	u := tilted{mean: mean + float64(variance*push), logZ: logCDF}
-	shrink := 1 - float64(variance*delta)
-	u.variance = variance * shrink
-	u.precision = delta / shrink
-	u.shift = float64(u.precision*u.mean) + push
-	return u
-}
-
-// leaveOneOut returns log P(t_n | all other labels) from the cavities.
-func (s *sites) leaveOneOut(t []float64) []float64 {
-	out := make([]float64, s.N)
-	for n, label := range t {
-		out[n] = special.LogNormalCDF(label * s.cavityMean[n] / math.Sqrt(1+s.cavityVar[n]))
-	}
-	return out
 }

@@ -21,7 +21,7 @@ import (
 // climbed with exact gradients and the average information; see information.go. The factorised posterior of [Model] has
 // the same fixed points for γ up to O(1/N), but for labels it gives every sample
 // the site precision 1, however sure its class is, which keeps the amplitudes too
-// small and the probabilities too near to ½; see docs/mgp.md. The zero value is
+// small and the probabilities too near to ½; see docs/theory/mgp.md. The zero value is
 // ready.
 //
 // Source of the model: C. Archambeau and F. Bach, "Multiple Gaussian process
@@ -31,14 +31,14 @@ import (
 type Evidence struct {
 	Sites Sites // for labels
 
-	// Family and Prior are those of γ. Default is a fixed, weak [Hyperbola] prior on
-	// each γ_p in units of tr K_p/Σ y_n² (tr K_p/N for labels), where kernel p alone
-	// makes functions of the targets' variance: it favours no scale within a factor of
-	// about e⁵ of that. The parameters of the other families are learned by type-II
-	// maximum likelihood unless Held; Prior is as in [Model].
-	Family Family
-	Prior  GIG
-	Held   Held
+	// Family and Prior describe the prior of γ. Default is a fixed, weak [FamilyHyperbola] prior on
+	// each γ_p in units of tr K_p/Σ y_n² (tr K_p/N for labels), where kernel p alone makes
+	// functions of the targets' variance: within a factor of about e⁵ of that unit it favours no
+	// scale. The parameters of the other families are learned by type-II maximum likelihood unless
+	// HeldPrior; Prior is as in [Model].
+	Family    Family
+	Prior     GIG
+	HeldPrior HeldPrior
 
 	// Known holds weights a_p = 1/γ_p that are known, for targets and labels with [Evidence.Fit] and
 	// [Evidence.FitLabels]; 0 stands for one that is learned, nil for all. The kernel HHᵀ of features
@@ -59,8 +59,8 @@ type Evidence struct {
 	Ascent vi.Ascent
 
 	// Draws is how many draws of the scales, the noise and the kernels' parameters
-	// [Evidence.Fit] makes from their posterior, where it ended, for the family Default;
-	// see docs/mgp.md, section 20. Seed is that of the draws.
+	// [Evidence.Fit] makes from their posterior, where it ended, for the family Default; see
+	// docs/theory/mgp.md, section 20. Seed seeds the draws.
 	Draws int
 	Seed  uint64
 
@@ -68,7 +68,8 @@ type Evidence struct {
 	// Results do not depend on it.
 	Workers int
 
-	span *spanned // the basis that the targets are coordinates in, set by FitSpanned
+	span *spanned   // the basis that the targets are coordinates in, set by FitSpanned
+	like Likelihood // set by FitLikelihood
 }
 
 // EvidenceStart is where the ascent of the evidence starts from. What is nil or
@@ -82,18 +83,18 @@ type EvidenceStart struct {
 	// NoiseGamma holds the γ_p of the logarithm of noise that varies, P values.
 	NoiseGamma []float64
 
-	// Part is the posterior of the same scales for some of the samples, those of the
-	// indices Rows: its sites, and what it predicts of the others, are where the sites of
-	// labels begin. It may be nil.
+	// Part is the posterior at the same scales of some of the samples, whose indices are Rows. The
+	// sites of labels begin from its sites and from what it predicts of the other samples. It may
+	// be nil.
 	Part *Posterior
 	Rows []int
 
-	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] and
-	// [Evidence.FitHeavy] then learn nothing but the noise, and [Evidence.FitLabels] only
-	// finds the sites, and takes q(γ) as it is at scales of highest density. With a Part,
-	// where few samples tell nearly all, it finds the sites of these together and sets each of the
-	// others once; evidence and leave-one-out probabilities are then those that the few make
-	// (docs/mgp.md, section 15).
+	// Keep leaves Gamma and Parameters as they are: [Evidence.FitVarying] and [Evidence.FitHeavy]
+	// then learn nothing but the noise, and [Evidence.FitLabels] only finds the sites, and computes
+	// q(γ) by the formula that holds at scales of highest density. With a Part, where few samples
+	// determine the function nearly, it finds the sites of these together and sets each of the
+	// others once. Evidence and leave-one-out probabilities are then computed given the few
+	// (docs/theory/mgp.md, section 15).
 	Keep bool
 }
 
@@ -105,11 +106,11 @@ const (
 	// ExpectationPropagation matches the moments of every sample's cavity
 	// distribution. It gives an estimate of the evidence and leave-one-out
 	// probabilities.
-	ExpectationPropagation Sites = iota
+	SitesEP Sites = iota
 
 	// VariationalBound maximises a lower bound on the evidence among all Gaussians
 	// q(f).
-	VariationalBound
+	SitesBound
 )
 
 // Adaptive are kernels with parameters θ that a fit can learn, such as the
@@ -143,7 +144,7 @@ type LeaveOneOut struct {
 	// LogProbability is log P(t_n | the other labels) of each sample's own label, or with
 	// noise that varies or has heavy tails, and over [Evidence.Draws], the log density of its
 	// target; nil for other targets, which have the normal one, and for labels under
-	// [VariationalBound], whose cavities are no such predictions.
+	// [SitesBound], whose cavities are no such predictions.
 	LogProbability []float64
 }
 
@@ -157,7 +158,8 @@ const leastShare = 1e-8
 type evidence struct {
 	ctx     context.Context
 	k       vi.Kernels
-	kernels Adaptive // k, if it is adaptive
+	kernels Adaptive  // k, if it is adaptive
+	theta   []float64 // its parameters at the start
 	passes  *passes
 	ws      la.Workspace
 	P, N    int       // kernels, and their order
@@ -170,10 +172,15 @@ type evidence struct {
 	y      []float64
 	labels bool
 	how    Sites
-	power  float64 // mean square of the targets, 1 for labels
-	tol    float64 // of the sites, while the scales are climbed
-	final  float64 // of the sites, in the end
-	info   *information
+	like   *likelihood // of labels too; nil for normal noise and for what follows it by a bound
+
+	// Of the normal prior of the likelihood's level and parameters.
+	likeMean, likeSD []float64
+
+	power float64 // mean square of the targets, 1 for labels
+	tol   float64 // of the sites, while the scales are climbed
+	final float64 // of the sites, in the end
+	info  *information
 	scalePrior
 
 	sum    la.Matrix[float64] // N×N, the lower triangle of K = Σ a_p·K_p
@@ -187,13 +194,13 @@ type evidence struct {
 	noise  float64   // σ²
 	given  float64   // σ² if it is known, else 0
 
-	// The sites of the highest objective so far, where the next begins; nil before the
-	// first, which begins at those of part, if there is one.
+	// The sites of the highest objective so far, where the next begins; nil before the first, which
+	// begins at the sites of part, if part is not nil.
 	best     float64
 	bestPrec []float64
 	bestNu   []float64
 
-	start []float64 // of each sample, its row of K at the start: tells kernels apart; nil without a journal
+	start []float64 // a number for each sample from its row of K at the start, by which a journal recognises other kernels; nil without a journal
 	part  *Posterior
 	rows  []int // of part's samples
 }
@@ -206,8 +213,8 @@ func (e Evidence) Fit(ctx context.Context, k vi.Kernels, y []float64) (*Fit, err
 	return e.fit(ctx, k, y, false)
 }
 
-// FitLabels fits to N labels, each −1 or +1, given square kernels. Errors are
-// those of Fit.
+// FitLabels fits to N labels, each −1 or +1, given square kernels. It returns the same errors as
+// Fit.
 func (e Evidence) FitLabels(ctx context.Context, k vi.Kernels, t []float64) (*Fit, error) {
 	return e.fit(ctx, k, t, true)
 }
@@ -222,7 +229,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 		return nil, err
 	}
 	rec := vi.Record{Reason: vi.MaxSweeps}
-	if labels && e.Ascent.Tolerance == 0 {
+	if m.like != nil && e.Ascent.Tolerance == 0 {
 		e.Ascent.Tolerance = labelTolerance
 	}
 	settings := e.settings(m.samples(), &rec)
@@ -232,7 +239,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	}
 	// Where the kernels are held the average information is as good as the second
 	// derivatives, and what was learned of others is no help.
-	settings.Precondition, settings.NoMemory = m.info.precondition, m.kernels == nil
+	settings.Precondition, settings.NoMemory = m.info.precondition, m.kernels == nil && len(m.likeMean) == 0
 	if labels && e.Start != nil && e.Start.Keep {
 		return m.kept(x)
 	}
@@ -258,7 +265,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 		rec.Reason = vi.MaxSweeps
 	}
 	fit, err := m.finish(x, rec)
-	if err == nil && e.Draws > 0 && !labels && e.Family == Default {
+	if err == nil && e.Draws > 0 && m.like == nil && e.Family == FamilyDefault {
 		err = m.drawScales(fit, x, e.Draws, e.Seed)
 	}
 	return fit, err
@@ -289,6 +296,9 @@ func (m *evidence) compose(x []float64) {
 func (m *evidence) snapshot(s *work.Snapshot) {
 	s.Same(m.y...)
 	s.Same(m.start...)
+	if m.like != nil && !m.labels {
+		s.Same(m.like.identity()...)
+	}
 	if m.span != nil {
 		s.Same(m.beyond, m.outside)
 	}
@@ -315,7 +325,8 @@ func (m *evidence) snapshot(s *work.Snapshot) {
 // factor is then the Cholesky factor of B.
 func (m *evidence) functions(x []float64) (float64, error) {
 	m.compose(x)
-	if m.labels {
+	if m.like != nil {
+		m.like.at(x[m.P+len(m.mean):])
 		return m.findSites(m.begin, m.approximate)
 	}
 	if m.noise = m.given; m.given == 0 {
@@ -360,9 +371,11 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 	m.precision(nil)
 	value += m.amplitudeSlopes(x, g)
 	switch last := len(x) - 1; {
+	case m.like != nil:
+		value += m.likelihoodSlopes(x, g)
 	case m.given > 0:
 		g[last] = 0 // it is no variable
-	case !m.labels:
+	default:
 		density, slope := normalPrior(x[last], special.Log(firstNoise*m.power), noiseSpread)
 		value += density
 		square := la.SumSq(m.alpha) + m.outside/m.noise/m.noise // αᵀα of all samples

@@ -8,8 +8,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// stopped returns the fit at x, which an error has ended, beside that error; there
-// is none before the objective was known anywhere.
+// stopped returns the fit at x, which an error has ended, and that error. The fit is nil if the
+// objective was not known anywhere.
 func (m *evidence) stopped(x []float64, rec vi.Record, err error) (*Fit, error) {
 	if len(rec.Trace) == 0 {
 		return nil, err
@@ -52,10 +52,13 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
 	}
 	limit := float64(collapsedShare)
-	if m.labels {
+	if m.like != nil {
 		s.Sites = slices.Clone(m.sites.prec)
-		if m.how == ExpectationPropagation {
-			loo.LogProbability = m.sites.leaveOneOut(m.y)
+		if m.how == SitesEP {
+			loo.LogProbability = m.like.leaveOneOut(m.sites)
+		}
+		if !m.labels {
+			s.Likelihood, s.Shape = m.like.Name(), slices.Clone(x[m.P+len(m.mean):])
 		}
 	} else {
 		s.Tau = 1 / m.noise
@@ -65,19 +68,19 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	switch {
 	case m.span != nil:
 		*loo = m.span.leaveOneOut(m.alpha, r, m.noise)
-	case !m.labels:
+	case m.like == nil:
 		*loo = m.leaveOneOut(r)
 	}
 	var square float64
 	for i := range m.N {
 		f := m.y[i] - float64(m.noise*m.alpha[i])
-		if m.labels {
+		if m.like != nil {
 			f = m.sites.mean[i]
 		}
 		square += float64(f * f)
 	}
 	fit.Collapsed = square < limit*m.samples()
-	if m.family != ARD {
+	if m.family != FamilyFlat {
 		s.Scales, _ = m.scales()
 	}
 	return m.complete(fit, s)
@@ -88,7 +91,7 @@ func (m *evidence) complete(fit *Fit, s State) (*Fit, error) {
 	for _, a := range m.weight {
 		s.Gamma = append(s.Gamma, 1/a)
 	}
-	fit.GPLimit = m.family != ARD && !m.held.all() && m.prior.VarLog() < pointVariance
+	fit.GPLimit = m.family != FamilyFlat && !m.held.all() && m.prior.VarLog() < pointVariance
 	var err error
 	if fit.Posterior, err = NewPosterior(s); err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ func (m *evidence) keep() {
 	m.bestNu = append(m.bestNu[:0], m.sites.nu...)
 }
 
-// findSites finds the sites by search, from those that are kept or, where there are none or
-// they lie too far away, from those that begin sets. It returns what search does.
+// findSites finds the sites by search. It starts from the kept sites or, if none are kept or they
+// lie too far away, from the sites that begin sets. It returns what search does.
 func (m *evidence) findSites(begin func(), search func() (float64, error)) (float64, error) {
 	if m.bestPrec == nil {
 		begin()
@@ -38,11 +38,11 @@ func (m *evidence) findSites(begin func(), search func() (float64, error)) (floa
 	return value, err
 }
 
-// begin sets the sites of labels to those of part, and to those that its predictions ask
-// for, or to a weak push towards the labels. It needs K.
+// begin sets the sites of a likelihood. Samples of part take its sites, the others the sites that its
+// predictions ask for. Without a part they are the sites that the likelihood begins with. It needs K.
 func (m *evidence) begin() {
 	if m.part == nil {
-		m.sites.start(m.y)
+		m.sites.start(m.like, m.sum)
 		return
 	}
 	cross := la.NewMatrix[float64](m.N, len(m.rows))
@@ -60,15 +60,15 @@ func (m *evidence) gather(n int, columns []int, dst []float64) {
 	}
 }
 
-// beginAtPart sets the sites to those of part, and to those that its predictions ask for, and the moments to
-// what it predicts. It is given K in the columns of part's samples, which it overwrites, and its diagonal in the
-// place of the variances.
+// beginAtPart sets the sites of part's samples to its sites, the other sites to what its predictions ask for,
+// and the moments to what it predicts. It is given K in the columns of part's samples, which it overwrites, and
+// its diagonal in the place of the variances.
 func (m *evidence) beginAtPart(cross la.Matrix[float64]) {
 	s, variance := &m.part.s, m.sites.variance
 	la.Gemv(&m.ws, la.NoTrans, 1, cross, s.Alpha, 0, m.sites.mean)
 	m.part.takeKnown(&m.ws, cross, variance)
-	for n, label := range m.y {
-		u := tilt(label, m.sites.mean[n], variance[n])
+	for n := range m.N {
+		u := m.like.tilt(n, m.sites.mean[n], variance[n])
 		m.sites.prec[n], m.sites.nu[n] = max(u.precision, leastPrecision), u.shift
 	}
 	for i, r := range m.rows {
@@ -77,10 +77,10 @@ func (m *evidence) beginAtPart(cross la.Matrix[float64]) {
 	}
 }
 
-// approximate finds the sites of labels.
+// approximate finds the sites of a likelihood.
 func (m *evidence) approximate() (float64, error) {
-	if m.how == VariationalBound {
+	if m.how == SitesBound {
 		return m.sites.ascend(m.y, m.tol)
 	}
-	return m.sites.propagate(m.y, m.tol)
+	return m.sites.propagate(m.like, m.tol)
 }

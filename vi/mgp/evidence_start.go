@@ -26,7 +26,7 @@ func (e Evidence) objective(ctx context.Context, k vi.Kernels, y []float64, labe
 // makeRoom allocates the N×N matrices of an ascent from x, which has a journal or none.
 func (m *evidence) makeRoom(x []float64, journal bool) {
 	m.sum, m.factor = la.NewMatrix[float64](m.N, m.N), la.NewMatrix[float64](m.N, m.N)
-	if m.labels {
+	if m.like != nil {
 		m.sites.k, m.sites.l = m.sum, m.factor
 	}
 	if journal {
@@ -39,28 +39,51 @@ func (m *evidence) makeRoom(x []float64, journal bool) {
 
 // outline is objective without N×N matrices.
 func (e Evidence) outline(ctx context.Context, k vi.Kernels, y []float64, labels bool) (*evidence, []float64, error) {
-	if ctx == nil {
-		return nil, nil, fmt.Errorf("vi: ctx is nil")
-	}
-	if k == nil {
-		return nil, nil, fmt.Errorf("vi: kernels: nil")
-	}
-	if n := e.Ascent.MaxSweeps; n < 0 {
-		return nil, nil, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", n)
-	}
-	if err := vi.RefuseCompressed(k); err != nil {
+	if err := e.checkArguments(ctx, k, y); err != nil {
 		return nil, nil, err
 	}
-	P, D, N := k.Dims()
-	switch {
-	case D != N:
-		return nil, nil, fmt.Errorf("vi: kernels: %d×%d where square ones are needed", D, N)
-	case len(y) != N:
-		return nil, nil, fmt.Errorf("vi: y: %d values for %d samples", len(y), N)
+	m := e.newEvidence(ctx, k, y, labels)
+	var start EvidenceStart
+	if e.Start != nil {
+		start = *e.Start
 	}
-	if i := check.NonFinite(y); i >= 0 {
-		return nil, nil, fmt.Errorf("vi: y: value %d is %g", i, y[i])
+	for _, prepare := range []func() error{
+		m.measureTargets,
+		m.checkNoise,
+		func() error { return m.choose(m.P, e.HeldPrior, m.power) },
+		func() error { return m.checkKnown(m.P) },
+		func() error { return m.takeParameters(start) },
+		func() error { return m.takePart(start) },
+	} {
+		if err := prepare(); err != nil {
+			return nil, nil, err
+		}
 	}
+	x, err := m.startAt(start)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.info = newInformation(len(x), m.N)
+	return m, x, nil
+}
+
+// checkArguments returns an error unless the targets y are of the samples of square kernels k.
+func (e Evidence) checkArguments(ctx context.Context, k vi.Kernels, y []float64) error {
+	if ctx == nil {
+		return errors.New("vi: ctx is nil")
+	}
+	if k != nil && e.Ascent.MaxSweeps < 0 {
+		return fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", e.Ascent.MaxSweeps)
+	}
+	if err := checkKernels(k, len(y)); err != nil {
+		return err
+	}
+	return checkTargets(y)
+}
+
+// newEvidence returns an objective without prior, parameters and N×N matrices.
+func (e Evidence) newEvidence(ctx context.Context, k vi.Kernels, y []float64, labels bool) *evidence {
+	P, _, N := k.Dims()
 	m := &evidence{
 		ctx: ctx, k: k, passes: newPasses(k, e.Workers), ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
 		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior, known: e.Known},
@@ -68,108 +91,119 @@ func (e Evidence) outline(ctx context.Context, k vi.Kernels, y []float64, labels
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 		best: math.Inf(1), span: e.span, given: e.KnownNoise,
 	}
+	if m.like = e.likelihood(y, labels); m.like != nil {
+		m.likeMean, m.likeSD = m.like.prior()
+		m.like.at(m.likeMean)
+	}
 	if s := e.span; s != nil {
 		m.beyond, m.outside = float64(len(s.y)-N), la.SumSq(s.outside)
 	}
-	if labels {
-		if err := checkLabels(y); err != nil {
-			return nil, nil, err
+	return m
+}
+
+// likelihood returns the likelihood of a fit, nil if it is normal with one variance.
+func (e Evidence) likelihood(y []float64, labels bool) *likelihood {
+	switch {
+	case labels:
+		return &likelihood{Likelihood: probit(y)}
+	case e.like != nil:
+		return &likelihood{Likelihood: e.like}
+	}
+	return nil
+}
+
+// measureTargets sets the power of the targets, or makes sites for a likelihood.
+func (m *evidence) measureTargets() error {
+	if m.like != nil {
+		if err := m.like.check(); err != nil {
+			return err
 		}
-		m.sites = newSites(&m.ws, N)
-	} else if m.power = (la.SumSq(y) + m.outside) / m.samples(); !(m.power > 0) || math.IsInf(m.power, 1) {
-		return nil, nil, fmt.Errorf("vi: y: its mean square is %g", m.power)
+		m.sites = newSites(&m.ws, m.N)
+		return nil
 	}
-	if err := m.checkNoise(); err != nil {
-		return nil, nil, err
+	m.power = (la.SumSq(m.y) + m.outside) / m.samples()
+	if !check.Positive(m.power) {
+		return fmt.Errorf("vi: y: its mean square is %g", m.power)
 	}
-	relative := m.family == Default
-	if relative {
-		m.family, m.prior = Hyperbola, Hyperbola.vague(1)
-	}
-	for range P {
-		m.unit = append(m.unit, 1)
-	}
-	m.held = m.family.held().with(e.Held)
-	m.prior = m.family.begin(m.prior, m.held, 1/m.power)
-	if err := m.family.validate(m.prior); err != nil {
-		return nil, nil, err
-	}
-	if err := m.checkKnown(P); err != nil {
-		return nil, nil, err
-	}
-	var start EvidenceStart
-	if e.Start != nil {
-		start = *e.Start
-	}
-	x := make([]float64, P)
-	theta := start.Parameters
-	if a, ok := k.(Adaptive); ok {
+	return nil
+}
+
+// takeParameters sets the kernels' parameters θ, if they have any, to the start's.
+func (m *evidence) takeParameters(start EvidenceStart) error {
+	m.theta = start.Parameters
+	if a, ok := m.k.(Adaptive); ok {
 		m.kernels = a
 		m.mean, m.sd = a.Parameters()
-		if theta == nil {
-			theta = m.mean
+		if m.theta == nil {
+			m.theta = m.mean
 		}
 	}
-	switch {
-	case len(theta) != len(m.mean):
-		return nil, nil, fmt.Errorf("vi: Start.Parameters: %d values where the kernels have %d", len(theta), len(m.mean))
-	case start.Gamma != nil && len(start.Gamma) != P:
-		return nil, nil, fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(start.Gamma), P)
+	if len(m.theta) != len(m.mean) {
+		return fmt.Errorf("vi: Start.Parameters: %d values where the kernels have %d", len(m.theta), len(m.mean))
 	}
-	if labels && start.Part != nil {
-		if _, n := start.Part.Dims(); n != len(start.Rows) || start.Part.s.Sites == nil {
-			return nil, nil, fmt.Errorf("vi: Start.Part: of %d samples where Rows has %d, or without sites", n, len(start.Rows))
-		}
-		for i, r := range start.Rows {
-			if r < 0 || r >= N {
-				return nil, nil, fmt.Errorf("vi: Start.Rows[%d] is %d of %d samples", i, r, N)
-			}
-		}
-		m.part, m.rows = start.Part, start.Rows
+	return nil
+}
+
+// takePart takes the sites of labels from a fit to some of the samples.
+func (m *evidence) takePart(start EvidenceStart) error {
+	if start.Gamma != nil && len(start.Gamma) != m.P {
+		return fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(start.Gamma), m.P)
 	}
+	if !m.labels || start.Part == nil {
+		return nil
+	}
+	if _, n := start.Part.Dims(); n != len(start.Rows) || start.Part.s.Sites == nil {
+		return fmt.Errorf("vi: Start.Part: of %d samples where Rows has %d, or without sites", n, len(start.Rows))
+	}
+	for i, r := range start.Rows {
+		if r < 0 || r >= m.N {
+			return fmt.Errorf("vi: Start.Rows[%d] is %d of %d samples", i, r, m.N)
+		}
+	}
+	m.part, m.rows = start.Part, start.Rows
+	return nil
+}
+
+// startAt returns the variables at the start: the logarithms of the amplitudes a_p, the kernels'
+// parameters and the likelihood's or, without one, the logarithm of the noise variance above its least value.
+func (m *evidence) startAt(start EvidenceStart) ([]float64, error) {
 	if m.kernels != nil {
-		m.kernels.SetParameters(&m.ws, theta)
+		m.kernels.SetParameters(&m.ws, m.theta)
 	}
+	x := make([]float64, m.P)
 	if err := m.shares(x); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if relative {
-		for p, v := range x {
-			m.unit[p] = special.Exp(-v) / float64(P)
-		}
+	m.setUnits(x)
+	if err := takeGamma(start.Gamma, x); err != nil {
+		return nil, err
 	}
-	for p, g := range start.Gamma {
-		if !(g > 0) || math.IsInf(g, 1) {
-			return nil, nil, fmt.Errorf("vi: Start.Gamma[%d] is %g", p, g)
-		}
-		x[p] = -special.Log(g)
-	}
-	for p, v := range e.Known {
+	for p, v := range m.known {
 		if v > 0 {
 			x[p] = special.Log(v)
 		}
 	}
-	x = append(x, theta...)
-	if !labels {
+	x = append(x, m.theta...)
+	x = append(x, m.likeMean...)
+	if m.like == nil {
 		noise := start.Noise - float64(leastShare*m.power)
-		if !(noise > 0) || math.IsInf(noise, 1) || m.given > 0 {
+		if !check.Positive(noise) || m.given > 0 {
 			noise = firstNoise * m.power
 		}
 		x = append(x, special.Log(noise))
 	}
-	m.info = newInformation(len(x), N)
-	return m, x, nil
+	return x, nil
 }
 
-// checkNoise reports a known variance of the noise that is none, or with which B is too near to being
-// singular in double precision.
+// checkNoise reports a known variance of the noise that is not a positive number, or with which B is
+// too near to being singular in double precision.
 func (m *evidence) checkNoise() error {
 	switch {
 	case m.given == 0:
 		return nil
-	case !(m.given > 0) || math.IsInf(m.given, 1):
+	case !check.Positive(m.given):
 		return fmt.Errorf("vi: KnownNoise is %g: it must be positive and finite, or 0", m.given)
-	case m.labels:
+	case m.like != nil:
 		return errors.New("vi: KnownNoise: labels have no noise of their own")
 	case m.given < leastShare*m.power:
 		return fmt.Errorf("vi: KnownNoise is %g, less than %g times the targets' mean square %g", m.given, leastShare, m.power)
@@ -177,36 +211,15 @@ func (m *evidence) checkNoise() error {
 	return nil
 }
 
-// checkLabels reports labels that are not −1 or +1, or all alike.
-func checkLabels(t []float64) error {
-	var positive int
-	for i, v := range t {
-		switch v {
-		case 1:
-			positive++
-		case -1:
-		default:
-			return fmt.Errorf("vi: t: label %d is %g: labels are −1 and +1", i, v)
-		}
-	}
-	if positive == 0 || positive == len(t) {
-		return fmt.Errorf("vi: t: all %d labels are alike", len(t))
-	}
-	return nil
-}
-
-// shares stores the log amplitudes at which every kernel has an equal share of a
-// function whose variance is that of the targets, 1 for labels.
+// shares stores the log amplitudes at which every kernel has an equal share of a function with the
+// variance of the targets, or 1 for labels.
 func (m *evidence) shares(x []float64) error {
 	m.passes.diagonalSums(&m.ws, m.N, m.trace)
 	for p, t := range m.trace {
 		if t < 0 || t-t != 0 {
-			return fmt.Errorf("vi: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
+			return vi.NewKernelError(p, "its trace is %g: it is not positive semidefinite", t)
 		}
-		x[p] = special.Log(m.power / float64(m.P))
-		if t > 0 {
-			x[p] -= special.Log(t / m.samples())
-		}
+		x[p] = logShare(m.power/float64(m.P), t/m.samples())
 	}
 	return nil
 }

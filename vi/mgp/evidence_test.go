@@ -120,10 +120,10 @@ func TestEvidenceGradient(t *testing.T) {
 		how    Sites
 	}{
 		{"targets", y, false, 0},
-		{"labels, expectation propagation", labels, true, ExpectationPropagation},
-		{"labels, variational bound", labels, true, VariationalBound},
+		{"labels, expectation propagation", labels, true, SitesEP},
+		{"labels, variational bound", labels, true, SitesBound},
 	} {
-		for _, family := range []Family{Default, StudentT, GeneralGIG, ARD} {
+		for _, family := range []Family{FamilyDefault, FamilyStudentT, FamilyGIG, FamilyFlat} {
 			t.Run(fmt.Sprint(tt.name, " ", family), func(t *testing.T) {
 				m, at, err := Evidence{Sites: tt.how, Family: family}.objective(context.Background(), newScaled(t, x), tt.y, tt.labels)
 				require.NoError(t, err)
@@ -144,7 +144,7 @@ func TestEvidenceStartsAtAPart(t *testing.T) {
 		copy(some.Row(i), x.Row(r))
 		part[i] = labels[r]
 	}
-	for _, how := range []Sites{ExpectationPropagation, VariationalBound} {
+	for _, how := range []Sites{SitesEP, SitesBound} {
 		e := Evidence{Sites: how, Ascent: vi.Ascent{Tolerance: 1e-10}}
 		want, err := e.FitLabels(context.Background(), newScaled(t, x), labels)
 		require.NoError(t, err)
@@ -262,7 +262,7 @@ func TestEvidenceRefuses(t *testing.T) {
 // rounds that learn the prior too.
 func TestEvidenceStopped(t *testing.T) {
 	x, y, _ := toy(1)
-	for _, family := range []Family{Default, StudentT} {
+	for _, family := range []Family{FamilyDefault, FamilyStudentT} {
 		ctx, cancel := context.WithCancel(context.Background())
 		e := Evidence{Family: family}
 		e.Ascent.Progress = func(p vi.Progress) {
@@ -280,7 +280,7 @@ func TestEvidenceStopped(t *testing.T) {
 }
 
 // A sample whose kernels are all zero, at the origin of a linear one, has a function of variance 0:
-// fits to it end, and its prediction is that of the noise.
+// fits to it end, and only noise is predicted at it.
 func TestVarianceZero(t *testing.T) {
 	x := []float64{0, 1, -1, 2, -2, 0.5}
 	y := []float64{1, 1, -1, 1, -1, 1}
@@ -308,7 +308,7 @@ func TestVarianceZero(t *testing.T) {
 			assert.False(t, math.IsNaN(l) || math.IsInf(l, 0), "%s: sample %d: %g", name, n, l)
 		}
 	}
-	f, err := Evidence{Sites: VariationalBound}.FitLabels(t.Context(), kernels, y)
+	f, err := Evidence{Sites: SitesBound}.FitLabels(t.Context(), kernels, y)
 	require.NoError(t, err)
 	assert.NotNil(t, f.Posterior)
 }

@@ -14,31 +14,31 @@ type Family int
 
 // Families of priors.
 const (
-	Default       Family = iota // Hyperbola by the evidence, StudentT with factorised posteriors
-	StudentT                    // γ ~ gamma: χ = 0, ω > 0
-	Laplace                     // 1/γ exponential: ω = −1, φ = 0
-	GammaVariance               // 1/γ ~ gamma: φ = 0, ω < 0
-	GeneralGIG                  // all three parameters free
-	Hyperbola                   // ω = 0, symmetric in log γ; kept as it is, never learned
-	ARD                         // no prior: γ is a parameter, set by maximum likelihood
+	FamilyDefault       Family = iota // Hyperbola by the evidence, StudentT with factorised posteriors
+	FamilyStudentT                    // γ ~ gamma: χ = 0, ω > 0
+	FamilyLaplace                     // 1/γ exponential: ω = −1, φ = 0
+	FamilyGammaVariance               // 1/γ ~ gamma: φ = 0, ω < 0
+	FamilyGIG                         // all three parameters free
+	FamilyHyperbola                   // ω = 0, symmetric in log γ; never learned
+	FamilyFlat                        // no prior: γ is a parameter, set by maximum likelihood
 )
 
 // String returns the family's name.
 func (f Family) String() string {
 	switch f {
-	case Default:
+	case FamilyDefault:
 		return "default"
-	case StudentT:
+	case FamilyStudentT:
 		return "Student-t"
-	case Laplace:
+	case FamilyLaplace:
 		return "Laplace"
-	case GammaVariance:
+	case FamilyGammaVariance:
 		return "gamma-variance"
-	case GeneralGIG:
+	case FamilyGIG:
 		return "generalised inverse Gaussian"
-	case Hyperbola:
+	case FamilyHyperbola:
 		return "hyperbola"
-	case ARD:
+	case FamilyFlat:
 		return "ARD"
 	}
 	return fmt.Sprintf("Family(%d)", int(f))
@@ -46,7 +46,7 @@ func (f Family) String() string {
 
 // MarshalText returns the family's name.
 func (f Family) MarshalText() ([]byte, error) {
-	if f < StudentT || f > ARD {
+	if f < FamilyStudentT || f > FamilyFlat {
 		return nil, fmt.Errorf("vi: Family: %v is not known", f)
 	}
 	return []byte(f.String()), nil
@@ -54,7 +54,7 @@ func (f Family) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads a family's name.
 func (f *Family) UnmarshalText(text []byte) error {
-	for g := StudentT; g <= ARD; g++ {
+	for g := FamilyStudentT; g <= FamilyFlat; g++ {
 		if g.String() == string(text) {
 			*f = g
 			return nil
@@ -63,49 +63,51 @@ func (f *Family) UnmarshalText(text []byte) error {
 	return fmt.Errorf("vi: Family: %q is not known", text)
 }
 
-// Held says which parameters of the prior of γ keep the values that they start from, beside
-// those that the family itself holds: a [StudentT] process whose Omega is held at ½ is a Cauchy
-// process, and one of [GeneralGIG] whose Omega is held at −1 a hyperbolic process. The zero value
+// HeldPrior says which parameters of the prior of γ keep the values that they start from, beside
+// those that the family itself holds: a [FamilyStudentT] process whose Omega is held at ½ is a Cauchy
+// process, and one of [FamilyGIG] whose Omega is held at −1 a hyperbolic process. The zero value
 // holds none.
-type Held struct {
+type HeldPrior struct {
 	Omega bool // ω
 	Chi   bool // χ
 	Phi   bool // φ
 }
 
 // All returns that all three parameters are held.
-func (Held) All() Held { return Held{true, true, true} }
+func (HeldPrior) All() HeldPrior { return HeldPrior{true, true, true} }
 
 // held returns which parameters the family itself holds.
-func (f Family) held() Held {
+func (f Family) held() HeldPrior {
 	switch f {
-	case StudentT:
-		return Held{Chi: true}
-	case Laplace:
-		return Held{Omega: true, Phi: true}
-	case GammaVariance:
-		return Held{Phi: true}
-	case GeneralGIG:
-		return Held{}
+	case FamilyStudentT:
+		return HeldPrior{Chi: true}
+	case FamilyLaplace:
+		return HeldPrior{Omega: true, Phi: true}
+	case FamilyGammaVariance:
+		return HeldPrior{Phi: true}
+	case FamilyGIG:
+		return HeldPrior{}
 	}
-	return Held{}.All()
+	return HeldPrior{}.All()
 }
 
 // with returns what h or g holds.
-func (h Held) with(g Held) Held { return Held{h.Omega || g.Omega, h.Chi || g.Chi, h.Phi || g.Phi} }
+func (h HeldPrior) with(g HeldPrior) HeldPrior {
+	return HeldPrior{h.Omega || g.Omega, h.Chi || g.Chi, h.Phi || g.Phi}
+}
 
 // all reports whether nothing is learned.
-func (h Held) all() bool { return h == h.All() }
+func (h HeldPrior) all() bool { return h == h.All() }
 
 // scales reports whether (χ, φ) → (cχ, φ/c) leaves alone what is held of p.
-func (h Held) scales(p GIG) bool { return !(h.Chi && p.Chi != 0) && !(h.Phi && p.Phi != 0) }
+func (h HeldPrior) scales(p GIG) bool { return !(h.Chi && p.Chi != 0) && !(h.Phi && p.Phi != 0) }
 
 // begin returns the prior to start from: p, if that is a prior of the family; else the weak prior
-// for precisions of the order of scale, of which p has the parameters that are not 0 or are held.
-func (f Family) begin(p GIG, held Held, scale float64) GIG {
+// for precisions of the order of scale, with the parameters of p that are not 0 or are held.
+func (f Family) begin(p GIG, held HeldPrior, scale float64) GIG {
 	weak := f.vague(scale)
 	switch {
-	case f == ARD || f.validate(p) == nil:
+	case f == FamilyFlat || f.validate(p) == nil:
 		return p
 	case p == GIG{}:
 		return weak
@@ -135,13 +137,13 @@ func (f Family) begin(p GIG, held Held, scale float64) GIG {
 func (f Family) vague(scale float64) GIG {
 	const weak = 0.01
 	switch f {
-	case StudentT:
+	case FamilyStudentT:
 		return GIG{weak, 0, 2 * weak / scale}
-	case Laplace:
+	case FamilyLaplace:
 		return GIG{-1, 2 * weak * scale, 0}
-	case GammaVariance:
+	case FamilyGammaVariance:
 		return GIG{-weak, 2 * weak * scale, 0}
-	case GeneralGIG, Hyperbola:
+	case FamilyGIG, FamilyHyperbola:
 		return GIG{0, 2 * weak * scale, 2 * weak / scale}
 	}
 	return GIG{}
@@ -151,17 +153,17 @@ func (f Family) vague(scale float64) GIG {
 func (f Family) validate(p GIG) error {
 	var ok bool
 	switch f {
-	case StudentT:
+	case FamilyStudentT:
 		ok = p.Chi == 0
-	case Laplace:
+	case FamilyLaplace:
 		ok = p.Omega == -1 && p.Phi == 0
-	case GammaVariance:
+	case FamilyGammaVariance:
 		ok = p.Phi == 0
-	case GeneralGIG:
+	case FamilyGIG:
 		ok = true
-	case Hyperbola:
+	case FamilyHyperbola:
 		ok = p.Omega == 0
-	case ARD:
+	case FamilyFlat:
 		if p != (GIG{}) {
 			return fmt.Errorf("vi: Prior: %v has none", f)
 		}
@@ -198,7 +200,7 @@ func (f Family) meanMoments(q []GIG, moments []gigMoments) hyper {
 		h.log += v.log / P
 	}
 	h.gap = special.Log(h.mean) - h.log
-	if f == StudentT {
+	if f == FamilyStudentT {
 		// log E[γ] − E[log γ] as a sum of what is not negative: the difference would
 		// lose 2ω ulp.
 		h.gap = 0
@@ -239,7 +241,7 @@ const maxOmega = 1e4
 // after another, or jointly where there is a closed form for that. The roots of (12) and (13) need not
 // exist; the maximum is then at χ = 0 or φ = 0. Where the means are beyond double
 // precision, and so what they lead to is no prior of the family, p stays.
-func (f Family) learn(p GIG, h hyper, held Held, joint bool) GIG {
+func (f Family) learn(p GIG, h hyper, held HeldPrior, joint bool) GIG {
 	if q := h.highest(p, f.held().with(held), joint); f.validate(q) == nil {
 		return q
 	}
@@ -247,13 +249,13 @@ func (f Family) learn(p GIG, h hyper, held Held, joint bool) GIG {
 }
 
 // highest is learn, given all that is held, without a check of what comes out.
-func (h hyper) highest(p GIG, held Held, joint bool) GIG {
+func (h hyper) highest(p GIG, held HeldPrior, joint bool) GIG {
 	switch {
-	case joint && held == Held{Chi: true} && p.Chi == 0:
+	case joint && held == HeldPrior{Chi: true} && p.Chi == 0:
 		p.Omega = min(gammaShape(h.gap), max(maxOmega, p.Omega))
 		p.Phi = 2 * p.Omega / h.mean
 		return p
-	case joint && held == Held{Phi: true} && p.Phi == 0:
+	case joint && held == HeldPrior{Phi: true} && p.Phi == 0:
 		p.Omega = -min(gammaShape(special.Log(h.inv)+h.log), max(maxOmega, -p.Omega))
 		p.Chi = -2 * p.Omega / h.inv
 		return p
@@ -276,16 +278,16 @@ func (h hyper) highest(p GIG, held Held, joint bool) GIG {
 	}
 	// Where the best prior is nearly a point, ω, χ and φ approach it ever more
 	// slowly one after another; the two families at the edges reach it at once.
-	try := func(held Held) {
+	try := func(held HeldPrior) {
 		if edge := h.highest(from, held, true); edge.validate("edge") == nil && h.likelihood(edge) > h.likelihood(p) {
 			p = edge
 		}
 	}
 	if lower {
-		try(Held{Omega: held.Omega, Chi: true})
+		try(HeldPrior{Omega: held.Omega, Chi: true})
 	}
 	if upper {
-		try(Held{Omega: held.Omega, Phi: true})
+		try(HeldPrior{Omega: held.Omega, Phi: true})
 	}
 	return p
 }
@@ -340,9 +342,9 @@ func solveChi(omega, phi, inv float64) float64 {
 	return special.Exp(roots.Find(f, lo, hi))
 }
 
-// bracket returns an interval around x in which the increasing function f
-// changes sign, within [least, most]; if there is none, the end at which f is
-// nearest to zero, twice.
+// bracket returns an interval around x in which the increasing function f changes sign, within
+// [least, most]; if f does not change sign there, it returns the end at which f is nearest to zero,
+// twice.
 func bracket(f func(float64) float64, x, least, most float64) (lo, hi float64) {
 	x = min(max(x, least), most)
 	lo, hi = x, x

@@ -19,12 +19,12 @@ import (
 // which all functions share.
 type FeatureLabels struct {
 	Blocks  []int              // D_p, features of each kernel, D in all
-	Gram    la.Matrix[float64] // D×D, Σφφᵀ, of which the lower triangle is read
+	Gram    la.Matrix[float64] // D×D, Σφφᵀ; only the lower triangle is read
 	Sums    la.Matrix[float64] // L×D, Σ y·φ for the labels y of each function
 	Samples float64            // N
 
 	// Pass goes over all samples, in any order, and hands each to the pass, by [Pass.Add] or in its two
-	// parts. An error, also that of the context, ends the fit, which returns it as it is.
+	// parts. An error, also from the context, ends the fit, which returns the same error.
 	Pass func(ctx context.Context, p *Pass) error
 }
 
@@ -47,12 +47,12 @@ const (
 // the density of m given a falls, the next pass is a step that cannot let it fall. A function
 // whose evidence hardly changes is done, and the passes after that are about the others.
 //
-// The posterior of w is N(m, (c·ΦΦᵀ + A⁻¹)⁻¹), its noise 1, that of the probit: the probability of +1 at a
-// mean and variance that it predicts is Φ(mean/√variance). Ascent.Tolerance is the change of the evidence,
-// and of the density of m, in nats a sample at which a function is done, 1e-5 by default, MaxSweeps the most
-// passes, 50 by default. Of the settings Ascent and Workers count; Progress tells of all functions together.
-// There is no bias: a feature that is 1 for every sample, a block of its own, stands for it. Derived in
-// docs/mgp.md, section 19.
+// The posterior of w is N(m, (c·ΦΦᵀ + A⁻¹)⁻¹). The noise has the variance 1 of the probit: the probability
+// of +1 at a mean and variance that it predicts is Φ(mean/√variance). Ascent.Tolerance is the change of the
+// evidence, and of the density of m, in nats a sample at which a function is done, 1e-5 by default,
+// MaxSweeps the most passes, 50 by default. Of the settings only Ascent and Workers count; Progress
+// describes all functions together. There is no bias: a feature that is 1 for every sample, a block of its
+// own, stands for it. Derived in docs/theory/mgp.md, section 19.
 func (e Evidence) FitFeatureLabels(ctx context.Context, l FeatureLabels) ([]*FeatureFit, error) {
 	all, err := e.labelAscents(ctx, l)
 	if err != nil {
@@ -160,7 +160,7 @@ func (e Evidence) climb(ctx context.Context, all []*labelAscent, most int, enoug
 	return nil
 }
 
-// snapshot names what tells other data.
+// snapshot names the numbers by which a journal recognises other data.
 func (w *labelWork) snapshot(s *work.Snapshot) {
 	for d := range w.labels.Gram.Rows {
 		s.Same(la.SumSq(w.labels.Gram.Row(d)[:d+1]))
@@ -171,7 +171,8 @@ func (w *labelWork) snapshot(s *work.Snapshot) {
 	s.Same(w.labels.Samples)
 }
 
-// snapshot names the state after a pass, and what tells other labels.
+// snapshot names the state after a pass, and the numbers by which a journal recognises other
+// labels.
 func (m *labelAscent) snapshot(s *work.Snapshot) {
 	s.Same(m.sums...)
 	s.Floats(m.at.mean, m.at.weight, m.at.gradient, m.mean, m.weight)
@@ -298,7 +299,8 @@ func (e Evidence) labelAscents(ctx context.Context, l FeatureLabels) (all []*lab
 	return all, nil
 }
 
-// blockStarts returns the number of the first feature of each block, and that of all features.
+// blockStarts returns the index of the first feature of each block, and at the end the number of
+// all features.
 func blockStarts(blocks []int) ([]int, error) {
 	if len(blocks) == 0 {
 		return nil, errors.New("Blocks: none")
@@ -389,8 +391,8 @@ func (m *labelAscent) density(s labelState) float64 {
 }
 
 // NewLabelPosterior returns the posterior of labels, as [Evidence.FitFeatureLabels] has it: of weights w_p of
-// prior variance 1/γ_p with these means, given the sums ΦΦᵀ over all samples, of which the lower triangle is
-// read, and their curvature c. It keeps all but the sums, and none may be changed afterwards.
+// prior variance 1/γ_p with these means, given the sums ΦΦᵀ over all samples, from which only the lower
+// triangle is read, and their curvature c. It keeps all but the sums, and none may be changed afterwards.
 func NewLabelPosterior(gram la.Matrix[float64], blocks []int, gamma, mean []float64, curvature float64, workers int) (*FeaturePosterior, error) {
 	first, err := blockStarts(blocks)
 	if err != nil {

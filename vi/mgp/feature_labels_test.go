@@ -79,8 +79,9 @@ func (l labelled) labels(passes *int) FeatureLabels {
 	}
 }
 
-// plainFit is Laplace's approximation as it is derived, with dense inverses and no shortcut: the mode by Newton's
-// steps with the curvature of every sample, the mean curvature there, and MacKay's rule, until the scales stay.
+// plainFit is Laplace's approximation by the derived formulas, with dense inverses and no shortcut: the mode by
+// Newton's steps with the curvature of every sample, the mean curvature there, and MacKay's rule, until the
+// scales stay.
 func (l labelled) plainFit() (evidence float64, mean, weight []float64) {
 	var passes int
 	in := l.labels(&passes)
@@ -307,7 +308,7 @@ func TestPassParts(t *testing.T) {
 	assert.InEpsilonSlice(t, whole.curvature, merged.curvature, 1e-13)
 	assert.Equal(t, whole.samples, merged.samples)
 
-	// The gradient is that of the likelihood.
+	// The gradient equals the gradient of the likelihood.
 	for d := range weights.Data {
 		const step = 1e-5
 		at := func(w float64) float64 {

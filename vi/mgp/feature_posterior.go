@@ -27,37 +27,29 @@ type FeaturePosterior struct{ s FeatureState }
 // NewFeaturePosterior returns the posterior of a state, which it keeps and which must not be
 // changed afterwards. The error says what does not fit.
 func NewFeaturePosterior(s FeatureState) (*FeaturePosterior, error) {
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("vi: feature state: %w", err)
+	}
+	return &FeaturePosterior{s}, nil
+}
+
+// validate returns an error that names the first part that does not fit.
+func (s *FeatureState) validate() error {
 	var D int
 	for p, d := range s.Blocks {
 		if d < 1 {
-			return nil, fmt.Errorf("vi: feature state: Blocks[%d] is %d", p, d)
+			return fmt.Errorf("Blocks[%d] is %d", p, d)
 		}
 		D += d
 	}
-	switch {
-	case len(s.Blocks) == 0 || len(s.Gamma) != len(s.Blocks):
-		return nil, fmt.Errorf("vi: feature state: %d blocks and %d scales", len(s.Blocks), len(s.Gamma))
-	case len(s.Mean) != D || s.Factor.Rows != D || s.Factor.Cols != D || !s.Factor.Valid():
-		return nil, fmt.Errorf("vi: feature state: %d means and a factor of %d×%d for %d features",
-			len(s.Mean), s.Factor.Rows, s.Factor.Cols, D)
-	case !(s.Noise > 0) || math.IsInf(s.Noise, 1):
-		return nil, fmt.Errorf("vi: feature state: Noise is %g", s.Noise)
-	}
-	for p, g := range s.Gamma {
-		if !(g > 0) || math.IsInf(g, 1) {
-			return nil, fmt.Errorf("vi: feature state: Gamma[%d] is %g", p, g)
-		}
-	}
-	if d := check.NonFinite(s.Mean); d >= 0 {
-		return nil, fmt.Errorf("vi: feature state: Mean[%d] is %g", d, s.Mean[d])
-	}
-	for d := range D {
-		row := s.Factor.Row(d)[:d+1]
-		if j := check.NonFinite(row); j >= 0 || !(row[d] > 0) {
-			return nil, fmt.Errorf("vi: feature state: Factor: row %d is not that of a Cholesky factor", d)
-		}
-	}
-	return &FeaturePosterior{s}, nil
+	return check.Parts(
+		check.That(len(s.Blocks) > 0 && len(s.Gamma) == len(s.Blocks), "%d blocks and %d scales", len(s.Blocks), len(s.Gamma)),
+		check.Length("Mean", len(s.Mean), D),
+		check.Number("Noise", s.Noise, check.Positive),
+		check.Vector("Gamma", s.Gamma, check.Positive),
+		check.Vector("Mean", s.Mean, check.Finite),
+		check.Cholesky("Factor", s.Factor, D),
+	)
 }
 
 // State returns what the posterior is made of. It must not be changed.

@@ -21,7 +21,7 @@ type Features struct {
 	Blocks  []la.Matrix[float64] // Φ_p
 	Targets []float64            // N
 
-	// Samples is the number of samples; 0 means that of the columns.
+	// Samples is the number of samples; 0 means the number of columns.
 	Samples float64
 }
 
@@ -29,7 +29,7 @@ type Features struct {
 // weights w_p ~ N(0, a_p·I), a_p = 1/γ_p. With D features in all a step costs D³ and does
 // not depend on the number of samples but by way of the columns. As in Fit there is no bias:
 // targets and features are to be centred, or a constant feature added. Family must be one
-// whose parameters are not learned, or Held hold them all. Derived in docs/mgp.md, section 18.
+// whose parameters are not learned, or HeldPrior holds them all. Derived in docs/theory/mgp.md, section 18.
 func (e Evidence) FitFeatures(ctx context.Context, f Features) (*FeatureFit, error) {
 	m, x, err := e.featureObjective(ctx, f)
 	if err != nil {
@@ -94,98 +94,131 @@ type featureEvidence struct {
 
 // featureObjective checks the arguments and returns the objective and its start.
 func (e Evidence) featureObjective(ctx context.Context, f Features) (*featureEvidence, []float64, error) {
-	P, N := len(f.Blocks), len(f.Targets)
-	m := &featureEvidence{ctx: ctx, ws: la.Workspace{Workers: e.Workers}, samples: f.Samples, first: []int{0}, y: f.Targets}
-	switch {
-	case ctx == nil:
-		return nil, nil, errors.New("vi: ctx is nil")
-	case P == 0:
-		return nil, nil, errors.New("vi: Blocks: none")
-	case f.Samples != 0 && !(f.Samples >= 1) || math.IsInf(f.Samples, 1):
-		return nil, nil, fmt.Errorf("vi: Samples is %g", f.Samples)
-	case e.Ascent.MaxSweeps < 0:
-		return nil, nil, fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", e.Ascent.MaxSweeps)
-	}
-	for p, b := range f.Blocks {
-		if b.Cols != N || b.Rows == 0 || !b.Valid() {
-			return nil, nil, fmt.Errorf("vi: Blocks[%d]: %d×%d where features of %d samples are needed", p, b.Rows, b.Cols, N)
-		}
-		m.first = append(m.first, m.first[p]+b.Rows)
-	}
-	if i := check.NonFinite(f.Targets); i >= 0 {
-		return nil, nil, fmt.Errorf("vi: Targets: value %d is %g", i, f.Targets[i])
-	}
-	if m.samples == 0 {
-		m.samples = float64(N)
-	}
-	if m.power = la.SumSq(f.Targets) / m.samples; !(m.power > 0) || math.IsInf(m.power, 1) {
-		return nil, nil, fmt.Errorf("vi: Targets: their mean square is %g", m.power)
-	}
-	if m.scalePrior = (scalePrior{family: e.Family, prior: e.Prior}); m.family == Default {
-		m.family, m.prior = Hyperbola, Hyperbola.vague(1)
-	}
-	m.held = m.family.held().with(e.Held)
-	m.prior = m.family.begin(m.prior, m.held, 1/m.power)
-	if err := m.family.validate(m.prior); err != nil {
+	if err := e.checkFeatures(ctx, f); err != nil {
 		return nil, nil, err
 	}
-	if !m.held.all() {
-		return nil, nil, fmt.Errorf("vi: FitFeatures does not learn the prior of family %v: set Held", m.family)
+	m := e.newFeatureEvidence(ctx, f)
+	if !check.Positive(m.power) {
+		return nil, nil, fmt.Errorf("vi: Targets: their mean square is %g", m.power)
 	}
-	if e.Known != nil {
-		return nil, nil, errors.New("vi: Known: FitFeatures learns all weights")
+	P := len(f.Blocks)
+	if err := m.choose(P, e.HeldPrior, m.power); err != nil {
+		return nil, nil, err
 	}
-	if e.KnownNoise != 0 {
-		return nil, nil, errors.New("vi: KnownNoise: FitFeatures learns the noise")
+	if err := m.checkLearned(e); err != nil {
+		return nil, nil, err
 	}
-
-	D := m.first[P]
-	m.phi = la.NewMatrix[float64](D, N)
-	m.gram, m.factor = la.NewMatrix[float64](D, D), la.NewMatrix[float64](D, D)
-	m.project, m.mean, m.scale, m.diag = make([]float64, D), make([]float64, D), make([]float64, D), make([]float64, D)
-	m.residual, m.weight = make([]float64, N), make([]float64, P)
 	x := make([]float64, P+1)
 	for p, b := range f.Blocks {
-		m.phi.Slice(m.first[p], m.first[p+1], 0, N).CopyFrom(b)
-		var trace float64
-		for d := range b.Rows {
-			if i := check.NonFinite(b.Row(d)); i >= 0 {
-				return nil, nil, fmt.Errorf("vi: Blocks[%d]: entry (%d, %d) is %g", p, d, i, b.At(d, i))
-			}
-			trace += la.SumSq(b.Row(d))
+		trace, err := m.take(p, b)
+		if err != nil {
+			return nil, nil, err
 		}
-		x[p] = special.Log(m.power / float64(P))
-		if trace > 0 {
-			x[p] -= special.Log(trace / m.samples)
-		}
-		m.unit = append(m.unit, 1)
-		if e.Family == Default {
-			m.unit[p] = special.Exp(-x[p]) / float64(P)
-		}
+		x[p] = logShare(m.power/float64(P), trace/m.samples)
 	}
+	m.setUnits(x[:P])
 	x[P] = special.Log(firstNoise * m.power)
-	m.info = newInformation(P+1, D)
-	if s := e.Start; s != nil {
-		if s.Gamma != nil && len(s.Gamma) != P {
-			return nil, nil, fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(s.Gamma), P)
-		}
-		for p, g := range s.Gamma {
-			if !(g > 0) || math.IsInf(g, 1) {
-				return nil, nil, fmt.Errorf("vi: Start.Gamma[%d] is %g", p, g)
-			}
-			x[p] = -special.Log(g)
-		}
-		if noise := s.Noise - float64(leastShare*m.power); noise > 0 && !math.IsInf(noise, 1) {
-			x[P] = special.Log(noise)
+	if e.Start != nil {
+		if err := m.startAt(e.Start, x); err != nil {
+			return nil, nil, err
 		}
 	}
+	m.info = newInformation(P+1, m.phi.Rows)
 	la.Syrk(&m.ws, la.NoTrans, 1, m.phi, 0, m.gram)
 	la.Gemv(&m.ws, la.NoTrans, 1, m.phi, m.y, 0, m.project)
 	return m, x, nil
 }
 
-// snapshot names what tells other data and settings, and the preconditioner: evaluations depend on
-// their points alone.
+// checkFeatures returns an error unless the blocks are features of the same samples, and the targets
+// are finite.
+func (e Evidence) checkFeatures(ctx context.Context, f Features) error {
+	switch {
+	case ctx == nil:
+		return errors.New("vi: ctx is nil")
+	case len(f.Blocks) == 0:
+		return errors.New("vi: Blocks: none")
+	case f.Samples != 0 && !(f.Samples >= 1) || math.IsInf(f.Samples, 1):
+		return fmt.Errorf("vi: Samples is %g", f.Samples)
+	case e.Ascent.MaxSweeps < 0:
+		return fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", e.Ascent.MaxSweeps)
+	}
+	N := len(f.Targets)
+	for p, b := range f.Blocks {
+		if b.Cols != N || b.Rows == 0 || !b.Valid() {
+			return fmt.Errorf("vi: Blocks[%d]: %d×%d where features of %d samples are needed", p, b.Rows, b.Cols, N)
+		}
+	}
+	if i := check.NonFinite(f.Targets); i >= 0 {
+		return fmt.Errorf("vi: Targets: value %d is %g", i, f.Targets[i])
+	}
+	return nil
+}
+
+// newFeatureEvidence returns an objective without prior and features.
+func (e Evidence) newFeatureEvidence(ctx context.Context, f Features) *featureEvidence {
+	P, N := len(f.Blocks), len(f.Targets)
+	m := &featureEvidence{
+		ctx: ctx, ws: la.Workspace{Workers: e.Workers}, samples: f.Samples, first: []int{0}, y: f.Targets,
+		scalePrior: scalePrior{family: e.Family, prior: e.Prior},
+	}
+	if m.samples == 0 {
+		m.samples = float64(N)
+	}
+	m.power = la.SumSq(f.Targets) / m.samples
+	for p, b := range f.Blocks {
+		m.first = append(m.first, m.first[p]+b.Rows)
+	}
+	D := m.first[P]
+	m.phi = la.NewMatrix[float64](D, N)
+	m.gram, m.factor = la.NewMatrix[float64](D, D), la.NewMatrix[float64](D, D)
+	m.project, m.mean, m.scale, m.diag = make([]float64, D), make([]float64, D), make([]float64, D), make([]float64, D)
+	m.residual, m.weight = make([]float64, N), make([]float64, P)
+	return m
+}
+
+// checkLearned returns an error if something is given that FitFeatures cannot hold, or left to be
+// learned that it cannot learn.
+func (m *featureEvidence) checkLearned(e Evidence) error {
+	switch {
+	case !m.held.all():
+		return fmt.Errorf("vi: FitFeatures does not learn the prior of family %v: set HeldPrior", m.family)
+	case e.Known != nil:
+		return errors.New("vi: Known: FitFeatures learns all weights")
+	case e.KnownNoise != 0:
+		return errors.New("vi: KnownNoise: FitFeatures learns the noise")
+	}
+	return nil
+}
+
+// take copies the features of kernel p, which must be finite, and returns the trace of the kernel.
+func (m *featureEvidence) take(p int, b la.Matrix[float64]) (trace float64, err error) {
+	for d := range b.Rows {
+		if i := check.NonFinite(b.Row(d)); i >= 0 {
+			return 0, fmt.Errorf("vi: Blocks[%d]: entry (%d, %d) is %g", p, d, i, b.At(d, i))
+		}
+		trace += la.SumSq(b.Row(d))
+	}
+	m.phi.Slice(m.first[p], m.first[p+1], 0, b.Cols).CopyFrom(b)
+	return trace, nil
+}
+
+// startAt sets the variables x to the values of a start.
+func (m *featureEvidence) startAt(s *EvidenceStart, x []float64) error {
+	P := len(m.weight)
+	if s.Gamma != nil && len(s.Gamma) != P {
+		return fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(s.Gamma), P)
+	}
+	if err := takeGamma(s.Gamma, x); err != nil {
+		return err
+	}
+	if noise := s.Noise - float64(leastShare*m.power); check.Positive(noise) {
+		x[P] = special.Log(noise)
+	}
+	return nil
+}
+
+// snapshot names the preconditioner, and the numbers by which a journal recognises other data and
+// settings. Evaluations depend on their points alone.
 func (m *featureEvidence) snapshot(s *work.Snapshot) {
 	for d := range m.gram.Rows {
 		s.Same(la.SumSq(m.gram.Row(d)[:d+1]))

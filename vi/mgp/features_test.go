@@ -52,7 +52,7 @@ func inner(t *testing.T, a, b []la.Matrix[float64]) *vi.Dense {
 
 // TestFeaturesAreTheirKernels compares with the fit by N×N matrices.
 func TestFeaturesAreTheirKernels(t *testing.T) {
-	for _, family := range []Family{Default, ARD} {
+	for _, family := range []Family{FamilyDefault, FamilyFlat} {
 		train, test, y := blocks(1)
 		e := Evidence{Family: family, Ascent: vi.Ascent{Tolerance: 1e-13}}
 		want, err := e.Fit(context.Background(), inner(t, train, train), y)
@@ -158,7 +158,7 @@ func TestFeaturesOfManySamples(t *testing.T) {
 	for d := range at {
 		at[d] = 2*src.Float64() - 1
 	}
-	for p := range P { // kernels with landmarks, from narrow to wide: features of one are nearly those of others
+	for p := range P { // kernels with landmarks, from narrow to wide: features of one kernel are nearly features of another
 		width := 0.1 * math.Pow(2, float64(p))
 		b := la.NewMatrix[float64](D, N)
 		for d := range at {
@@ -197,12 +197,12 @@ func TestFeatureErrors(t *testing.T) {
 		f Features
 	}{
 		"vi: Blocks: none": {f: Features{Targets: y}},
-		"vi: Blocks[0]: 4×30 where features of 60 samples are needed":            {f: Features{Blocks: test, Targets: y}},
-		"vi: Blocks[0]: entry (2, 5) is +Inf":                                    {f: Features{Blocks: []la.Matrix[float64]{bad}, Targets: y}},
-		"vi: Targets: their mean square is 0":                                    {f: Features{Blocks: train, Targets: make([]float64, 60)}},
-		"vi: Samples is -3":                                                      {f: Features{Blocks: train, Targets: y, Samples: -3}},
-		"vi: Start.Gamma: 1 values for 3 kernels":                                {e: Evidence{Start: &EvidenceStart{Gamma: []float64{1}}}, f: Features{Blocks: train, Targets: y}},
-		"vi: FitFeatures does not learn the prior of family Student-t: set Held": {e: Evidence{Family: StudentT}, f: Features{Blocks: train, Targets: y}},
+		"vi: Blocks[0]: 4×30 where features of 60 samples are needed":                 {f: Features{Blocks: test, Targets: y}},
+		"vi: Blocks[0]: entry (2, 5) is +Inf":                                         {f: Features{Blocks: []la.Matrix[float64]{bad}, Targets: y}},
+		"vi: Targets: their mean square is 0":                                         {f: Features{Blocks: train, Targets: make([]float64, 60)}},
+		"vi: Samples is -3":                                                           {f: Features{Blocks: train, Targets: y, Samples: -3}},
+		"vi: Start.Gamma: 1 values for 3 kernels":                                     {e: Evidence{Start: &EvidenceStart{Gamma: []float64{1}}}, f: Features{Blocks: train, Targets: y}},
+		"vi: FitFeatures does not learn the prior of family Student-t: set HeldPrior": {e: Evidence{Family: FamilyStudentT}, f: Features{Blocks: train, Targets: y}},
 	} {
 		_, err := c.e.FitFeatures(ctx, c.f)
 		assert.EqualError(t, err, want)

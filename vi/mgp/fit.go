@@ -2,7 +2,6 @@ package mgp
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
@@ -27,7 +26,7 @@ type model struct {
 	rank   []float64 // r_p
 
 	family     Family
-	held       Held // by the family too
+	held       HeldPrior // by the family too
 	plain      bool
 	joint      bool // learn ω jointly with χ or φ
 	learnPrior bool
@@ -92,26 +91,52 @@ func (s *state) copyFrom(t *state) {
 
 // model checks the arguments and returns the initial state.
 func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
-	if k == nil {
-		return nil, fmt.Errorf("vi: kernels: nil")
-	}
-	if err := vi.RefuseCompressed(k); err != nil {
+	if err := g.checkArguments(k, y); err != nil {
 		return nil, err
 	}
-	P, D, N := k.Dims()
-	switch {
-	case D != N:
-		return nil, fmt.Errorf("vi: kernels: %d×%d where square ones are needed", D, N)
-	case len(y) != N:
-		return nil, fmt.Errorf("vi: y: %d values for %d samples", len(y), N)
+	m := g.newModel(k, y, labels)
+	if err := m.takeRanks(g.Ranks); err != nil {
+		return nil, err
+	}
+	if !m.plain {
+		m.ahead = newAhead(m)
+	}
+	if err := m.start(g); err != nil {
+		return nil, err
+	}
+	var scale float64
+	for _, v := range m.moments {
+		scale += v.mean / float64(m.P)
+	}
+	m.prior = m.family.begin(m.prior, m.held, scale)
+	if err := m.family.validate(m.prior); err != nil {
+		return nil, err
+	}
+	m.setUpdates()
+	if g.Ascent.Journal != nil {
+		m.identify()
+	}
+	return m, nil
+}
+
+// checkArguments returns an error unless the targets y are of the samples of square kernels k, and
+// the settings are in range.
+func (g Model) checkArguments(k vi.Kernels, y []float64) error {
+	if err := checkKernels(k, len(y)); err != nil {
+		return err
+	}
+	switch P, _, _ := k.Dims(); {
 	case g.Ranks != nil && len(g.Ranks) != P:
-		return nil, fmt.Errorf("vi: Ranks: %d values for %d kernels", len(g.Ranks), P)
-	case !(g.Tau >= 0) || math.IsInf(g.Tau, 1):
-		return nil, fmt.Errorf("vi: Tau is %g: it must be positive and finite", g.Tau)
+		return fmt.Errorf("vi: Ranks: %d values for %d kernels", len(g.Ranks), P)
+	case !check.NotNegative(g.Tau):
+		return fmt.Errorf("vi: Tau is %g: it must be positive and finite", g.Tau)
 	}
-	if i := check.NonFinite(y); i >= 0 {
-		return nil, fmt.Errorf("vi: y: value %d is %g", i, y[i])
-	}
+	return checkTargets(y)
+}
+
+// newModel returns a state without scales.
+func (g Model) newModel(k vi.Kernels, y []float64, labels bool) *model {
+	P, _, N := k.Dims()
 	m := &model{
 		k: k, passes: newPasses(k, g.Workers), P: P, N: N, ws: la.Workspace{Workers: g.Workers},
 		y: y, labels: labels, rank: make([]float64, P),
@@ -124,144 +149,150 @@ func (g Model) model(k vi.Kernels, y []float64, labels bool) (*model, error) {
 		b: la.NewMatrix[float64](N, N), diag: make([]float64, N), before: make([]float64, N),
 		weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 	}
-	if m.family == Default {
-		m.family = StudentT
+	if m.family == FamilyDefault {
+		m.family = FamilyStudentT
 	}
-	m.held = m.family.held().with(g.Held)
+	m.held = m.family.held().with(g.HeldPrior)
 	m.learnPrior = !m.held.all()
-	for p := range m.rank {
-		m.rank[p] = float64(N)
-		if g.Ranks != nil {
-			if r := g.Ranks[p]; r < 1 || r > N {
-				return nil, fmt.Errorf("vi: Ranks[%d] is %d: it must be between 1 and %d", p, r, N)
-			}
-			m.rank[p] = float64(g.Ranks[p])
-		}
-	}
-	if !m.plain {
-		m.ahead = newAhead(m)
-	}
-	if err := m.start(g); err != nil {
-		return nil, err
-	}
-	var scale float64
-	for _, v := range m.moments {
-		scale += v.mean / float64(P)
-	}
-	m.prior = m.family.begin(m.prior, m.held, scale)
-	if err := m.family.validate(m.prior); err != nil {
-		return nil, err
-	}
-	m.updates = []work.Update{{Name: "f", Step: m.updateFunctions}}
-	if labels {
-		m.updates = append(m.updates, work.Update{Name: "y", Step: func() error { m.updateTargets(); return nil }})
-	}
-	m.updates = append(m.updates,
-		work.Update{Name: "γ", Step: m.updateScales})
-	if !m.plain {
-		m.updates = append(m.updates, work.Update{Name: "common scale", Step: func() error { m.updateCommonScale(); return nil }})
-	}
-	m.updates = append(m.updates,
-		work.Update{Name: "τ", Step: func() error { m.updateTau(); return nil }},
-		work.Update{Name: "(ω,χ,φ)", Step: func() error { m.updatePrior(); return nil }})
-	if !m.plain {
-		// Scales and prior tie each other down; to update them again costs no pass over
-		// the kernels.
-		for range priorPasses {
-			m.updates = append(m.updates,
-				work.Update{Name: "γ again", Step: func() error {
-					if !m.learnPrior {
-						return nil
-					}
-					return m.updateScales()
-				}},
-				work.Update{Name: "common scale again", Step: func() error { m.updateCommonScale(); return nil }},
-				work.Update{Name: "(ω,χ,φ) again", Step: func() error { m.updatePrior(); return nil }})
-		}
-	}
-	if g.Ascent.Journal != nil {
-		for p := range m.weight {
-			m.weight[p] = float64(1 + p)
-		}
-		m.passes.sum(&m.ws, m.weight, m.b)
-		for i := range N {
-			m.identity = append(m.identity, conjugate.Sum(m.b.Row(i)[:i+1]))
-		}
-	}
-	return m, nil
+	return m
 }
 
-// start sets τ, E[γ] and E[y]. Unless told otherwise half of the targets'
-// variance is noise and every kernel has an equal share of the other half; for
-// labels both variances are 1.
-func (m *model) start(g Model) error {
-	var power float64
-	if m.labels {
-		power = 1
-		var positive int
-		for i, t := range m.y {
-			switch t {
-			case 1:
-				positive++
-			case -1:
-			default:
-				return fmt.Errorf("vi: t: label %d is %g: labels are −1 and +1", i, t)
-			}
+// takeRanks sets the ranks of the kernels, N unless they are given.
+func (m *model) takeRanks(ranks []int) error {
+	for p := range m.rank {
+		m.rank[p] = float64(m.N)
+		if ranks == nil {
+			continue
 		}
-		if positive == 0 || positive == m.N {
-			return fmt.Errorf("vi: t: all %d labels are alike", m.N)
+		if r := ranks[p]; r < 1 || r > m.N {
+			return fmt.Errorf("vi: Ranks[%d] is %d: it must be between 1 and %d", p, r, m.N)
 		}
-	} else {
-		power = 0.5 * la.SumSq(m.y) / float64(m.N)
-		if power == 0 {
-			return fmt.Errorf("vi: y: every value is zero")
-		}
+		m.rank[p] = float64(ranks[p])
 	}
-	m.tau = g.Tau
-	if m.tau == 0 {
+	return nil
+}
+
+// setUpdates sets the updates of a sweep.
+func (m *model) setUpdates() {
+	m.updates = []work.Update{{Name: "f", Step: m.updateFunctions}}
+	if m.labels {
+		m.updates = append(m.updates, work.Step("y", m.updateTargets))
+	}
+	m.updates = append(m.updates, work.Update{Name: "γ", Step: m.updateScales})
+	if !m.plain {
+		m.updates = append(m.updates, work.Step("common scale", m.updateCommonScale))
+	}
+	m.updates = append(m.updates, work.Step("τ", m.updateTau), work.Step("(ω,χ,φ)", m.updatePrior))
+	if m.plain {
+		return
+	}
+	// Scales and prior tie each other down; to update them again costs no pass over
+	// the kernels.
+	again := work.Update{Name: "γ again", Step: func() error {
+		if !m.learnPrior {
+			return nil
+		}
+		return m.updateScales()
+	}}
+	for range priorPasses {
+		m.updates = append(m.updates,
+			again, work.Step("common scale again", m.updateCommonScale), work.Step("(ω,χ,φ) again", m.updatePrior))
+	}
+}
+
+// identify sums the rows of the kernels, by which a journal knows them.
+func (m *model) identify() {
+	for p := range m.weight {
+		m.weight[p] = float64(1 + p)
+	}
+	m.passes.sum(&m.ws, m.weight, m.b)
+	for i := range m.N {
+		m.identity = append(m.identity, conjugate.Sum(m.b.Row(i)[:i+1]))
+	}
+}
+
+// start sets τ, E[γ] and E[y]. Unless the start says otherwise, half of the targets' variance is
+// noise and every kernel has an equal share of the other half; for labels both variances are 1.
+func (m *model) start(g Model) error {
+	power, err := m.measureTargets()
+	if err != nil {
+		return err
+	}
+	if m.tau = g.Tau; m.tau == 0 {
 		m.tau = 1 / power
 	}
-
-	if g.Start != nil && g.Start.Gamma != nil {
-		if len(g.Start.Gamma) != m.P {
-			return fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(g.Start.Gamma), m.P)
-		}
-		for p, v := range g.Start.Gamma {
-			if !(v > 0) || math.IsInf(v, 1) {
-				return fmt.Errorf("vi: Start.Gamma[%d] is %g", p, v)
-			}
-			m.moments[p].mean = v
-		}
+	var start Start
+	if g.Start != nil {
+		start = *g.Start
+	}
+	if start.Gamma != nil {
+		err = m.startGamma(start.Gamma)
 	} else {
-		for i := range m.N {
-			m.b.Set(i, i, 1)
-		}
-		m.k.Inner(&m.ws, m.b, m.trace)
-		for p, t := range m.trace {
-			if t < 0 {
-				return fmt.Errorf("vi: kernel %d: its trace is %g: it is not positive semidefinite", p, t)
-			}
-			m.moments[p].mean = float64(m.P) / power
-			if t > 0 {
-				m.moments[p].mean *= t / float64(m.N)
-			}
-		}
+		err = m.startShares(power)
 	}
+	if err != nil || !m.labels {
+		return err
+	}
+	return m.startTargets(start.Y)
+}
 
-	if !m.labels {
-		return nil
+// measureTargets returns half of the targets' mean square, or 1 for labels.
+func (m *model) measureTargets() (power float64, err error) {
+	if m.labels {
+		return 1, checkLabels(m.y)
 	}
+	power = 0.5 * la.SumSq(m.y) / float64(m.N)
+	if power == 0 {
+		return 0, fmt.Errorf("vi: y: every value is zero")
+	}
+	return power, nil
+}
+
+// startGamma sets E[γ] to given values.
+func (m *model) startGamma(gamma []float64) error {
+	if len(gamma) != m.P {
+		return fmt.Errorf("vi: Start.Gamma: %d values for %d kernels", len(gamma), m.P)
+	}
+	for p, v := range gamma {
+		if !check.Positive(v) {
+			return fmt.Errorf("vi: Start.Gamma[%d] is %g", p, v)
+		}
+		m.moments[p].mean = v
+	}
+	return nil
+}
+
+// startShares sets E[γ] so that every kernel has an equal share of this variance.
+func (m *model) startShares(power float64) error {
+	for i := range m.N {
+		m.b.Set(i, i, 1)
+	}
+	m.k.Inner(&m.ws, m.b, m.trace)
+	for p, t := range m.trace {
+		if t < 0 {
+			return vi.NewKernelError(p, "its trace is %g: it is not positive semidefinite", t)
+		}
+		m.moments[p].mean = float64(m.P) / power
+		if t > 0 {
+			m.moments[p].mean *= t / float64(m.N)
+		}
+	}
+	return nil
+}
+
+// startTargets sets E[y] of labels to y, or if that is nil to its optimum.
+func (m *model) startTargets(y []float64) error {
 	m.nu = make([]float64, m.N)
-	if g.Start != nil && g.Start.Y != nil {
-		if len(g.Start.Y) != m.N {
-			return fmt.Errorf("vi: Start.Y: %d values for %d samples", len(g.Start.Y), m.N)
-		}
-		if i := check.NonFinite(g.Start.Y); i >= 0 {
-			return fmt.Errorf("vi: Start.Y[%d] is %g", i, g.Start.Y[i])
-		}
-		copy(m.mean, g.Start.Y)
+	if y == nil {
+		m.updateTargets()
 		return nil
 	}
-	m.updateTargets()
+	if len(y) != m.N {
+		return fmt.Errorf("vi: Start.Y: %d values for %d samples", len(y), m.N)
+	}
+	if i := check.NonFinite(y); i >= 0 {
+		return fmt.Errorf("vi: Start.Y[%d] is %g", i, y[i])
+	}
+	copy(m.mean, y)
 	return nil
 }

@@ -67,9 +67,8 @@ func (m *model) measure() {
 // labelRounds is the most times that the means of q(f) and q(y) take turns in a sweep.
 const labelRounds = 20
 
-// solve stores B⁻¹E[y] in alpha, given the Cholesky factor of B. Of labels, unless plain,
-// the means of q(f) and q(y) then take turns, each of which costs N², until they move
-// little.
+// solve stores B⁻¹E[y] in alpha, given the Cholesky factor of B. Of labels, unless plain, the means
+// of q(f) and q(y) are then updated in turn, until they move little. Each update costs N².
 func (m *model) solve() {
 	copy(m.alpha, m.mean)
 	la.CholeskySolveVec(m.b, m.alpha)

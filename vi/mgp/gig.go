@@ -17,13 +17,13 @@ type GIG struct {
 }
 
 // Mean returns E[x], +Inf if it diverges.
-func (g GIG) Mean() float64 { return g.moments().mean }
+func (g GIG) mean() float64 { return g.moments().mean }
 
 // MeanInv returns E[1/x], +Inf if it diverges.
 func (g GIG) MeanInv() float64 { return g.moments().inv }
 
 // MeanLog returns E[log x].
-func (g GIG) MeanLog() float64 { return g.moments().log }
+func (g GIG) meanLog() float64 { return g.moments().log }
 
 // VarInv returns the variance of 1/x, +Inf if it diverges.
 func (g GIG) VarInv() float64 {
@@ -37,7 +37,7 @@ func (g GIG) VarInv() float64 {
 
 // SDInv returns the standard deviation of 1/x: +Inf if its variance diverges, but a number where the variance is
 // only too large for a float64.
-func (g GIG) SDInv() float64 {
+func (g GIG) sdInv() float64 {
 	v, inv := g.VarInv(), g.MeanInv()
 	if math.IsInf(v, 1) && inv > 1 && !math.IsInf(inv, 1) {
 		return inv * math.Sqrt(GIG{g.Omega, g.Chi * inv, g.Phi / inv}.VarInv()) // of the law of inv·x
@@ -54,9 +54,9 @@ func (g GIG) VarLog() float64 {
 	case g.Phi == 0:
 		return special.Trigamma(-g.Omega)
 	}
-	h := float64(1e-4 * max(1, math.Abs(g.Omega))) // its derivative in ω is that of E[log x]
+	h := float64(1e-4 * max(1, math.Abs(g.Omega))) // the result is the derivative of E[log x] in ω
 	up, down := GIG{g.Omega + h, g.Chi, g.Phi}, GIG{g.Omega - h, g.Chi, g.Phi}
-	return max(0, (up.MeanLog()-down.MeanLog())/(2*h))
+	return max(0, (up.meanLog()-down.meanLog())/(2*h))
 }
 
 // inverse returns the distribution of 1/x.
@@ -75,7 +75,7 @@ type gigMoments struct {
 //	E[log x] = −log φ + d/dω log(z^ω·K_ω(z)),
 //	E[x]     = z·K_{ω+1}(z)/K_ω(z)/φ,   E[1/x] = φ/(z·K_ω(z)/K_{ω−1}(z));
 //
-// ω < 0 is that of 1/x.
+// where ω < 0 the moments are derived from the distribution of 1/x.
 func (g GIG) moments() gigMoments {
 	if g.Omega < 0 {
 		m := g.inverse().moments()

@@ -33,9 +33,9 @@ func TestGIGAgainstQuadrature(t *testing.T) {
 			}
 		}
 		assert.InDelta(t, 1, z, 1e-11, "%v", g)
-		assert.InEpsilon(t, mean, g.Mean(), 1e-11, "%v", g)
+		assert.InEpsilon(t, mean, g.mean(), 1e-11, "%v", g)
 		assert.InEpsilon(t, inv, g.MeanInv(), 1e-11, "%v", g)
-		assert.InDelta(t, log, g.MeanLog(), 1e-11, "%v", g)
+		assert.InDelta(t, log, g.meanLog(), 1e-11, "%v", g)
 		assert.InEpsilon(t, inv2-inv*inv, g.VarInv(), 1e-8, "%v", g)
 		assert.InEpsilon(t, log2-log*log, g.VarLog(), 1e-6, "%v", g)
 		assert.InDelta(t, ratio, g.bound(m, prior), 1e-9*max(1, math.Abs(ratio)), "%v", g)
@@ -57,11 +57,11 @@ func TestGIGGammaBound(t *testing.T) {
 
 func TestGIGLimits(t *testing.T) {
 	assert.True(t, math.IsInf(GIG{0.8, 0, 1}.MeanInv(), 1))
-	assert.True(t, math.IsInf(GIG{-0.8, 1, 0}.Mean(), 1))
+	assert.True(t, math.IsInf(GIG{-0.8, 1, 0}.mean(), 1))
 	assert.True(t, math.IsInf(GIG{1.5, 0, 1}.VarInv(), 1))
-	assert.True(t, math.IsInf(GIG{1.5, 0, 1e300}.SDInv(), 1))
-	assert.InEpsilon(t, math.Sqrt(GIG{3, 0, 6}.VarInv()), GIG{3, 0, 6}.SDInv(), 1e-15)
-	assert.InEpsilon(t, 1e250*GIG{3, 0.5, 6}.SDInv(), GIG{3, 0.5e-250, 6e250}.SDInv(), 1e-13) // the variance overflows
+	assert.True(t, math.IsInf(GIG{1.5, 0, 1e300}.sdInv(), 1))
+	assert.InEpsilon(t, math.Sqrt(GIG{3, 0, 6}.VarInv()), GIG{3, 0, 6}.sdInv(), 1e-15)
+	assert.InEpsilon(t, 1e250*GIG{3, 0.5, 6}.sdInv(), GIG{3, 0.5e-250, 6e250}.sdInv(), 1e-13) // the variance overflows
 	assert.InEpsilon(t, 3.0*3/((3-1.0)*(3-1)*(3-2)), GIG{3, 0, 6}.VarInv(), 1e-13)
 	for _, g := range []GIG{{0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {-1, 0, 1}, {1, -1, 1}, {math.NaN(), 1, 1}, {1, 1, math.Inf(1)}} {
 		assert.Error(t, g.validate("x"), "%v", g)
@@ -73,11 +73,11 @@ func TestGIGLimits(t *testing.T) {
 
 // Means beyond double precision teach a family nothing: its prior stays a prior.
 func TestLearnFromNoMeans(t *testing.T) {
-	for _, f := range []Family{StudentT, Laplace, GammaVariance, GeneralGIG} {
+	for _, f := range []Family{FamilyStudentT, FamilyLaplace, FamilyGammaVariance, FamilyGIG} {
 		p := f.vague(1)
 		for _, v := range []float64{math.NaN(), math.Inf(1), 0} {
 			for _, joint := range []bool{false, true} {
-				assert.NoError(t, f.validate(f.learn(p, hyper{mean: v, inv: v, log: math.Log(v), gap: v}, Held{}, joint)), "%v, %g", f, v)
+				assert.NoError(t, f.validate(f.learn(p, hyper{mean: v, inv: v, log: math.Log(v), gap: v}, HeldPrior{}, joint)), "%v, %g", f, v)
 			}
 		}
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
 
-// epTolerance is that of the ep README, relative to the largest entry of an array
-// and of a value to max(1, |value|).
+// epTolerance is the tolerance in the README of the golden files ep, relative to the largest entry
+// of an array and of a value to max(1, |value|).
 const epTolerance = 1e-10
 
 // epResult is a fixed point of expectation propagation, or the optimum of the
@@ -45,13 +45,13 @@ func TestGoldenSites(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(data, &c))
 		require.NotNil(t, c.EP)
-		for how, want := range map[Sites]*epResult{ExpectationPropagation: c.EP, VariationalBound: c.VG} {
+		for how, want := range map[Sites]*epResult{SitesEP: c.EP, SitesBound: c.VG} {
 			if want == nil {
 				continue
 			}
 			k, err := vi.NewDense(golden.MatricesOf(c.K)...)
 			require.NoError(t, err)
-			m, x, err := Evidence{Sites: how, Family: ARD}.objective(context.Background(), k, c.Label, true)
+			m, x, err := Evidence{Sites: how, Family: FamilyFlat}.objective(context.Background(), k, c.Label, true)
 			require.NoError(t, err)
 			for p, a := range c.Amplitude {
 				x[p] = math.Log(a)
@@ -66,9 +66,9 @@ func checkSites(t *testing.T, m *evidence, x []float64, want *epResult, test []l
 	z, err := m.functions(x)
 	require.NoError(t, err)
 	value := want.Bound
-	if m.how == ExpectationPropagation {
+	if m.how == SitesEP {
 		value = want.LogEvidence
-		got := m.sites.leaveOneOut(m.y)
+		got := m.like.leaveOneOut(m.sites)
 		for i := range got {
 			got[i] = math.Exp(got[i])
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -36,6 +36,23 @@ type mgpData struct {
 	KStarDiag   golden.Mat    `json:"k_star_diag"`
 }
 
+// mgpSnapshot is the golden state after a sweep.
+type mgpSnapshot struct {
+	G, S, Alpha, Nu, Ybar golden.Vec
+	InvGamma              golden.Vec `json:"inv_gamma"`
+	LnGamma               golden.Vec `json:"ln_gamma"`
+	OmegaP                golden.Vec `json:"omega_p"`
+	ChiP                  golden.Vec `json:"chi_p"`
+	PhiP                  golden.Vec `json:"phi_p"`
+	VarY                  golden.Vec `json:"var_y"`
+	Tau, E2, LogdetB      float64
+	Hyper                 *GIG
+	Pred                  struct {
+		Mean, Var, Prob golden.Vec
+		VarY            golden.Vec `json:"var_y"`
+	}
+}
+
 type mgpCase struct {
 	Task  string
 	Data  string
@@ -54,25 +71,11 @@ type mgpCase struct {
 	}
 	NIter     int `json:"n_iter"`
 	Trace     map[string]golden.Vec
-	Snapshots map[string]struct {
-		G, S, Alpha, Nu, Ybar golden.Vec
-		InvGamma              golden.Vec `json:"inv_gamma"`
-		LnGamma               golden.Vec `json:"ln_gamma"`
-		OmegaP                golden.Vec `json:"omega_p"`
-		ChiP                  golden.Vec `json:"chi_p"`
-		PhiP                  golden.Vec `json:"phi_p"`
-		VarY                  golden.Vec `json:"var_y"`
-		Tau, E2, LogdetB      float64
-		Hyper                 *GIG
-		Pred                  struct {
-			Mean, Var, Prob golden.Vec
-			VarY            golden.Vec `json:"var_y"`
-		}
-	}
+	Snapshots map[string]mgpSnapshot
 }
 
 var mgpFamilies = map[string]Family{
-	"student_t": StudentT, "laplace": Laplace, "gamma_variance": GammaVariance, "gig": GeneralGIG, "ard": ARD,
+	"student_t": FamilyStudentT, "laplace": FamilyLaplace, "gamma_variance": FamilyGammaVariance, "gig": FamilyGIG, "ard": FamilyFlat,
 }
 
 // goldenFile runs one file of the mgp folder.
@@ -95,58 +98,14 @@ func goldenFile(t *testing.T, path string, data []byte) {
 	}
 }
 
+// goldenCase makes the sweeps of a golden fit and compares its bounds, and at some sweeps the whole
+// state and predictions.
 func goldenCase(t *testing.T, dir string, data []byte) {
-	var c mgpCase
-	require.NoError(t, json.Unmarshal(data, &c))
-	raw, err := os.ReadFile(filepath.Join(dir, c.Data))
-	require.NoError(t, err)
-	var d mgpData
-	require.NoError(t, json.Unmarshal(raw, &d))
-	var k []la.Matrix[float64]
-	for _, lower := range d.KLower {
-		km := la.NewMatrix[float64](d.N, d.N)
-		for i := range d.N {
-			copy(km.Row(i), lower[i*(i+1)/2:(i+1)*(i+2)/2])
-		}
-		km.MirrorLower()
-		k = append(k, km)
-	}
-	dense, err := vi.NewDense(k...)
-	require.NoError(t, err)
-	var star []la.Matrix[float64]
-	for _, ks := range d.KStar {
-		m := la.NewMatrix[float64](d.N, d.Nstar)
-		for i, row := range ks {
-			for n, v := range row {
-				m.Set(n, i, v)
-			}
-		}
-		star = append(star, m)
-	}
-	denseStar, err := vi.NewDense(star...)
-	require.NoError(t, err)
-
-	family, ok := mgpFamilies[c.Prior.Name]
-	require.True(t, ok, "prior %s", c.Prior.Name)
-	g := Model{
-		Family: family, Prior: GIG{c.Prior.Omega, c.Prior.Chi, c.Prior.Phi}, Held: heldIf(len(c.Prior.Learn) == 0),
-		Tau: c.Init.Tau, Noise: NoiseFixed, Ranks: c.R, Plain: true, Workers: 2,
-		Start: &Start{Gamma: c.Init.G, Y: c.Init.Ybar},
-	}
-	if c.LearnTau {
-		g.Noise = NoiseLearned
-	}
-	y, labels := d.Y, false
-	if c.Task == "classification" {
-		y, labels = d.T, true
-	}
-	m, err := g.model(dense, y, labels)
-	require.NoError(t, err)
-	m.joint = c.HyperMode == "joint"
-	for i, want := range c.Trace["bound"] {
-		require.NoError(t, m.Sweep(nil))
-		require.InDelta(t, want, m.Bound(), mgpBound*max(1, math.Abs(want)), "bound after sweep %d", i+1)
-		s, ok := c.Snapshots[fmt.Sprint(i+1)]
+	g := newGoldenFit(t, dir, data)
+	for i, want := range g.Trace["bound"] {
+		require.NoError(t, g.m.Sweep(nil))
+		require.InDelta(t, want, g.m.Bound(), mgpBound*max(1, math.Abs(want)), "bound after sweep %d", i+1)
+		s, ok := g.Snapshots[fmt.Sprint(i+1)]
 		if !ok {
 			continue
 		}
@@ -155,53 +114,137 @@ func goldenCase(t *testing.T, dir string, data []byte) {
 		if i == 0 {
 			tol = mgpFirst
 		}
-		var mean, inv, logs, omega, chi, phi golden.Vec
-		for p, v := range m.moments {
-			mean, inv, logs = append(mean, v.mean), append(inv, v.inv), append(logs, v.log)
-			if family != ARD {
-				omega, chi, phi = append(omega, m.q[p].Omega), append(chi, m.q[p].Chi), append(phi, m.q[p].Phi)
+		g.compareState(t, &s, at, tol)
+		if g.m.family != FamilyFlat {
+			g.comparePrior(t, &s, at, tol)
+		}
+		g.comparePredictions(t, &s, at, tol)
+	}
+}
+
+// goldenFit is a golden case with the state of the fit.
+type goldenFit struct {
+	mgpCase
+	data mgpData
+	m    *model
+}
+
+// newGoldenFit returns the start of the fit.
+func newGoldenFit(t *testing.T, dir string, data []byte) *goldenFit {
+	g := &goldenFit{}
+	c, d := &g.mgpCase, &g.data
+	require.NoError(t, json.Unmarshal(data, c))
+	raw, err := os.ReadFile(filepath.Join(dir, c.Data))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, d))
+	family, ok := mgpFamilies[c.Prior.Name]
+	require.True(t, ok, "prior %s", c.Prior.Name)
+	fit := Model{
+		Family: family, Prior: GIG{c.Prior.Omega, c.Prior.Chi, c.Prior.Phi}, HeldPrior: heldIf(len(c.Prior.Learn) == 0),
+		Tau: c.Init.Tau, Noise: NoiseFixed, Ranks: c.R, Plain: true, Workers: 2,
+		Start: &Start{Gamma: c.Init.G, Y: c.Init.Ybar},
+	}
+	if c.LearnTau {
+		fit.Noise = NoiseLearned
+	}
+	y, labels := d.Y, false
+	if c.Task == "classification" {
+		y, labels = d.T, true
+	}
+	g.m, err = fit.model(d.kernels(t), y, labels)
+	require.NoError(t, err)
+	g.m.joint = c.HyperMode == "joint"
+	return g
+}
+
+// kernels returns the kernels of the training samples, from their lower triangles.
+func (d *mgpData) kernels(t *testing.T) *vi.Dense {
+	var all []la.Matrix[float64]
+	for _, lower := range d.KLower {
+		k := la.NewMatrix[float64](d.N, d.N)
+		for i := range d.N {
+			copy(k.Row(i), lower[i*(i+1)/2:(i+1)*(i+2)/2])
+		}
+		k.MirrorLower()
+		all = append(all, k)
+	}
+	out, err := vi.NewDense(all...)
+	require.NoError(t, err)
+	return out
+}
+
+// test returns the kernels of the training samples with the test samples.
+func (d *mgpData) test(t *testing.T) *vi.Dense {
+	var all []la.Matrix[float64]
+	for _, rows := range d.KStar {
+		k := la.NewMatrix[float64](d.N, d.Nstar)
+		for i, row := range rows {
+			for n, v := range row {
+				k.Set(n, i, v)
 			}
 		}
-		testkit.RequireClose(t, at("E[γ]"), s.G, mean, tol)
-		testkit.RequireClose(t, at("E[1/γ]"), s.InvGamma, inv, tol)
-		// log γ may be close to 0.
-		testkit.RequireClose(t, at("E[log γ]"), append(golden.Vec{1}, s.LnGamma...), append(golden.Vec{1}, logs...), tol)
-		testkit.RequireClose(t, at("s"), s.S, m.s, tol)
-		testkit.RequireClose(t, at("α"), s.Alpha, m.alpha, tol)
-		testkit.RequireClose(t, at("τ"), s.Tau, m.tau, tol)
-		testkit.RequireClose(t, at("E|y − f|²"), s.E2, m.error2, tol)
-		testkit.RequireClose(t, at("log|B|"), s.LogdetB, m.logDet, tol)
-		if labels {
-			testkit.RequireClose(t, at("ν"), s.Nu, m.nu, tol)
-			testkit.RequireClose(t, at("E[y]"), s.Ybar, m.mean, tol)
-			var variance float64
-			for _, v := range s.VarY {
-				variance += v
-			}
-			testkit.RequireClose(t, at("Σ Var[y]"), variance, m.variance, tol)
+		all = append(all, k)
+	}
+	out, err := vi.NewDense(all...)
+	require.NoError(t, err)
+	return out
+}
+
+// compareState compares q(γ), q(f), τ and of labels q(y).
+func (g *goldenFit) compareState(t *testing.T, s *mgpSnapshot, at func(string) string, tol float64) {
+	m := g.m
+	var mean, inv, logs golden.Vec
+	for _, v := range m.moments {
+		mean, inv, logs = append(mean, v.mean), append(inv, v.inv), append(logs, v.log)
+	}
+	testkit.RequireClose(t, at("E[γ]"), s.G, mean, tol)
+	testkit.RequireClose(t, at("E[1/γ]"), s.InvGamma, inv, tol)
+	// log γ may be close to 0.
+	testkit.RequireClose(t, at("E[log γ]"), append(golden.Vec{1}, s.LnGamma...), append(golden.Vec{1}, logs...), tol)
+	testkit.RequireClose(t, at("s"), s.S, m.s, tol)
+	testkit.RequireClose(t, at("α"), s.Alpha, m.alpha, tol)
+	testkit.RequireClose(t, at("τ"), s.Tau, m.tau, tol)
+	testkit.RequireClose(t, at("E|y − f|²"), s.E2, m.error2, tol)
+	testkit.RequireClose(t, at("log|B|"), s.LogdetB, m.logDet, tol)
+	if m.labels {
+		testkit.RequireClose(t, at("ν"), s.Nu, m.nu, tol)
+		testkit.RequireClose(t, at("E[y]"), s.Ybar, m.mean, tol)
+		var variance float64
+		for _, v := range s.VarY {
+			variance += v
 		}
-		if family != ARD {
-			hyperTol := tol
-			if c.HyperMode == "joint" && math.Abs(s.Hyper.Omega) > 100 {
-				hyperTol = mgpOmega
-			}
-			testkit.RequireClose(t, at("ω_p"), s.OmegaP, omega, hyperTol)
-			testkit.RequireClose(t, at("χ_p"), s.ChiP, chi, hyperTol)
-			testkit.RequireClose(t, at("φ_p"), s.PhiP, phi, hyperTol)
-			testkit.RequireClose(t, at("ω"), s.Hyper.Omega, m.prior.Omega, hyperTol)
-			testkit.RequireClose(t, at("χ"), s.Hyper.Chi, m.prior.Chi, hyperTol)
-			testkit.RequireClose(t, at("φ"), s.Hyper.Phi, m.prior.Phi, hyperTol)
-		}
-		p, err := m.posterior()
-		require.NoError(t, err)
-		got, err := p.Predict(denseStar, golden.MatrixOf(d.KStarDiag), vi.PredictOptions{Workers: 2})
-		require.NoError(t, err)
-		testkit.RequireClose(t, at("predictive mean"), s.Pred.Mean, got.Mean, tol)
-		testkit.RequireClose(t, at("variance of the function"), s.Pred.Var, got.Function, tol)
-		testkit.RequireClose(t, at("predictive variance"), s.Pred.VarY, got.Variance, tol)
-		if labels {
-			testkit.RequireClose(t, at("probability"), s.Pred.Prob, got.Probability, tol)
-		}
+		testkit.RequireClose(t, at("Σ Var[y]"), variance, m.variance, tol)
+	}
+}
+
+// comparePrior compares the parameters of q(γ) and of the prior of γ.
+func (g *goldenFit) comparePrior(t *testing.T, s *mgpSnapshot, at func(string) string, tol float64) {
+	if g.HyperMode == "joint" && math.Abs(s.Hyper.Omega) > 100 {
+		tol = mgpOmega
+	}
+	var omega, chi, phi golden.Vec
+	for _, q := range g.m.q {
+		omega, chi, phi = append(omega, q.Omega), append(chi, q.Chi), append(phi, q.Phi)
+	}
+	testkit.RequireClose(t, at("ω_p"), s.OmegaP, omega, tol)
+	testkit.RequireClose(t, at("χ_p"), s.ChiP, chi, tol)
+	testkit.RequireClose(t, at("φ_p"), s.PhiP, phi, tol)
+	testkit.RequireClose(t, at("ω"), s.Hyper.Omega, g.m.prior.Omega, tol)
+	testkit.RequireClose(t, at("χ"), s.Hyper.Chi, g.m.prior.Chi, tol)
+	testkit.RequireClose(t, at("φ"), s.Hyper.Phi, g.m.prior.Phi, tol)
+}
+
+// comparePredictions compares predictions of the test samples.
+func (g *goldenFit) comparePredictions(t *testing.T, s *mgpSnapshot, at func(string) string, tol float64) {
+	p, err := g.m.posterior()
+	require.NoError(t, err)
+	got, err := p.Predict(g.data.test(t), golden.MatrixOf(g.data.KStarDiag), vi.PredictOptions{Workers: 2})
+	require.NoError(t, err)
+	testkit.RequireClose(t, at("predictive mean"), s.Pred.Mean, got.Mean, tol)
+	testkit.RequireClose(t, at("variance of the function"), s.Pred.Var, got.Function, tol)
+	testkit.RequireClose(t, at("predictive variance"), s.Pred.VarY, got.Variance, tol)
+	if g.m.labels {
+		testkit.RequireClose(t, at("probability"), s.Pred.Prob, got.Probability, tol)
 	}
 }
 

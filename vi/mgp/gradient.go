@@ -19,7 +19,7 @@ import (
 // only the kernels' own part of (D19) is left. It costs one inverse, and N² for each
 // kernel.
 func (f *Fit) BoundGradient(each func(kernel int, g la.Matrix[float64])) error {
-	s, N := &f.Posterior.s, f.Posterior.N
+	s, N := &f.Posterior.s, f.Posterior.dim.N
 	inverse, g := s.Factor.Clone(), la.NewMatrix[float64](N, N)
 	la.CholeskyInv(&la.Workspace{}, inverse)
 	for p, gamma := range s.Gamma {

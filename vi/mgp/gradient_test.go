@@ -48,8 +48,8 @@ func TestMultiGPBoundGradient(t *testing.T) {
 		}
 		return sum
 	}
-	published := Model{Prior: GIG{1, 0, 1}, Held: Held{}.All(), Ascent: vi.Ascent{MaxSweeps: 500, Tolerance: -1}}
-	learned := Model{Family: Laplace, Ascent: vi.Ascent{MaxSweeps: 2000, Tolerance: -1}}
+	published := Model{Prior: GIG{1, 0, 1}, HeldPrior: HeldPrior{}.All(), Ascent: vi.Ascent{MaxSweeps: 500, Tolerance: -1}}
+	learned := Model{Family: FamilyLaplace, Ascent: vi.Ascent{MaxSweeps: 2000, Tolerance: -1}}
 	ctx := context.Background()
 	for name, run := range map[string]func(k vi.Kernels) (*Fit, error){
 		"targets":                func(k vi.Kernels) (*Fit, error) { return published.Fit(ctx, k, y) },
@@ -73,7 +73,7 @@ func TestMultiGPBoundGradient(t *testing.T) {
 	}
 
 	// The log evidence at the scales that were found.
-	for name, e := range map[string]Evidence{"targets": {}, "propagation": {}, "variational": {Sites: VariationalBound}} {
+	for name, e := range map[string]Evidence{"targets": {}, "propagation": {}, "variational": {Sites: SitesBound}} {
 		t.Run("evidence, "+name, func(t *testing.T) {
 			target := labels
 			if name == "targets" {

@@ -26,13 +26,12 @@ import (
 //
 //	λ_n = E[w_n]/σ² = (ν + 1)/(ν·σ² + e_n),   ν_n = λ_n·y_n,
 //
-// of which a sample far from the function has a small one. Setting all sites to these
-// never lowers L. L is climbed in log a_p, the kernels' parameters, log σ² and
-// log(ν − 2) by exact gradients.
+// where λ_n is small for a sample far from the function. Setting all sites to these never lowers L.
+// L is climbed in log a_p, the kernels' parameters, log σ² and log(ν − 2) by exact gradients.
 //
 // Source: M. E. Tipping and N. D. Lawrence, "Variational inference for Student-t models",
 // Neurocomputing 69 (2005); M. Kuss, "Gaussian process models for robust regression,
-// classification, and reinforcement learning", 2006; docs/heavy-noise.md derives what is
+// classification, and reinforcement learning", 2006; docs/theory/heavy-noise.md derives what is
 // computed.
 
 // firstFreedom is the ν to start from, and log(ν − 2) has a normal prior about there of
@@ -40,10 +39,10 @@ import (
 // so that the variance of a prediction exists.
 const firstFreedom = 6
 
-// FitHeavy fits to N targets given square kernels, with noise of a Student-t density. The
-// prior of γ must be [Default]. LogEvidence is the lower bound. Errors are those of Fit.
+// FitHeavy fits to N targets given square kernels, with noise of a Student-t density. The prior of
+// γ must be [FamilyDefault]. LogEvidence is the lower bound. It returns the same errors as Fit.
 func (e Evidence) FitHeavy(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
-	if e.Family != Default {
+	if e.Family != FamilyDefault {
 		return nil, fmt.Errorf("vi: noise with heavy tails takes the default prior, and Family is %v", e.Family)
 	}
 	if e.Known != nil {
@@ -112,7 +111,7 @@ func (m *heavy) set(x []float64) {
 	m.scale, m.freedom = float64(leastShare*m.power)+special.Exp(x[last-1]), 2+special.Exp(x[last])
 }
 
-// begin sets the sites to those of normal noise of the same variance.
+// begin sets the sites that normal noise of the same variance has.
 func (m *heavy) begin() {
 	prec := (m.freedom - 2) / (m.freedom * m.scale)
 	for n, v := range m.y {
@@ -258,7 +257,7 @@ func logHeavyDensity(d, v, scale, freedom float64) float64 {
 		total := v + scale/w
 		return float64(half*(special.Log(half)+u-w)) - lg - float64(0.5*(d*d/total+special.Log(2*math.Pi*total)))
 	}
-	// The mode lies between those of the noise alone and of its prior.
+	// The mode lies between the mode of the noise alone and the mode of its prior.
 	low := special.Log((freedom + 1) / (freedom + d*d/scale))
 	top, sum := math.Inf(-1), 0.0
 	add := func(log float64) {

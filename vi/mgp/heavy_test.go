@@ -210,7 +210,7 @@ func TestHeavyFindsTheTails(t *testing.T) {
 	assert.Greater(t, fit.LogEvidence, normal.LogEvidence+20, "400 samples tell heavy tails from normal ones")
 }
 
-// Gross errors in a tenth of the targets leave the function as it is.
+// Gross errors in a tenth of the targets hardly change the function.
 func TestHeavyBearsOutliers(t *testing.T) {
 	x, y, k := tailed(t, 100, 1)
 	for i := range y {
@@ -269,8 +269,8 @@ func TestLogHeavyDensity(t *testing.T) {
 		for _, v := range []float64{0, 0.01, 1, 100} {
 			for _, d := range []float64{0, 0.5, 30} {
 				const scale = 0.2
-				// A sum over the noise on a grid that is far finer than needed: the
-				// convolution of the two densities, or that of the noise itself.
+				// A sum over the noise on a grid that is far finer than needed: the convolution of
+				// the two densities, or the density of the noise itself.
 				log := func(e float64) float64 {
 					a, _ := math.Lgamma((freedom + 1) / 2)
 					b, _ := math.Lgamma(freedom / 2)

@@ -15,11 +15,11 @@ import (
 )
 
 // heldIf holds the whole prior, or nothing of it.
-func heldIf(all bool) Held {
+func heldIf(all bool) HeldPrior {
 	if all {
-		return Held{}.All()
+		return HeldPrior{}.All()
 	}
-	return Held{}
+	return HeldPrior{}
 }
 
 // overLogs integrates f(γ) over γ > 0 by the trapezoidal rule in log γ.
@@ -58,24 +58,24 @@ func TestProcessesOfHeldOrders(t *testing.T) {
 	}
 }
 
-// holds are priors of which some parameters are held.
+// holds are priors some of whose parameters are held.
 var holds = []struct {
 	family Family
 	prior  GIG
-	held   Held
+	held   HeldPrior
 }{
-	{StudentT, GIG{Omega: 0.5}, Held{Omega: true}},
-	{StudentT, GIG{0.3, 0, 0.7}, Held{Phi: true}},
-	{Laplace, GIG{}, Held{}},
-	{GammaVariance, GIG{Omega: -2}, Held{Omega: true}},
-	{GammaVariance, GIG{-2, 0.9, 0}, Held{Chi: true}},
-	{GeneralGIG, GIG{Omega: -1}, Held{Omega: true}},
-	{GeneralGIG, GIG{Omega: 3}, Held{Omega: true}},
-	{GeneralGIG, GIG{0.5, 1.5, 1}, Held{Chi: true}},
-	{GeneralGIG, GIG{0.5, 1.5, 1}, Held{Phi: true}},
-	{GeneralGIG, GIG{0.5, 1.5, 1}, Held{Omega: true, Chi: true}},
-	{GeneralGIG, GIG{0.5, 1.5, 1}, Held{Omega: true, Phi: true}},
-	{GeneralGIG, GIG{0.5, 1.5, 1}, Held{Chi: true, Phi: true}},
+	{FamilyStudentT, GIG{Omega: 0.5}, HeldPrior{Omega: true}},
+	{FamilyStudentT, GIG{0.3, 0, 0.7}, HeldPrior{Phi: true}},
+	{FamilyLaplace, GIG{}, HeldPrior{}},
+	{FamilyGammaVariance, GIG{Omega: -2}, HeldPrior{Omega: true}},
+	{FamilyGammaVariance, GIG{-2, 0.9, 0}, HeldPrior{Chi: true}},
+	{FamilyGIG, GIG{Omega: -1}, HeldPrior{Omega: true}},
+	{FamilyGIG, GIG{Omega: 3}, HeldPrior{Omega: true}},
+	{FamilyGIG, GIG{0.5, 1.5, 1}, HeldPrior{Chi: true}},
+	{FamilyGIG, GIG{0.5, 1.5, 1}, HeldPrior{Phi: true}},
+	{FamilyGIG, GIG{0.5, 1.5, 1}, HeldPrior{Omega: true, Chi: true}},
+	{FamilyGIG, GIG{0.5, 1.5, 1}, HeldPrior{Omega: true, Phi: true}},
+	{FamilyGIG, GIG{0.5, 1.5, 1}, HeldPrior{Chi: true, Phi: true}},
 }
 
 // What is learned beside a parameter that is held maximises the likelihood (D21), whose normaliser
@@ -127,7 +127,7 @@ func TestBoundRisesWithWhatIsHeld(t *testing.T) {
 	k, y, _ := mgpProblem(t, 14, 4, 3)
 	for _, c := range holds {
 		for _, plain := range []bool{false, true} {
-			g := Model{Family: c.family, Prior: c.prior, Held: c.held, Plain: plain, Workers: 1}
+			g := Model{Family: c.family, Prior: c.prior, HeldPrior: c.held, Plain: plain, Workers: 1}
 			m, err := g.model(k, y, false)
 			require.NoError(t, err)
 			from := m.prior
@@ -152,7 +152,7 @@ func TestBoundRisesWithWhatIsHeld(t *testing.T) {
 				}
 			}
 		}
-		fit, err := Evidence{Family: c.family, Prior: c.prior, Held: c.held, Workers: 1}.Fit(context.Background(), k, y)
+		fit, err := Evidence{Family: c.family, Prior: c.prior, HeldPrior: c.held, Workers: 1}.Fit(context.Background(), k, y)
 		require.NoError(t, err)
 		if c.held.Omega {
 			assert.Equal(t, c.prior.Omega, fit.Posterior.State().Prior.Omega)
@@ -160,8 +160,8 @@ func TestBoundRisesWithWhatIsHeld(t *testing.T) {
 	}
 }
 
-// A linear kernel with a known weight is a mean function: β and the evidence are those of the joint
-// normal distribution of β and the targets, in which β is found by its precision.
+// A linear kernel with a known weight is a mean function: β and the evidence equal the values from
+// the joint normal distribution of β and the targets, in which β is found by its precision.
 func TestMeanFunction(t *testing.T) {
 	x, y, _ := toy(2)
 	N, D := x.Rows, 3
@@ -240,11 +240,11 @@ func TestMeanFunction(t *testing.T) {
 func TestKnownNoise(t *testing.T) {
 	ctx := context.Background()
 	k, y, _ := mgpProblem(t, 40, 3, 3)
-	learned, err := Evidence{Family: ARD}.Fit(ctx, k, y)
+	learned, err := Evidence{Family: FamilyFlat}.Fit(ctx, k, y)
 	require.NoError(t, err)
 	s := learned.Posterior.State()
 	tight := vi.Ascent{Tolerance: 1e-12}
-	same, err := Evidence{Family: ARD, KnownNoise: 1 / s.Tau, Ascent: tight}.Fit(ctx, k, y)
+	same, err := Evidence{Family: FamilyFlat, KnownNoise: 1 / s.Tau, Ascent: tight}.Fit(ctx, k, y)
 	require.NoError(t, err)
 	assert.InDelta(t, s.Tau, same.Posterior.State().Tau, 1e-12*s.Tau)
 	assert.InDelta(t, learned.LogEvidence, same.LogEvidence, 0.05)

@@ -20,7 +20,8 @@ import (
 // diagonal, which keeps a step at which nothing else is known within one unit, and the
 // priors their own curvature.
 //
-// For labels and noise with heavy tails R and α are those of the sites, which count as constant.
+// For labels and noise with heavy tails R and α are computed with the sites, which count as
+// constant.
 //
 // Source: A. R. Gilmour, R. Thompson and B. R. Cullis, "Average information REML: an
 // efficient algorithm for variance parameter estimation in linear mixed models",
@@ -61,11 +62,17 @@ func (m *evidence) measure(x []float64) {
 		m.kernels.SlopeProducts(&m.ws, m.weight, m.alpha, v.Slice(m.P, m.P+len(m.mean), 0, m.N))
 	}
 	if m.sites != nil {
-		// Noise with heavy tails has a scale, of which S⁻¹ is a multiple, and a shape.
+		// Noise with heavy tails has a scale, to which S⁻¹ is proportional, and a shape. The parameters of
+		// likelihoods are measured by their scores: see likelihoodSlopes.
 		for i := m.P + len(m.mean); i < v.Rows; i++ {
 			row := v.Row(i)
 			clear(row)
-			if i == m.P+len(m.mean) {
+			switch first := i == m.P+len(m.mean); {
+			case first && m.like != nil: // the level, which moves the mean by 1: the mean of the two has half its product
+				for n := range row {
+					row[n] = math.Sqrt2
+				}
+			case first:
 				for n, a := range m.alpha {
 					row[n] = a / m.sites.prec[n]
 				}
@@ -121,8 +128,11 @@ func (m *evidence) curve(x, g []float64) {
 			return m.curvature(v, x[v])
 		case v < m.P+len(m.mean):
 			return 1 / (m.sd[v-m.P] * m.sd[v-m.P])
+		case m.likeMean != nil:
+			sd := m.likeSD[v-m.P-len(m.mean)]
+			return 1 / (sd * sd)
 		case m.given > 0 && v == len(x)-1:
-			return 1 // as that of a known weight
+			return 1 // as for a known weight
 		}
 		return 1.0 / (noiseSpread * noiseSpread)
 	})
@@ -131,7 +141,7 @@ func (m *evidence) curve(x, g []float64) {
 // curvature returns the second derivative, by log a_p = x, of minus the log of the prior of
 // scale p.
 func (s *scalePrior) curvature(p int, x float64) float64 {
-	if s.family == ARD {
+	if s.family == FamilyFlat {
 		return 0
 	}
 	u := -x - special.Log(s.unit[p])

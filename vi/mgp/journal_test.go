@@ -23,10 +23,10 @@ func TestJournal(t *testing.T) {
 	labelled := newLabelled(2, 300, 1, 0.5)
 	for name, fit := range map[string]func(vi.Ascent) (any, error){
 		"targets":         func(a vi.Ascent) (any, error) { return Evidence{Ascent: a, Draws: 3}.Fit(ctx, k, y) },
-		"a prior learned": func(a vi.Ascent) (any, error) { return Evidence{Ascent: a, Family: StudentT}.Fit(ctx, k, y) },
+		"a prior learned": func(a vi.Ascent) (any, error) { return Evidence{Ascent: a, Family: FamilyStudentT}.Fit(ctx, k, y) },
 		"labels":          func(a vi.Ascent) (any, error) { return Evidence{Ascent: a}.FitLabels(ctx, k, labels) },
 		"labels, bound": func(a vi.Ascent) (any, error) {
-			return Evidence{Ascent: a, Sites: VariationalBound}.FitLabels(ctx, k, labels)
+			return Evidence{Ascent: a, Sites: SitesBound}.FitLabels(ctx, k, labels)
 		},
 		"varying": func(a vi.Ascent) (any, error) { return Evidence{Ascent: a}.FitVarying(ctx, k, y) },
 		"heavy":   func(a vi.Ascent) (any, error) { return Evidence{Ascent: a}.FitHeavy(ctx, k, y) },

@@ -48,7 +48,7 @@ func (m *evidence) kept(x []float64) (*Fit, error) {
 		Family: m.family, Labels: true, Prior: m.prior, Tau: 1, Alpha: slices.Clone(m.sites.alpha), Factor: m.sites.l,
 		Sites: slices.Clone(m.sites.prec), Known: m.knownKernels(),
 	}
-	if m.family != ARD {
+	if m.family != FamilyFlat {
 		s.Scales = m.scalesAtMode(x)
 	}
 	objective := log + m.scalePriors(x, nil) + m.parameterPriors(x, nil)
@@ -59,8 +59,8 @@ func (m *evidence) kept(x []float64) (*Fit, error) {
 // logScale returns log γ_p in its unit at x.
 func (m *evidence) logScale(p int, x []float64) float64 { return -x[p] - special.Log(m.unit[p]) }
 
-// scalesAtMode returns q(γ) as it is at scales of highest density: where the slopes (D27) and (D30) cancel, s_p of
-// [evidence.scales] is a_p·(N + 2·∂log p(log γ_p)/∂log γ_p) (D40c), which needs no R.
+// scalesAtMode returns q(γ) by the formula that holds at scales of highest density. Where the slopes (D27) and
+// (D30) cancel, s_p of [evidence.scales] is a_p·(N + 2·∂log p(log γ_p)/∂log γ_p) (D40c), which needs no R.
 func (m *evidence) scalesAtMode(x []float64) (q []GIG) {
 	for p, a := range m.weight {
 		var slope float64
@@ -72,14 +72,14 @@ func (m *evidence) scalesAtMode(x []float64) (q []GIG) {
 	return q
 }
 
-// sitesOfAll finds the sites of all samples together, from those that begin has set, and returns the log evidence
-// and that of each label given the others.
+// sitesOfAll finds the sites of all samples together, from the sites that begin has set, and returns the log
+// evidence and the log probability of each label given the others.
 func (m *evidence) sitesOfAll(x []float64) (log float64, loo []float64, err error) {
 	m.sites.k, m.sites.l = m.sum, la.NewMatrix[float64](m.N, m.N)
 	m.keep()
 	log, err = m.last(x, func([]float64) (float64, error) { return m.findSites(m.begin, m.approximate) })
-	if err == nil && m.how == ExpectationPropagation {
-		loo = m.sites.leaveOneOut(m.y)
+	if err == nil && m.how == SitesEP {
+		loo = m.like.leaveOneOut(m.sites)
 	}
 	return log, loo, err
 }
@@ -88,30 +88,31 @@ func (m *evidence) sitesOfAll(x []float64) (log float64, loo []float64, err erro
 // tell of the function.
 var errNotFew = errors.New("vi: too many samples tell of the function")
 
-// sitesByFew finds the sites of the samples that tell nearly all, by what part predicts, and sets those of the
-// others to what they ask for. The leave-one-out probability of a label is given the few, or the rest of them where it
-// is one. The log evidence is that of the few plus the logarithms of those of the others. After an error the sites
-// are of no use, and m.sum is as before.
+// sitesByFew finds the sites of the few samples that, by what part predicts, determine the function nearly, and sets
+// each site of the other samples to what that sample asks for. The leave-one-out probability of a label is given the
+// few samples, without its own. The log evidence is the log evidence of the few plus the log probabilities of the
+// other labels given the few. After an error the sites are of no use, and m.sum is as before.
 func (m *evidence) sitesByFew() (log float64, loo []float64, err error) {
-	if m.part == nil || m.how != ExpectationPropagation {
+	if m.part == nil || m.how != SitesEP {
 		return 0, nil, errNotFew
 	}
 	few, rest := m.divide()
 	if float64(len(few)) > mostTelling*float64(m.N) {
 		return 0, nil, errNotFew
 	}
-	s, t := newSites(&m.ws, len(few)), make([]float64, len(few))
+	s, t := newSites(&m.ws, len(few)), make(probit, len(few))
 	s.k, s.l = la.NewMatrix[float64](s.N, s.N), la.NewMatrix[float64](s.N, s.N)
 	for i, n := range few {
 		m.gather(n, few[:i+1], s.k.Row(i))
 		s.prec[i], s.nu[i], t[i] = m.sites.prec[n], m.sites.nu[n], m.y[n]
 	}
-	if log, err = s.propagate(t, m.tol); err != nil {
+	of := &likelihood{Likelihood: t}
+	if log, err = s.propagate(of, m.tol); err != nil {
 		return 0, nil, err
 	}
 
 	loo = make([]float64, m.N)
-	for i, v := range s.leaveOneOut(t) {
+	for i, v := range of.leaveOneOut(s) {
 		n := few[i]
 		loo[n], m.sites.mean[n], m.sites.prec[n], m.sites.nu[n] = v, s.mean[i], s.prec[i], s.nu[i]
 	}
@@ -125,7 +126,7 @@ func (m *evidence) sitesByFew() (log float64, loo []float64, err error) {
 	la.Gemv(&m.ws, la.NoTrans, 1, cross, s.alpha, 0, mean)
 	posterior.takeKnown(&m.ws, cross, variance)
 	for i, n := range rest {
-		u := tilt(m.y[n], mean[i], variance[i])
+		u := m.like.tilt(n, mean[i], variance[i])
 		loo[n], m.sites.mean[n], m.sites.prec[n], m.sites.nu[n] = u.logZ, mean[i], max(u.precision, leastPrecision), u.shift
 		log += u.logZ
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// sure returns points of the plane with labels of which a curve separates nearly all, and where a fit of the
-// first of them ends, for one of all.
+// sure returns points of the plane with labels that a curve separates nearly all, and a start for a fit to
+// all of them: the end of a fit to the first of them.
 func sure(t *testing.T, n, first int) (x la.Matrix[float64], labels []float64, start *EvidenceStart) {
 	t.Helper()
 	src := rand.New(rand.NewPCG(9, 2))
@@ -76,7 +76,7 @@ func TestSitesByFew(t *testing.T) {
 	assert.InDelta(t, want.Record.Bound(), fit.Record.Bound(), 0.1)
 	assert.False(t, fit.Collapsed)
 
-	// The factor is that of the sites.
+	// The factor is the Cholesky factor of B with these sites.
 	s := fit.Posterior.State()
 	for i := range 300 {
 		for j := range i + 1 {
@@ -114,7 +114,7 @@ func TestKeptScalesWithPart(t *testing.T) {
 	for i := range 25 {
 		with.Rows = append(with.Rows, i)
 	}
-	for _, how := range []Sites{ExpectationPropagation, VariationalBound} {
+	for _, how := range []Sites{SitesEP, SitesBound} {
 		ascent := vi.Ascent{Tolerance: 1e-10}
 		want, err := Evidence{Sites: how, Start: &start, Ascent: ascent}.FitLabels(context.Background(), newScaled(t, x), labels)
 		require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestKeptScalesWithPart(t *testing.T) {
 		require.NoError(t, err)
 		assert.InDeltaSlice(t, want.Posterior.State().Sites, got.Posterior.State().Sites, 1e-4)
 		assert.InDelta(t, want.LogEvidence, got.LogEvidence, 1e-6)
-		assert.Equal(t, how == VariationalBound, got.LeaveOneOut.LogProbability == nil)
+		assert.Equal(t, how == SitesBound, got.LeaveOneOut.LogProbability == nil)
 	}
 }
 
@@ -136,8 +136,8 @@ func TestScalesAtMode(t *testing.T) {
 	fit, err := Evidence{Start: start}.FitLabels(context.Background(), newScaled(t, x), labels)
 	require.NoError(t, err)
 	for p, q := range fit.Posterior.State().Scales {
-		assert.InEpsilon(t, s.Scales[p].Mean(), q.Mean(), 1e-3)
-		assert.InEpsilon(t, s.Scales[p].SDInv(), q.SDInv(), 1e-3)
+		assert.InEpsilon(t, s.Scales[p].mean(), q.mean(), 1e-3)
+		assert.InEpsilon(t, s.Scales[p].sdInv(), q.sdInv(), 1e-3)
 	}
 }
 

@@ -77,7 +77,7 @@ func (m *labelAscent) sweep(enough float64) {
 }
 
 // correct sets what BFGS adds to c·ΦΦᵀ so that it maps the steps between passes to the falls of the
-// gradient, that of the last pass exactly.
+// gradient, and the last step exactly.
 func (m *labelAscent) correct(c float64) {
 	m.bend = m.bend[:0]
 	for _, v := range m.moves {
@@ -114,9 +114,9 @@ func (m *labelAscent) step() error {
 	return nil
 }
 
-// maximum sets m = (C + A⁻¹)⁻¹·right, from m as it is, by conjugate gradients with the factor of B, that of
-// c·ΦΦᵀ + A⁻¹ with the scales of the last pass. Half of what is left is about what the parabola lacks of its maximum: it stops
-// below enough nats, or at a thousandth of where it began.
+// maximum sets m = (C + A⁻¹)⁻¹·right by conjugate gradients from the present m. The preconditioner is the factor of B =
+// c·ΦΦᵀ + A⁻¹ with the scales of the last pass. Half of what is left is about what the parabola lacks of its maximum:
+// it stops below enough nats, or at a thousandth of where it began.
 func (m *labelAscent) maximum(c float64, right []float64, enough float64) {
 	D := len(m.mean)
 	residual, image, solved := slices.Clone(right), make([]float64, D), make([]float64, D)

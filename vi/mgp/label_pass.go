@@ -64,9 +64,9 @@ func (p *Pass) Add(features []la.Matrix[float64], y la.Matrix[float64]) error {
 	return nil
 }
 
-// Look is the first part of Add, for those who know a shorter way to wᵀφ than the features: f, F×n, has
-// that of each sample, in the order of the rows of Weights, and becomes the slopes y·h. y, L×n, has the
-// labels of every function.
+// Look is the first part of Add, for callers with a shorter way to wᵀφ than by the features. f, F×n,
+// holds wᵀφ of each sample, in the order of the rows of Weights, and becomes the slopes y·h. y, L×n,
+// has the labels of every function.
 func (p *Pass) Look(f, y la.Matrix[float64]) error {
 	n := y.Cols
 	if f.Rows != len(p.functions) || f.Cols != n || !f.Valid() || !y.Valid() || p.functions[len(p.functions)-1] >= y.Rows {

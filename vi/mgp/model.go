@@ -24,16 +24,16 @@ import (
 //
 // Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010;
 // the updates in terms of N×N matrices and the lower bound, which the paper does
-// not state, are derived in docs/mgp.md, which numbers them (D1), (D2), …. The
+// not state, are derived in docs/theory/mgp.md, which numbers them (D1), (D2), …. The
 // order of the updates is f, y, γ, τ, (ω, χ, φ).
 type Model struct {
 	Family Family // of the prior of γ
 
 	// Prior is the prior of γ to start from. The zero value is a weak prior of the family at the
 	// scale of the targets, and so are parameters of 0 that are not held, where there is no such
-	// prior of the family. Held says which parameters are not learned.
-	Prior GIG
-	Held  Held
+	// prior of the family. HeldPrior says which parameters are not learned.
+	Prior     GIG
+	HeldPrior HeldPrior
 
 	// Tau is the noise precision τ to start from; 0 means twice the precision of
 	// the targets, or 1 for labels.
@@ -53,7 +53,7 @@ type Model struct {
 	// once runs into the plain Gaussian process; it then learns ω jointly with χ
 	// or φ where it can, and the common scale of all γ; and it moves the γ further
 	// than the updates do while that raises the bound, which saves most of the
-	// sweeps. See docs/mgp.md.
+	// sweeps. See docs/theory/mgp.md.
 	Plain bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -80,7 +80,7 @@ const (
 type Start struct {
 	Gamma []float64 // E[γ_p], P values
 
-	// Y is E[y_n], for labels only; nil means that of y ~ N(0, 1/τ) given its sign.
+	// Y is E[y_n], for labels only; nil means the mean of y ~ N(0, 1/τ) given its sign.
 	Y []float64
 }
 
@@ -89,14 +89,13 @@ type Fit struct {
 	Posterior *Posterior
 	Record    vi.Record
 
-	// GPLimit tells that the learned prior is nearly a point, the standard
-	// deviation of log γ being less than a tenth: the kernels' scales are so alike
-	// that the model is a plain Gaussian process with the kernel Σ K_p/γ. ω then
-	// grows for as long as the ascent goes on.
+	// GPLimit says that the learned prior is nearly a point, the standard deviation of log γ being
+	// less than a tenth: the kernels' scales are so alike that the model is a plain Gaussian
+	// process with the kernel Σ K_p/γ. ω then grows for as long as the ascent goes on.
 	GPLimit bool
 
-	// Collapsed tells that the fitted function vanishes: on few or noisy samples
-	// the bound of the empty model may be the highest.
+	// Collapsed says that the fitted function vanishes: on few or noisy samples the bound of the
+	// empty model may be the highest.
 	Collapsed bool
 
 	// What only fits by the [Evidence] have: the log evidence in nats (of labels an
@@ -110,8 +109,8 @@ type Fit struct {
 	// posterior's τ is then one over the mean noise variance of the samples.
 	Noise *NoiseProcess
 
-	// Draws are those of [Evidence.Draws], over which predictions are to be averaged.
-	// LeaveOneOut is then that of their mixture; all else is at the values of highest
+	// Draws are the draws that [Evidence.Draws] asks for, over which predictions are to be
+	// averaged. LeaveOneOut is then of the draws' mixture; all else is at the values of highest
 	// posterior density.
 	Draws []Draw
 }

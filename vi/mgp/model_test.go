@@ -17,8 +17,8 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 )
 
-// mgpProblem returns P Laplacian kernels of inputs of their own, of which the
-// first makes the targets, and their signs.
+// mgpProblem returns P Laplacian kernels of inputs of their own, targets y that depend on the first
+// kernel's inputs, and the signs of y.
 func mgpProblem(t testing.TB, N, P int, seed uint64) (k *vi.Dense, y, labels []float64) {
 	src := rand.New(rand.NewPCG(seed, 1))
 	var ms []la.Matrix[float64]
@@ -51,13 +51,13 @@ func mgpProblem(t testing.TB, N, P int, seed uint64) (k *vi.Dense, y, labels []f
 
 func TestMultiGPBoundRises(t *testing.T) {
 	k, y, labels := mgpProblem(t, 14, 4, 3)
-	for family := StudentT; family <= ARD; family++ {
+	for family := FamilyStudentT; family <= FamilyFlat; family++ {
 		for _, mode := range []string{"fixed", "learned", "plain"} {
 			for _, noise := range []Noise{NoiseLearned, NoiseFixed} {
 				for _, classes := range []bool{false, true} {
 					name := fmt.Sprintf("%v/%s/noise=%d/labels=%t", family, mode, noise, classes)
 					t.Run(name, func(t *testing.T) {
-						g := Model{Family: family, Held: heldIf(mode == "fixed"), Plain: mode == "plain", Noise: noise, Workers: 1}
+						g := Model{Family: family, HeldPrior: heldIf(mode == "fixed"), Plain: mode == "plain", Noise: noise, Workers: 1}
 						target := y
 						if classes {
 							target = labels
@@ -86,7 +86,7 @@ func TestMultiGPUpdatesAreOptimal(t *testing.T) {
 	testkit.NotShort(t)
 	k, y, labels := mgpProblem(t, 12, 3, 5)
 	for _, classes := range []bool{false, true} {
-		g := Model{Family: GeneralGIG, Prior: GIG{0.7, 0.4, 0.9}, Held: Held{}.All(), Noise: NoiseLearned, Workers: 1}
+		g := Model{Family: FamilyGIG, Prior: GIG{0.7, 0.4, 0.9}, HeldPrior: HeldPrior{}.All(), Noise: NoiseLearned, Workers: 1}
 		target := y
 		if classes {
 			target = labels
@@ -117,7 +117,7 @@ func TestMultiGPUpdatesAreOptimal(t *testing.T) {
 			}
 		}
 
-		m.held, m.learnPrior = Held{}, true
+		m.held, m.learnPrior = HeldPrior{}, true
 		for _, joint := range []bool{false, true} {
 			m.joint = joint
 			for range 300 { // coordinates in turn, the posterior held
@@ -147,10 +147,10 @@ func TestMultiGPBoundIsBelowEvidence(t *testing.T) {
 		family Family
 		prior  GIG
 	}{
-		{StudentT, GIG{1.5, 0, 2}}, {Laplace, GIG{-1, 2, 0}}, {GammaVariance, GIG{-2.5, 3, 0}}, {GeneralGIG, GIG{0.3, 1, 2}},
+		{FamilyStudentT, GIG{1.5, 0, 2}}, {FamilyLaplace, GIG{-1, 2, 0}}, {FamilyGammaVariance, GIG{-2.5, 3, 0}}, {FamilyGIG, GIG{0.3, 1, 2}},
 	} {
 		const tau = 4
-		fit, err := Model{Family: c.family, Prior: c.prior, Held: Held{}.All(), Tau: tau, Noise: NoiseFixed}.Fit(context.Background(), k, y)
+		fit, err := Model{Family: c.family, Prior: c.prior, HeldPrior: HeldPrior{}.All(), Tau: tau, Noise: NoiseFixed}.Fit(context.Background(), k, y)
 		require.NoError(t, err)
 		var evidence float64
 		const h = 0.02
@@ -240,7 +240,7 @@ func TestMultiGPLabelsHaveNoScale(t *testing.T) {
 	const c = 7.0
 	fit := func(c float64) *Fit {
 		f, err := Model{
-			Family: GeneralGIG, Prior: GIG{0.4, 0.6 * c, 1.1 / c}, Held: Held{}.All(), Tau: c,
+			Family: FamilyGIG, Prior: GIG{0.4, 0.6 * c, 1.1 / c}, HeldPrior: HeldPrior{}.All(), Tau: c,
 			Start: &Start{Gamma: []float64{c, 2 * c, 3 * c}},
 			// Once it has converged rounding decides which steps ahead are taken.
 			Ascent: vi.Ascent{MaxSweeps: 6, Tolerance: -1},
@@ -265,14 +265,14 @@ func TestMultiGPLabelsHaveNoScale(t *testing.T) {
 // The learned priors find the one kernel of ten that made the targets.
 func TestMultiGPFindsTheActiveKernel(t *testing.T) {
 	k, y, labels := mgpProblem(t, 60, 10, 11)
-	for family := StudentT; family <= ARD; family += testkit.Fewer(Family(1), ARD-StudentT) {
+	for family := FamilyStudentT; family <= FamilyFlat; family += testkit.Fewer(Family(1), FamilyFlat-FamilyStudentT) {
 		for _, classes := range []bool{false, true} {
 			g, target := Model{Family: family}, y
 			fit := g.Fit
 			if classes {
 				target, fit = labels, g.FitLabels
 			}
-			if family == GammaVariance && classes {
+			if family == FamilyGammaVariance && classes {
 				continue // see TestMultiGPReportsCollapse
 			}
 			f, err := fit(context.Background(), k, target)
@@ -298,7 +298,7 @@ func TestMultiGPFindsTheActiveKernel(t *testing.T) {
 func TestMultiGPReportsCollapse(t *testing.T) {
 	k, _, labels := mgpProblem(t, 60, 10, 11)
 	// The way there is long, but for a start on it.
-	g := Model{Family: GammaVariance, Start: &Start{Gamma: slices.Repeat([]float64{1e5}, 10)}, Ascent: vi.Ascent{MaxSweeps: 300}}
+	g := Model{Family: FamilyGammaVariance, Start: &Start{Gamma: slices.Repeat([]float64{1e5}, 10)}, Ascent: vi.Ascent{MaxSweeps: 300}}
 	f, err := g.FitLabels(context.Background(), k, labels)
 	require.NoError(t, err)
 	assert.True(t, f.Collapsed)
@@ -312,7 +312,7 @@ func TestMultiGPRunsAwayToThePlainGP(t *testing.T) {
 	k, y, _ := mgpProblem(t, 20, 1, 6)
 	same, err := vi.NewDense(k.At(0), k.At(0), k.At(0))
 	require.NoError(t, err)
-	for _, family := range []Family{StudentT, GammaVariance} {
+	for _, family := range []Family{FamilyStudentT, FamilyGammaVariance} {
 		fit, err := Model{Family: family, Ascent: vi.Ascent{MaxSweeps: 1500, Tolerance: -1}}.Fit(context.Background(), same, y)
 		require.NoError(t, err, family.String())
 		assert.True(t, fit.GPLimit, family.String())
@@ -363,7 +363,7 @@ func TestMultiGPPasses(t *testing.T) {
 
 func TestMultiGPSweepDoesNotAllocate(t *testing.T) {
 	k, _, labels := mgpProblem(t, 40, 3, 9)
-	for _, family := range []Family{StudentT, GeneralGIG, ARD} {
+	for _, family := range []Family{FamilyStudentT, FamilyGIG, FamilyFlat} {
 		m, err := Model{Family: family, Workers: 1}.model(k, labels, true)
 		require.NoError(t, err)
 		require.NoError(t, m.Sweep(nil))
@@ -411,9 +411,9 @@ func TestMultiGPArguments(t *testing.T) {
 		{"Tau", Model{Tau: -1}, k, y, false},
 		{"Ranks: 1 values", Model{Ranks: []int{8}}, k, y, false},
 		{"Ranks[1] is 9", Model{Ranks: []int{8, 9}}, k, y, false},
-		{"not of the Laplace family", Model{Family: Laplace, Prior: GIG{1, 1, 1}}, k, y, false},
+		{"not of the Laplace family", Model{Family: FamilyLaplace, Prior: GIG{1, 1, 1}}, k, y, false},
 		{"not a distribution", Model{Prior: GIG{-1, 0, 1}}, k, y, false},
-		{"ARD has none", Model{Family: ARD, Prior: GIG{1, 0, 1}}, k, y, false},
+		{"ARD has none", Model{Family: FamilyFlat, Prior: GIG{1, 0, 1}}, k, y, false},
 		{"not known", Model{Family: 9, Prior: GIG{1, 0, 1}}, k, y, false},
 		{"Start.Gamma[1] is 0", Model{Start: &Start{Gamma: []float64{1, 0}}}, k, y, false},
 		{"Start.Y: 1 values", Model{Start: &Start{Y: []float64{1}}}, k, labels, true},

@@ -95,7 +95,7 @@ func TestNoiseErrors(t *testing.T) {
 	for name, of := range fits {
 		t.Run(name, func(t *testing.T) {
 			for want, e := range map[string]Evidence{
-				"Family is Student-t":  {Family: StudentT},
+				"Family is Student-t":  {Family: FamilyStudentT},
 				"Start.Gamma: 1 value": {Start: &EvidenceStart{Gamma: []float64{1}}},
 			} {
 				_, err := of(e, context.Background(), k, y)

@@ -110,7 +110,7 @@ func (p *passes) columns(weights []float64, samples []int, out la.Matrix[float64
 	}
 }
 
-// diagonal stores that of Σ weights[m]·K_m in dst, for kernels that are matrices in memory.
+// diagonal stores the diagonal of Σ weights[m]·K_m in dst, for kernels that are matrices in memory.
 func (p *passes) diagonal(weights, dst []float64) {
 	for i := range dst {
 		dst[i] = 0

@@ -24,6 +24,11 @@ type State struct {
 	// sites, whose identity in B below is 1 and not 1/τ.
 	Freedom float64
 
+	// Likelihood is the name of the likelihood of a fit by [Evidence.FitLikelihood], or empty. Shape then holds its
+	// level b and parameters η. There are sites, and Tau is 1.
+	Likelihood string
+	Shape      []float64
+
 	// Scales holds q(γ_p); nil for ARD. Gamma holds E[γ_p], or its most probable
 	// value.
 	Scales []GIG
@@ -37,92 +42,80 @@ type State struct {
 
 	Alpha []float64 // N, B⁻¹·E[y], or S^½·B⁻¹·S^-½·ν with sites
 
-	// Samples is the number of samples of a fit by [Evidence.FitSpanned], 0 of others: then N is that of
-	// the samples that span them, and B = K + σ²(WWᵀ)⁻¹ has another noise than below.
+	// Samples is the number of samples of a fit by [Evidence.FitSpanned], 0 of others. If it is not 0, N
+	// is the number of the samples that span them, and B = K + σ²(WWᵀ)⁻¹ has another noise than below.
 	Samples int
 
-	// Factor is N×N, of which the lower triangle is the Cholesky factor of B = K + I/τ,
-	// K = Σ K_p/γ_p, or with S = diag(λ) of B = I + S^½·K·S^½. Where the noise varies the
-	// variance of each sample's stands for 1/τ.
+	// Factor is N×N. Its lower triangle is the Cholesky factor of B = K + I/τ, K = Σ K_p/γ_p, or
+	// with S = diag(λ) of B = I + S^½·K·S^½. Where the noise varies, each sample's noise variance
+	// stands for 1/τ.
 	Factor la.Matrix[float64]
 }
 
-// Posterior is the approximate posterior of a [Model], or that of an [Evidence].
-// It is immutable and safe for concurrent use.
+// Posterior is the approximate posterior of a [Model] or of an [Evidence]. It is immutable and safe
+// for concurrent use.
 type Posterior struct {
 	s    State
-	P, N int       // kernels and training samples
+	dim  dims
 	root []float64 // √λ_n, nil without sites
 }
+
+// dims are the numbers of kernels and of training samples.
+type dims struct{ P, N int }
 
 // NewPosterior returns the posterior of a state, which it keeps and which
 // must not be changed afterwards. The error says what does not fit.
 func NewPosterior(s State) (*Posterior, error) {
-	P, N := len(s.Gamma), len(s.Alpha)
-	fail := func(format string, args ...any) (*Posterior, error) {
-		return nil, fmt.Errorf("vi: multiple Gaussian process state: "+format, args...)
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("vi: multiple Gaussian process state: %w", err)
 	}
-	if P < 1 || N < 1 {
-		return fail("%d kernels, %d samples: each must be at least 1", P, N)
-	}
-	if err := s.Family.validate(s.Prior); err != nil {
-		return fail("%w", err)
-	}
-	if !(s.Tau > 0) || math.IsInf(s.Tau, 1) {
-		return fail("Tau is %g", s.Tau)
-	}
-	for p, v := range s.Gamma {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return fail("Gamma[%d] is %g", p, v)
-		}
-	}
-	if s.Family != ARD {
-		if len(s.Scales) != P {
-			return fail("Scales: %d factors where %d are needed", len(s.Scales), P)
-		}
-		for p, q := range s.Scales {
-			if err := q.validate(fmt.Sprintf("Scales[%d]", p)); err != nil {
-				return fail("%w", err)
-			}
-			if inv, v := q.MeanInv(), q.VarInv(); math.IsNaN(inv) || math.IsNaN(v) {
-				return fail("Scales[%d]: GIG(%g, %g, %g) is beyond double precision", p, q.Omega, q.Chi, q.Phi)
-			}
-		}
-	}
-	if s.Known != nil && len(s.Known) != P {
-		return fail("Known: of %d kernels where there are %d", len(s.Known), P)
-	}
-	if j := check.NonFinite(s.Alpha); j >= 0 {
-		return fail("Alpha[%d] is %g", j, s.Alpha[j])
-	}
-	if s.Sites != nil && len(s.Sites) != N {
-		return fail("Sites: %d precisions for %d samples", len(s.Sites), N)
-	}
-	if s.Freedom != 0 && (!(s.Freedom > 2) || math.IsInf(s.Freedom, 1) || s.Labels || s.Sites == nil) {
-		return fail("Freedom is %g: it must be above 2, of targets, with sites", s.Freedom)
-	}
-	if s.Samples != 0 && (s.Samples < N || s.Labels || s.Sites != nil) {
-		return fail("Samples is %d, of targets without sites, spanned by %d", s.Samples, N)
-	}
-	for i, v := range s.Sites {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return fail("Sites[%d] is %g", i, v)
-		}
-	}
-	if f := s.Factor; f.Rows != N || f.Cols != N || !f.Valid() {
-		return fail("Factor: %d×%d (stride %d, %d elements) where %d×%d is needed", f.Rows, f.Cols, f.Stride, len(f.Data), N, N)
-	}
-	for i := range N {
-		row := s.Factor.Row(i)[:i+1]
-		if j := check.NonFinite(row); j >= 0 || !(row[i] > 0) {
-			return fail("Factor: row %d is not that of a Cholesky factor", i)
-		}
-	}
-	p := &Posterior{s: s, P: P, N: N}
+	p := &Posterior{s: s, dim: dims{len(s.Gamma), len(s.Alpha)}}
 	for _, v := range s.Sites {
 		p.root = append(p.root, math.Sqrt(v))
 	}
 	return p, nil
+}
+
+// validate returns an error that names the first part that does not fit.
+func (s *State) validate() error {
+	P, N := len(s.Gamma), len(s.Alpha)
+	return check.Parts(
+		check.That(P >= 1 && N >= 1, "%d kernels, %d samples: each must be at least 1", P, N),
+		func() error { return s.Family.validate(s.Prior) },
+		check.Number("Tau", s.Tau, check.Positive),
+		check.Vector("Gamma", s.Gamma, check.Positive),
+		s.validateScales,
+		check.That(s.Known == nil || len(s.Known) == P, "Known: of %d kernels where there are %d", len(s.Known), P),
+		check.Vector("Alpha", s.Alpha, check.Finite),
+		check.That(s.Sites == nil || len(s.Sites) == N, "Sites: %d precisions for %d samples", len(s.Sites), N),
+		check.That(s.Freedom == 0 || s.Freedom > 2 && check.Finite(s.Freedom) && !s.Labels && s.Sites != nil,
+			"Freedom is %g: it must be above 2, of targets, with sites", s.Freedom),
+		check.That(s.Samples == 0 || s.Samples >= N && !s.Labels && s.Sites == nil,
+			"Samples is %d, of targets without sites, spanned by %d", s.Samples, N),
+		check.Vector("Sites", s.Sites, check.Positive),
+		s.checkLikelihood,
+		check.Cholesky("Factor", s.Factor, N),
+	)
+}
+
+// validateScales checks q(γ), which a flat prior has none of.
+func (s *State) validateScales() error {
+	if s.Family == FamilyFlat {
+		return nil
+	}
+	P := len(s.Gamma)
+	if len(s.Scales) != P {
+		return fmt.Errorf("Scales: %d factors where %d are needed", len(s.Scales), P)
+	}
+	for p, q := range s.Scales {
+		if err := q.validate(fmt.Sprintf("Scales[%d]", p)); err != nil {
+			return err
+		}
+		if inv, v := q.MeanInv(), q.VarInv(); math.IsNaN(inv) || math.IsNaN(v) {
+			return fmt.Errorf("Scales[%d]: GIG(%g, %g, %g) is beyond double precision", p, q.Omega, q.Chi, q.Phi)
+		}
+	}
+	return nil
 }
 
 // posterior returns the present state, with B at the present γ and τ.
@@ -137,14 +130,14 @@ func (m *model) posterior() (*Posterior, error) {
 		s.Gamma = append(s.Gamma, v.mean)
 		weights[p] = 1 / v.mean
 	}
-	if m.family != ARD {
+	if m.family != FamilyFlat {
 		s.Scales = append(s.Scales, m.q...)
 	}
 	if _, _, err := m.factorise(weights, m.tau, s.Factor); err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	la.CholeskySolveVec(s.Factor, s.Alpha)
-	return &Posterior{s: s, P: m.P, N: m.N}, nil
+	return &Posterior{s: s, dim: dims{m.P, m.N}}, nil
 }
 
 // identity returns what B has on its diagonal beside the kernel: 1/τ, or 1 with sites.
@@ -160,25 +153,25 @@ func (p *Posterior) identity() float64 {
 func (p *Posterior) State() State { return p.s }
 
 // Dims returns the number of kernels, and of training samples or those that span them.
-func (p *Posterior) Dims() (P, N int) { return p.P, p.N }
+func (p *Posterior) Dims() (P, N int) { return p.dim.P, p.dim.N }
 
 // Samples returns the number of training samples.
 func (p *Posterior) Samples() int {
 	if p.s.Samples != 0 {
 		return p.s.Samples
 	}
-	return p.N
+	return p.dim.N
 }
 
 // KernelWeights returns the mean and the standard deviation of 1/γ_p, the
-// variance that kernel p contributes per unit of K_p. Under ARD γ_p is a point
-// and the deviations are zero, and so is that of a weight that was known.
+// variance that kernel p contributes per unit of K_p. Under ARD γ_p is a point and the deviations
+// are zero. The deviation of a weight that was known is zero too.
 func (p *Posterior) KernelWeights() (mean, sd []float64) {
-	mean, sd = make([]float64, p.P), make([]float64, p.P)
+	mean, sd = make([]float64, p.dim.P), make([]float64, p.dim.P)
 	for i, g := range p.s.Gamma {
 		mean[i] = 1 / g
-		if p.s.Family != ARD && (p.s.Known == nil || !p.s.Known[i]) {
-			mean[i], sd[i] = p.s.Scales[i].MeanInv(), p.s.Scales[i].SDInv()
+		if p.s.Family != FamilyFlat && (p.s.Known == nil || !p.s.Known[i]) {
+			mean[i], sd[i] = p.s.Scales[i].MeanInv(), p.s.Scales[i].sdInv()
 		}
 	}
 	return mean, sd
@@ -190,7 +183,7 @@ func (p *Posterior) Start() (start *Start, tau float64) {
 	start = &Start{Gamma: p.s.Gamma}
 	if p.s.Labels && p.s.Sites == nil {
 		l := p.s.Factor
-		along, y := make([]float64, p.N), make([]float64, p.N) // Lᵀα, L·Lᵀα
+		along, y := make([]float64, p.dim.N), make([]float64, p.dim.N) // Lᵀα, L·Lᵀα
 		for i, a := range p.s.Alpha {
 			la.Axpy(a, l.Row(i)[:i+1], along[:i+1])
 		}
@@ -207,8 +200,8 @@ func (p *Posterior) Start() (start *Start, tau float64) {
 //
 //	E[β] = Hᵀα/γ_p,   Cov[β] = I/γ_p − HᵀB⁻¹H/γ_p².
 func (p *Posterior) Coefficients(kernel int, h la.Matrix[float64]) (mean, variance []float64, err error) {
-	if kernel < 0 || kernel >= p.P || h.Cols != p.N {
-		return nil, nil, fmt.Errorf("vi: coefficients: kernel %d and features of %d samples where there are %d and %d", kernel, h.Cols, p.P, p.N)
+	if kernel < 0 || kernel >= p.dim.P || h.Cols != p.dim.N {
+		return nil, nil, fmt.Errorf("vi: coefficients: kernel %d and features of %d samples where there are %d and %d", kernel, h.Cols, p.dim.P, p.dim.N)
 	}
 	a := 1 / p.s.Gamma[kernel]
 	k := h.Clone()
@@ -224,12 +217,12 @@ func (p *Posterior) Coefficients(kernel int, h la.Matrix[float64]) (mean, varian
 // Prediction is the predictive distribution of T samples. Slices that
 // were not asked for are nil.
 type Prediction struct {
-	Mean     []float64 // of the function, and of the target
+	Mean     []float64 // of the function, and of the target; under a [Likelihood] of f + b
 	Function []float64 // variance of the function
-	Variance []float64 // variance of the target with its noise, Function + 1/τ
+	Variance []float64 // variance of the target with its noise, Function + 1/τ; nil under a [Likelihood]
 
-	// Probability of the label +1, Φ(Mean/√Variance), and the logarithms of those of
-	// +1 and −1, which never round to 0; for labels only.
+	// Probability of the label +1, Φ(Mean/√Variance), and the logarithms of the probabilities of +1
+	// and −1, which never round to 0; for labels only.
 	Probability, LogPositive, LogNegative []float64
 }
 
@@ -252,8 +245,8 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 		return nil, fmt.Errorf("vi: kernels: nil")
 	}
 	P, N, T := k.Dims()
-	if P != p.P || N != p.N {
-		return nil, fmt.Errorf("vi: kernels: %d of %d×%d where %d with %d training samples are needed", P, N, T, p.P, p.N)
+	if P != p.dim.P || N != p.dim.N {
+		return nil, fmt.Errorf("vi: kernels: %d of %d×%d where %d with %d training samples are needed", P, N, T, p.dim.P, p.dim.N)
 	}
 	if !opt.MeanOnly && (self.Rows != P || self.Cols != T) {
 		return nil, fmt.Errorf("vi: self: %d×%d where %d×%d is needed", self.Rows, self.Cols, P, T)
@@ -286,6 +279,12 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 		for r, v := range out.Function[first : first+n] {
 			out.Variance[first+r] = v + 1/p.s.Tau
 		}
+	}
+	if p.s.Likelihood != "" {
+		for i := range out.Mean {
+			out.Mean[i] += p.s.Shape[0]
+		}
+		out.Variance = nil
 	}
 	if p.s.Labels && !opt.MeanOnly {
 		out.Probability, out.LogPositive, out.LogNegative = make([]float64, T), make([]float64, T), make([]float64, T)

@@ -3,25 +3,27 @@ package mgp
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/pivot"
 )
 
 // Projection is a [Posterior] as a few of the training samples see it, its pivots:
 // a prediction takes the kernels with those alone, and comes with a bound on what
-// the others would have changed. docs/predictor.md derives the bound.
+// the others would have changed. docs/theory/predictor.md derives the bound.
 //
 // In the feature space of the composite kernel k = Σ_p k_p/γ_p the pivots span a
 // subspace. The part of a sample outside it has the squared length
 //
 //	r(x) = k(x,x) − |t|²,   t = L⁻¹k_m,   K_mm = LLᵀ,
 //
-// which is known, and mean and variance differ from those of the subspace by little
-// where r is small:
+// which is known. Mean and variance differ little from the mean and variance by the subspace where
+// r is small:
 //
 //	|E[f] − wᵀk_m| ≤ √(r·αᵀRα),   |Var[f] − tᵀAt − r/2| ≤ r/2 + 2√(r·c),
 //
@@ -29,8 +31,8 @@ import (
 // inside the subspace and c at most λ|t|² and at most tᵀAt. It is immutable and safe
 // for concurrent use.
 type Projection struct {
-	// Pivots are training samples. The first Order of them span the subspace of the
-	// variance and of r, all of them that of the mean, whose energy αᵀRα is smaller.
+	// Pivots are training samples. The first Order of them span the subspace of the variance and of
+	// r, all of them the subspace of the mean, whose energy αᵀRα is smaller.
 	Pivots []int
 	Order  int
 
@@ -103,10 +105,6 @@ type ProjectOptions struct {
 	Tolerance float64
 
 	MeanOnly bool // no variances will be asked for
-
-	// KernelCost is what the kernels of one more pivot cost a prediction, in
-	// multiplications: 0 means 8 for each kernel.
-	KernelCost float64
 }
 
 const (
@@ -119,14 +117,14 @@ const (
 	// worth is the share of an exact prediction's cost that a projection may have.
 	worth = 0.7
 
-	unit = 0x1p-52 // of round-off
+	unit = pivot.Unit
 )
 
-// Project returns the projection that makes predictions cheapest while its bounds at
-// the training samples are within half the tolerance, or nil if there is none that is
-// clearly cheaper than a prediction from all samples. It costs N²·m multiplications
-// for m pivots, and m columns of k; nil stands for the kernel that the posterior's
-// factor implies, whose columns cost N²/2 each. After [Evidence.FitSpanned] there is none.
+// Project returns the projection that makes predictions cheapest while its bounds at the training
+// samples are within half the tolerance, or nil if no projection is clearly cheaper than a
+// prediction from all samples. It costs N²·m multiplications for m pivots, and m columns of k; nil
+// stands for the kernel that the posterior's factor implies, whose columns cost N²/2 each. After
+// [Evidence.FitSpanned] it is always nil.
 func (p *Posterior) Project(k Composite, opt ProjectOptions) (*Projection, error) {
 	if !(opt.Tolerance > 0) {
 		return nil, fmt.Errorf("vi: Tolerance: %g is not positive", opt.Tolerance)
@@ -134,9 +132,7 @@ func (p *Posterior) Project(k Composite, opt ProjectOptions) (*Projection, error
 	if p.s.Samples != 0 {
 		return nil, nil
 	}
-	if opt.KernelCost <= 0 {
-		opt.KernelCost = float64(8 * p.P)
-	}
+	price := costs{kernel: 8 * p.dim.P, meanOnly: opt.MeanOnly}
 	if k == nil {
 		f := factored{p}
 		if !f.sharp() {
@@ -144,7 +140,7 @@ func (p *Posterior) Project(k Composite, opt ProjectOptions) (*Projection, error
 		}
 		k = f
 	}
-	s := p.span(k, opt)
+	s := p.span(k, opt.Tolerance, price)
 	if s.enough == 0 {
 		return nil, nil
 	}
@@ -156,81 +152,50 @@ func (p *Posterior) Project(k Composite, opt ProjectOptions) (*Projection, error
 			return nil, nil
 		}
 	}
-	order, all := s.choose(least, opt, 1/p.s.Tau)
-	if opt.cost(order, all) > worth*opt.exactCost(p.N) {
+	order, all := s.choose(least, opt.Tolerance, 1/p.s.Tau, price)
+	if price.prediction(order, all) > worth*price.exact(p.dim.N) {
 		return nil, nil
 	}
 	return p.projection(s, v, order, all), nil
 }
 
-// span is what the pivoted Cholesky factorisation of the composite kernel tells: the
-// pivots, each the sample that had the largest residual, and K ≈ WᵀW.
+// span is the subspace of the composite kernel's pivots, with what a projection onto the first
+// pivots leaves out.
 type span struct {
-	pivots   []int
-	w        la.Matrix[float64] // pivots × N
-	along    []float64          // W·α
-	largest  []float64          // [j]: the largest residual of any sample, given j pivots
-	energy   []float64          // [j]: αᵀRα, given j pivots, with its rounding
-	diagonal []float64          // K_nn
-	most     float64            // the largest of them
-	enough   int                // pivots with which the means' bounds hold; 0 if there are none
+	pivot.Space
+	along    []float64 // W·α
+	largest  []float64 // [j]: the largest residual of any sample, given j pivots
+	energy   []float64 // [j]: αᵀRα, given j pivots, with its rounding
+	diagonal []float64 // K_nn
+	enough   int       // pivots with which the means' bounds hold; 0 if no number of pivots suffices
 }
 
 // span finds twice as many pivots as the means need for the tolerance, or nearly so many
 // that the projection is no cheaper.
-func (p *Posterior) span(k Composite, opt ProjectOptions) *span {
-	N := p.N
+func (p *Posterior) span(k Composite, tolerance float64, price costs) *span {
+	N := p.dim.N
 	most := sort.Search(min(N, mostPivots), func(m int) bool {
 		order := m + 1
-		if opt.MeanOnly {
+		if price.meanOnly {
 			order = 1
 		}
-		return opt.cost(order, m+1) > worth*opt.exactCost(N)
+		return price.prediction(order, m+1) > worth*price.exact(N)
 	})
-	s := &span{w: la.NewMatrix[float64](most, N), diagonal: make([]float64, N)}
+	s := &span{diagonal: make([]float64, N)}
 	k.Diagonal(s.diagonal)
-	left := append([]float64(nil), s.diagonal...)
-	for _, v := range left {
-		s.most = max(s.most, v)
-	}
+	s.Space = pivot.NewSpace(slices.Clone(s.diagonal))
 	energy, rounding := p.energy()
-	ws := &la.Workspace{}
-	known := make([]float64, most)
 	for used := 0; ; used++ {
-		pivot := 0
-		for i, v := range left {
-			if v > left[pivot] {
-				pivot = i
-			}
-		}
-		largest := left[pivot]
+		sample, largest := s.Largest()
 		s.largest, s.energy = append(s.largest, largest), append(s.energy, max(0, energy)+rounding)
-		if s.enough == 0 && used > 0 && s.meanHolds(used, used, opt.Tolerance, 1/p.s.Tau) {
+		if s.enough == 0 && used > 0 && s.meanHolds(used, used, tolerance, 1/p.s.Tau) {
 			s.enough = used
 		}
-		if used == most || s.enough > 0 && used >= 2*s.enough || !(largest > 8*unit*float64(N)*s.most) {
-			s.w = s.w.Slice(0, used, 0, N)
+		if used == most || s.enough > 0 && used >= 2*s.enough || !(largest > s.Spare()) {
 			return s
 		}
-		row := s.w.Row(used)
-		k.Column(pivot, row)
-		if used > 0 {
-			for i := range used {
-				known[i] = s.w.At(i, pivot)
-			}
-			la.Gemv(ws, la.Transpose, -1, s.w.Slice(0, used, 0, N), known[:used], 1, row)
-		}
-		la.Scal(1/math.Sqrt(largest), row)
-		for _, i := range s.pivots {
-			row[i] = 0
-		}
-		row[pivot] = math.Sqrt(largest)
-		for i, v := range row {
-			left[i] = max(0, left[i]-float64(v*v))
-		}
-		left[pivot] = 0
-		s.pivots = append(s.pivots, pivot)
-		along := la.Dot(row, p.s.Alpha)
+		s.Add(sample, k.Column)
+		along := la.Dot(s.W[used], p.s.Alpha)
 		s.along = append(s.along, along)
 		energy -= float64(along * along)
 	}
@@ -243,12 +208,12 @@ func (p *Posterior) energy() (value, rounding float64) {
 	for i, r := range p.root {
 		b[i] /= r
 	}
-	lb := make([]float64, p.N)
+	lb := make([]float64, p.dim.N)
 	for i, v := range b {
 		la.Axpy(v, p.s.Factor.Row(i)[:i+1], lb[:i+1])
 	}
 	with, without := la.SumSq(lb), float64(la.SumSq(b)*p.identity())
-	return with - without, 4 * unit * float64(p.N) * (with + without)
+	return with - without, 4 * unit * float64(p.dim.N) * (with + without)
 }
 
 // meanHolds reports whether the bound of the mean is within the tolerance's margin at
@@ -259,32 +224,38 @@ func (s *span) meanHolds(order, all int, tolerance, noise float64) bool {
 
 // choose returns the numbers of pivots for the variance, at least so many, and the
 // mean with which a prediction is cheapest.
-func (s *span) choose(least int, opt ProjectOptions, noise float64) (order, all int) {
+func (s *span) choose(least int, tolerance, noise float64, price costs) (order, all int) {
 	best := math.Inf(1)
-	for n := max(least, s.enough); n <= len(s.pivots); n++ {
-		m := max(least, sort.Search(n, func(j int) bool { return s.meanHolds(j, n, opt.Tolerance, noise) }))
-		if c := opt.cost(m, n); c < best {
+	for n := max(least, s.enough); n <= len(s.Pivots); n++ {
+		m := max(least, sort.Search(n, func(j int) bool { return s.meanHolds(j, n, tolerance, noise) }))
+		if c := price.prediction(m, n); c < best {
 			best, order, all = c, m, n
 		}
 	}
 	return order, all
 }
 
-// cost returns the multiplications of a prediction.
-func (opt ProjectOptions) cost(order, all int) float64 {
-	square := float64(order) * float64(order)
-	if opt.MeanOnly {
-		square /= 2
-	}
-	return square + float64(opt.KernelCost*float64(all))
+// costs are the multiplications that predictions take.
+type costs struct {
+	kernel   int // of the kernels with one pivot
+	meanOnly bool
 }
 
-// exactCost returns those of a prediction from all n samples.
-func (opt ProjectOptions) exactCost(n int) float64 {
-	if opt.MeanOnly {
-		return opt.KernelCost * float64(n)
+// prediction returns the multiplications of a prediction by so many pivots.
+func (c costs) prediction(order, all int) float64 {
+	square := float64(order) * float64(order)
+	if c.meanOnly {
+		square /= 2
 	}
-	return float64(0.5*float64(n)*float64(n)) + float64(opt.KernelCost*float64(n))
+	return square + float64(c.kernel*all)
+}
+
+// exact returns the multiplications of a prediction from all n samples.
+func (c costs) exact(n int) float64 {
+	if c.meanOnly {
+		return float64(c.kernel * n)
+	}
+	return float64(0.5*float64(n)*float64(n)) + float64(c.kernel*n)
 }
 
 // variances holds what the variances of every number of pivots are made of.
@@ -297,8 +268,8 @@ type variances struct {
 // the noise is I/τ or S⁻¹.
 func (p *Posterior) variances(s *span) *variances {
 	ws := &la.Workspace{}
-	m := s.w.Rows
-	z := s.w.Clone()
+	m := len(s.Pivots)
+	z := s.Matrix(m)
 	if p.root != nil {
 		for j := range m {
 			row := z.Row(j)
@@ -351,10 +322,10 @@ func (v *variances) leak(m int) float64 {
 // leastOrder returns the least number of pivots with which the bounds of the variance
 // hold at all training samples, or 0 if none does.
 func (s *span) leastOrder(v *variances, tolerance, noise float64) int {
-	n := len(s.pivots)
+	n := len(s.Pivots)
 	order := 1 + sort.Search(n, func(j int) bool {
 		r := s.largest[j+1]
-		return float64(r/2)+float64(2*math.Sqrt(r*s.most*v.leak(j+1))) <= 2*margin*tolerance*noise
+		return float64(r/2)+float64(2*math.Sqrt(r*s.Most*v.leak(j+1))) <= 2*margin*tolerance*noise
 	})
 	if order > n {
 		return 0
@@ -365,14 +336,14 @@ func (s *span) leastOrder(v *variances, tolerance, noise float64) int {
 // projection assembles the result.
 func (p *Posterior) projection(s *span, v *variances, order, all int) *Projection {
 	q := &Projection{
-		Pivots: s.pivots[:all:all], Order: order,
+		Pivots: s.Pivots[:all:all], Order: order,
 		noise: 1 / p.s.Tau, weights: append([]float64(nil), s.along[:all]...), energy: s.energy[all],
 	}
 	l := la.NewMatrix[float64](all, all)
 	var trace, size float64
 	for i, n := range q.Pivots {
 		for j := range i + 1 {
-			l.Set(i, j, s.w.At(j, n))
+			l.Set(i, j, s.W[j][n])
 		}
 	}
 	la.Trsv(la.Transpose, l, q.weights)
@@ -402,11 +373,11 @@ func (p *Posterior) projection(s *span, v *variances, order, all int) *Projectio
 	}
 	q.inside = stairs.New(a)
 	low, high := math.Inf(1), 0.0
-	for i := range p.N {
+	for i := range p.dim.N {
 		d := p.s.Factor.At(i, i)
 		low, high = min(low, d), max(high, d)
 	}
-	q.varianceRounding = 2*q.residualRounding + unit*float64(p.N)*high/low
+	q.varianceRounding = 2*q.residualRounding + unit*float64(p.dim.N)*high/low
 	return q
 }
 

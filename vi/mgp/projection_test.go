@@ -58,10 +58,11 @@ func (t fewWidths) with(x []float64, samples []int) []float64 {
 	return k
 }
 
-// posterior returns that of noisy targets, or if sites is not nil that with those.
+// posterior returns the posterior of noisy targets, or the posterior with these sites if sites is
+// not nil.
 func (t fewWidths) posterior(tb testing.TB, rng *rand.Rand, tau float64, sites []float64) *Posterior {
 	n := t.x.Rows
-	s := State{Family: ARD, Tau: tau, Gamma: []float64{1}, Labels: sites != nil, Sites: sites,
+	s := State{Family: FamilyFlat, Tau: tau, Gamma: []float64{1}, Labels: sites != nil, Sites: sites,
 		Factor: la.NewMatrix[float64](n, n), Alpha: make([]float64, n)}
 	for i := range n {
 		for j := range i + 1 {

@@ -9,7 +9,7 @@ import (
 
 func TestRestore(t *testing.T) {
 	k, y, labels := mgpProblem(t, 14, 4, 3)
-	for family := StudentT; family <= ARD; family++ {
+	for family := FamilyStudentT; family <= FamilyFlat; family++ {
 		for _, classes := range []bool{false, true} {
 			target := y
 			if classes {

@@ -16,22 +16,22 @@ import (
 //
 // κ being the largest prior variance of a training target in units of the noise's. What is
 // factored is B + E with |E_ij| of the order of u·√N·√(B_ii·B_jj), which moves a mean by
-// k̄ᵀB⁻¹·E·α; see [model.Roundoff]. The factor 4 is held by internal/digits, against 256
+// k̄ᵀB⁻¹·E·α; see [model.Roundoff]. The factor 4 is held by tool/digits, against 256
 // bits, for noise that is normal and constant. With noise of a covariance of its own, see
 // [Evidence.FitSpanned], tr B⁻¹ ≥ ‖B⁻¹‖ stands for τ ≥ ‖B⁻¹‖.
 func (p *Posterior) Rounding() float64 {
 	var most float64
-	product := make([]float64, p.N) // Lᵀα
-	for n := range p.N {
+	product := make([]float64, p.dim.N) // Lᵀα
+	for n := range p.dim.N {
 		row := p.s.Factor.Row(n)[:n+1]
 		most = max(most, la.SumSq(row))
 		la.Axpy(p.s.Alpha[n], row, product[:n+1])
 	}
 	inverse := 1 / p.identity()
 	if p.s.Samples != 0 {
-		diagonal := make([]float64, p.N)
+		diagonal := make([]float64, p.dim.N)
 		la.CholeskyInvDiag(nil, p.s.Factor, diagonal)
 		inverse = conjugate.Sum(diagonal)
 	}
-	return 4 * work.Roundoff(p.N) * most * inverse * max(1, math.Sqrt(la.SumSq(product)))
+	return 4 * work.Roundoff(p.dim.N) * most * inverse * max(1, math.Sqrt(la.SumSq(product)))
 }

@@ -14,8 +14,8 @@ type shake struct {
 	jitter float64 // that B was given
 }
 
-// Roundoff implements [vi.Objective]. Where there is little noise B is nearly singular,
-// and its factor is that of B + E with
+// Roundoff implements [vi.Objective]. Where there is little noise B is nearly singular, and its
+// computed factor is the exact factor of B + E with
 //
 //	|E_ij| ≤ u·√(N+P)·√(B_ii·B_jj),   u = 2⁻⁵³,
 //
@@ -27,10 +27,10 @@ type shake struct {
 //
 //	‖D·B⁻¹·D‖ ≤ tr(D·B⁻¹·D) = Σ B_ii·(B⁻¹)_ii   and   Σ B_ii·α_i²,   D² = diag B.
 //
-// Traces tr(B⁻¹K_p) cancel from the bound where γ and τ are those of q(f); elsewhere
-// what is left of them is at most as large as the error of log|B| times the spread of
-// the ratios γ/γ° and τ/τ°. A jitter is such an E, of one sign. The value returned is
-// two standard deviations of the sum; see docs/mgp.md, section 7.
+// Traces tr(B⁻¹K_p) cancel from the bound where γ and τ are the values with which q(f) was
+// computed; elsewhere what is left of them is at most as large as the error of log|B| times the
+// spread of the ratios γ/γ° and τ/τ°. A jitter is such an E, of one sign. The value returned is two
+// standard deviations of the sum; see docs/theory/mgp.md, section 7.
 func (m *model) Roundoff() float64 {
 	least := m.tau / m.tau0
 	most := least
@@ -39,7 +39,7 @@ func (m *model) Roundoff() float64 {
 		least, most = min(least, ratio), max(most, ratio)
 	}
 	sum := (work.Roundoff(m.N+m.P) + m.shake.jitter) * (float64((1+most-least)*m.shake.trace) + float64(2*most*m.shake.quad))
-	if m.family != ARD {
+	if m.family != FamilyFlat {
 		for p, v := range m.moments {
 			sum += float64(work.Roundoff(64) * m.q[p].boundSize(v, m.prior))
 		}

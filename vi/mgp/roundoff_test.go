@@ -131,7 +131,7 @@ func exactBound(m *model, dense *vi.Dense) float64 {
 		s := mul(w[p], add(mul(quad, w[p]), sub(num(m.rank[p]), mul(trace, w[p]))))
 		sum = sub(sum, mul(num(v.mean), s))
 		rest += 0.5 * m.rank[p] * (1 + v.log - math.Log(m.gamma0[p]))
-		if m.family != ARD {
+		if m.family != FamilyFlat {
 			rest += m.q[p].bound(v, m.prior)
 		}
 	}

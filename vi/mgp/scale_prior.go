@@ -11,15 +11,43 @@ import (
 type scalePrior struct {
 	family Family
 	prior  GIG
-	held   Held      // by the family too
+	held   HeldPrior // by the family too
 	unit   []float64 // of γ_p
 	known  []float64 // weights 1/γ_p, 0 where they are learned; nil if all are
+
+	relative bool // the default prior: the unit of γ_p is its value at an equal share of the function
+}
+
+// choose sets the prior to start from, and the unit of every γ_p to 1, of targets with this mean
+// square.
+func (m *scalePrior) choose(P int, held HeldPrior, power float64) error {
+	if m.relative = m.family == FamilyDefault; m.relative {
+		m.family, m.prior = FamilyHyperbola, FamilyHyperbola.vague(1)
+	}
+	for range P {
+		m.unit = append(m.unit, 1)
+	}
+	m.held = m.family.held().with(held)
+	m.prior = m.family.begin(m.prior, m.held, 1/power)
+	return m.family.validate(m.prior)
+}
+
+// setUnits sets the units of a relative prior, given the logarithms x of the amplitudes at which
+// every kernel has an equal share of the function.
+func (m *scalePrior) setUnits(x []float64) {
+	if !m.relative {
+		return
+	}
+	for p := range m.unit {
+		m.unit[p] = special.Exp(-x[p]) / float64(len(m.unit))
+	}
 }
 
 // isKnown reports whether γ_p is known.
 func (m *scalePrior) isKnown(p int) bool { return m.known != nil && m.known[p] > 0 }
 
-// checkKnown reports known weights that are none, and fits that would learn no weight.
+// checkKnown reports known weights that are negative or not finite, and fits that would learn no
+// weight.
 func (m *scalePrior) checkKnown(P int) error {
 	if m.known == nil {
 		return nil
@@ -38,15 +66,15 @@ func (m *scalePrior) checkKnown(P int) error {
 // logPrior returns log p(log γ) but for a constant, at u = log γ in its unit, and
 // its slope in u: ω·u − ½(χ·e⁻ᵘ + φ·eᵘ), or zero where there is no prior.
 func (m *scalePrior) logPrior(u float64) (density, slope float64) {
-	if m.family == ARD {
+	if m.family == FamilyFlat {
 		return 0, 0
 	}
 	down, up := float64(m.prior.Chi*special.Exp(-u)), float64(m.prior.Phi*special.Exp(u))
 	return float64(m.prior.Omega*u) - float64(0.5*(down+up)), m.prior.Omega + float64(0.5*(down-up))
 }
 
-// learnPrior sets the prior of γ to that of maximum likelihood under the present
-// q(γ), and reports whether it has moved.
+// learnPrior sets the prior of γ to the one with the maximum likelihood under the present q(γ), and
+// reports whether it has moved.
 func (m *evidence) learnPrior() bool {
 	q, moments := m.scales()
 	old := m.prior
@@ -87,8 +115,8 @@ func learned[T any](m *scalePrior, all []T) (some []T) {
 //	s_p = E[f_pᵀK_p⁻¹f_p] = a_p²·αᵀK_pα + a_p·(N − a_p·tr RK_p),
 //	N − a_p·tr RK_p = Σ_{q≠p} a_q·tr RK_q + tr(R·S⁻¹),
 //
-// a sum of what is not negative but for rounding, which tells no less than 2⁻⁵²·N from 0. Its
-// mean is the present γ_p up to O(1/N).
+// a sum whose terms are not negative but for rounding, which hides sums below 2⁻⁵²·N. Its mean is
+// the present γ_p up to O(1/N).
 func (m *evidence) scales() (q []GIG, moments []gigMoments) {
 	for p, a := range m.weight {
 		rest := m.left

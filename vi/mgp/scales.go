@@ -13,7 +13,7 @@ import (
 // γ_p = r_p/E[f_pᵀK_p⁻¹f_p] if there is no prior.
 func (m *model) updateScales() error {
 	for p, s := range m.s {
-		if m.family == ARD {
+		if m.family == FamilyFlat {
 			g := m.rank[p] / s
 			m.moments[p] = gigMoments{mean: g, inv: 1 / g, log: special.Log(g)}
 			continue
@@ -70,7 +70,7 @@ func (m *model) updatePrior() {
 	if !m.learnPrior {
 		return
 	}
-	if m.held == m.family.held() && m.family == StudentT && !m.plain {
+	if m.held == m.family.held() && m.family == FamilyStudentT && !m.plain {
 		m.updateGammaPrior()
 		return
 	}

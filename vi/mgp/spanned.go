@@ -17,10 +17,10 @@ import (
 //
 //	K_p = Wᵀ·k_p·W
 //
-// with the kernels k_p, M×M, of the spanning samples. Linear kernels of D features have D such samples, or
-// D + 1 for features that are moved to another origin. W has the rank M. The fit is that of Fit but for
+// with the kernels k_p, M×M, of the spanning samples. Linear kernels of D features have D such samples, or D +
+// 1 for features that are moved to another origin. W has the rank M. The fit is the same as Fit makes but for
 // rounding, and a step costs M³ in place of N³. The posterior takes the kernels with the spanning samples
-// alone; leave-one-out predictions are of all N. There are no draws. Derived in docs/mgp.md, section 22.
+// alone; leave-one-out predictions are of all N. There are no draws. Derived in docs/theory/mgp.md, section 22.
 func (e Evidence) FitSpanned(ctx context.Context, k vi.Kernels, weights la.Matrix[float64], y []float64) (*Fit, error) {
 	if ctx == nil || k == nil {
 		return e.Fit(ctx, k, y) // which says so
@@ -60,8 +60,8 @@ func (e Evidence) FitSpanned(ctx context.Context, k vi.Kernels, weights la.Matri
 }
 
 // spanned is the data in the coordinates of an orthonormal basis Q, M×N, of the rows of W: W = CQ and
-// K_p = Qᵀ(Cᵀk_pC)Q. The evidence is that of M samples with the kernels Cᵀk_pC and the targets Qy, and
-// of N − M more whose targets are noise alone.
+// K_p = Qᵀ(Cᵀk_pC)Q. The evidence is the evidence of M samples with the kernels Cᵀk_pC and the targets
+// Qy, times the density of N − M further targets that are noise alone.
 type spanned struct {
 	ws       *la.Workspace
 	original []la.Matrix[float64] // k_p
@@ -119,8 +119,8 @@ func clearUpper(m la.Matrix[float64]) {
 	}
 }
 
-// posterior returns p, of the M samples of the basis, as that of the spanning samples: these with
-// α = C·α_Q and noise of the covariance σ²(CCᵀ)⁻¹.
+// posterior turns p, the posterior of the M samples of the basis, into the posterior of the
+// spanning samples, with α = C·α_Q and noise of the covariance σ²(CCᵀ)⁻¹.
 func (s *spanned) posterior(p *Posterior) (*Posterior, error) {
 	state := p.s
 	M := len(s.targets)

@@ -52,8 +52,8 @@ func TestFitSpannedIsFit(t *testing.T) {
 	M, N := weights.Rows, weights.Cols
 	for name, e := range map[string]Evidence{
 		"default":       {},
-		"prior learned": {Family: StudentT},
-		"ARD":           {Family: ARD},
+		"prior learned": {Family: FamilyStudentT},
+		"ARD":           {Family: FamilyFlat},
 		"known weights": {Known: []float64{0, 2, 0, 0.5}},
 		"few steps":     {Ascent: vi.Ascent{MaxSweeps: 2}},
 		"from a start":  {Start: &EvidenceStart{Gamma: []float64{1, 2, 3, 4}, Noise: 0.5}},
@@ -99,7 +99,7 @@ func TestFitSpannedIsFit(t *testing.T) {
 	}
 }
 
-// The gradient of the evidence is that of its values, samples beyond the span included.
+// The gradient of the evidence agrees with finite differences, samples beyond the span included.
 func TestSpannedGradient(t *testing.T) {
 	some, weights, _, y := spannedProblem(t, 60)
 	s, err := newSpanned(&la.Workspace{Workers: 1}, some, weights, y)

@@ -50,7 +50,8 @@ func (m *model) Jittered() float64 { return m.shake.jitter }
 func (m *model) Observations() float64 { return float64(m.N) }
 
 // Snapshot names the state of a fit for a [vi.Journal]: everything that an update reads before
-// another one of the same sweep has written it, and what tells other data and settings.
+// another one of the same sweep has written it, and the numbers by which it recognises other data
+// and settings.
 func (m *model) Snapshot(s *work.Snapshot) {
 	s.Same(m.y...)
 	s.Same(m.identity...)
@@ -102,7 +103,7 @@ func (m *model) Bound() float64 {
 	sum -= float64(0.5 * (float64(N*special.Log(m.tau0)) + m.logDet))                         // f | γ and the entropy of q(f)
 	for p, v := range m.moments {
 		sum += float64(0.5 * (float64(m.rank[p]*(1+v.log-special.Log(m.gamma0[p]))) - float64(v.mean*m.s[p])))
-		if m.family != ARD {
+		if m.family != FamilyFlat {
 			sum += m.q[p].bound(v, m.prior)
 		}
 	}

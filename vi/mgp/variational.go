@@ -42,11 +42,10 @@ func (s *sites) ascend(t []float64, tol float64) (bound float64, err error) {
 // under the present posterior, with its derivatives by the means, and minus twice
 // those by the variances.
 //
-// The sites that the posterior asks for are as often too far as too near: in some
-// directions the error of the whole step is that before it the other way round, or more,
-// in others most of it is left. What the last steps asked for tells both (see
-// [work.Mixing]). After two in a row below the highest bound, by more than rounding, a short
-// step is made from there.
+// The sites that the posterior asks for are as often too far as too near: in some directions a
+// whole step turns the error around, or makes it larger, in others it leaves most of the error.
+// [work.Mixing] finds both kinds of directions from what the last steps asked for. After two in a
+// row below the highest bound, by more than rounding, a short step is made from there.
 func (s *sites) climb(tol float64, expect func(slope, curvature []float64) (float64, error)) (bound float64, err error) {
 	var mixing work.Mixing
 	v := make([]float64, 8*s.N)
@@ -137,7 +136,7 @@ type expected struct {
 // from the line and more than 45° above or below the positive half of it. Where they are far in
 // units of the deviation, the nodes are equally spaced; elsewhere z = 2·sinh u has equally
 // spaced u, and the zeros are .78 or more from the line of u, however large the deviation.
-// Derived in docs/mgp.md, section 15.
+// Derived in docs/theory/mgp.md, section 15.
 func expectLikelihood(label, mean, variance float64) expected {
 	const (
 		zeros   = 2.8  // their distance from the real line

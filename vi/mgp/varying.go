@@ -27,11 +27,11 @@ import (
 //
 //	λ_n = ½·(r_n·α_n² + 1 − r_n·R_nn),   ν_n = λ_n − ½ + λ_n·(m_n − μ),
 //
-// with α and R those of f; they are found as those of labels are, and L is climbed in
-// log a_p, log b_p, μ and the kernels' parameters by exact gradients.
+// with α and R of f. The sites are found in the way of the sites of labels, and L is climbed in log
+// a_p, log b_p, μ and the kernels' parameters by exact gradients.
 //
 // Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic Gaussian
-// process regression", ICML 2011; docs/varying-noise.md derives what is computed.
+// process regression", ICML 2011; docs/theory/varying-noise.md derives what is computed.
 
 // NoiseProcess is the approximate posterior of the logarithm of a noise variance
 // that varies: Level, and a sum of Gaussian processes with the kernels of the function.
@@ -66,25 +66,25 @@ func (p *NoiseProcess) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Pre
 	return h.Mean, h.Function, nil
 }
 
-// Widen sets the variances of targets in a prediction of the function, made from the
-// same kernels, to those of the function and this noise.
+// Widen sets the variances of targets in a prediction of the function, made from the same kernels,
+// to the variances of the function plus this noise.
 func (p *NoiseProcess) Widen(out *Prediction, k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) error {
 	mean, variance, err := p.Predict(k, self, opt)
 	if err != nil {
 		return err
 	}
 	for i, v := range out.Function {
-		out.Variance[i] = v + MeanNoise(mean[i], variance[i])
+		out.Variance[i] = v + meanNoise(mean[i], variance[i])
 	}
 	return nil
 }
 
-// PredictOne is [Posterior.PredictOne] of the function f with this noise: k and self
-// are the composite kernels of f, noiseK and noiseSelf those of the noise, with its
-// own scales. Both k and noiseK are overwritten.
+// PredictOne is [Posterior.PredictOne] of the function f with this noise: k and self are the
+// composite kernels of f, noiseK and noiseSelf the composite kernels of the noise, with its own
+// scales. Both k and noiseK are overwritten.
 func (p *NoiseProcess) PredictOne(f *Posterior, k []float64, self float64, noiseK []float64, noiseSelf float64) vi.Certified {
 	mean := p.Level + la.Dot(noiseK, p.About.s.Alpha)
-	noise := MeanNoise(mean, p.About.functionVariance(noiseK, noiseSelf))
+	noise := meanNoise(mean, p.About.functionVariance(noiseK, noiseSelf))
 	c := vi.Certified{Mean: la.Dot(k, f.s.Alpha)}
 	c.Variance = f.functionVariance(k, self) + noise
 	c.LeastSD = math.Sqrt(c.Variance)
@@ -96,16 +96,15 @@ func (p *NoiseProcess) PredictOne(f *Posterior, k []float64, self float64, noise
 const mostLogNoise = 40
 
 // MeanNoise returns E[exp(h)] of h with the given mean and variance, at most e⁴⁰.
-func MeanNoise(mean, variance float64) float64 {
+func meanNoise(mean, variance float64) float64 {
 	return special.Exp(min(mean+float64(0.5*variance), mostLogNoise))
 }
 
-// FitVarying fits to N targets given square kernels, with noise that varies. It starts
-// from Start, or from the fit with constant noise if there is none. The prior of γ of
-// both sums must be [Default]. LogEvidence is the lower bound. Errors are those of
-// Fit.
+// FitVarying fits to N targets given square kernels, with noise that varies. It starts from Start,
+// or from the fit with constant noise if Start is nil. The prior of γ of both sums must be
+// [FamilyDefault]. LogEvidence is the lower bound. It returns the same errors as Fit.
 func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*Fit, error) {
-	if e.Family != Default {
+	if e.Family != FamilyDefault {
 		return nil, fmt.Errorf("vi: noise that varies takes the default prior, and Family is %v", e.Family)
 	}
 	if e.Known != nil {
@@ -134,9 +133,9 @@ func (e Evidence) FitVarying(ctx context.Context, k vi.Kernels, y []float64) (*F
 	return fit, errors.Join(stop, err)
 }
 
-// varying is the objective. Its variables are log a_p, the kernels' parameters,
-// log b_p and μ. Both sums are kept as those of other fits are, h as if it were of
-// labels: a posterior made of sites.
+// varying is the objective. Its variables are log a_p, the kernels' parameters, log b_p and μ. f is
+// the state of a fit to targets, and h the state of a fit to labels, whose posterior is made of
+// sites.
 type varying struct {
 	f, h *evidence
 	keep bool // log a_p and the kernels' parameters stay
@@ -194,15 +193,15 @@ func (m *varying) snapshot(s *work.Snapshot) {
 	m.h.snapshot(s)
 }
 
-// begin sets the sites to those of constant noise.
+// begin sets the sites that constant noise has.
 func (m *varying) begin() {
 	for n := range m.h.sites.prec {
 		m.h.sites.prec[n], m.h.sites.nu[n] = 0.5, 0
 	}
 }
 
-// functions finds q(f) and q(h) at x and returns the bound. The lower triangles of
-// the factors are then those of K + diag(r) and of the sites' B.
+// functions finds q(f) and q(h) at x and returns the bound. The lower triangles then hold the
+// Cholesky factors of K + diag(r) and of the sites' B.
 func (m *varying) functions(x []float64) (float64, error) {
 	f, h, P := m.f, m.h, m.f.P
 	noise := x[P+len(f.mean):]
@@ -308,7 +307,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 	for n, r := range m.variance {
 		v := f.y[n] - float64(r*f.alpha[n])
 		square += float64(v * v)
-		noise += MeanNoise(m.level+h.sites.mean[n], h.sites.variance[n]) / float64(f.N)
+		noise += meanNoise(m.level+h.sites.mean[n], h.sites.variance[n]) / float64(f.N)
 	}
 	fit.Collapsed = square < 1e-3*noise*float64(f.N)
 	function := State{Family: f.family, Prior: f.prior, Tau: 1 / noise, Alpha: slices.Clone(f.alpha), Factor: f.factor.Clone()}
@@ -342,10 +341,10 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 
 // leaveOneOut returns the prediction of every sample from all others, given R of both
 // sums. Without sample n f has the mean y_n − α_n/R_nn and the variance 1/R_nn − r_n,
-// whatever its own noise is, and h at n the variance of the cavity, q(h) without its
-// site. The mean of the cavity still knows sample n from its neighbours: their sites
-// are those of residuals from a function that has seen it. One step of all their sites,
-// to those of the function that has not, moves it by
+// whatever its own noise is, and h at n the variance of the cavity, q(h) without its site. The mean
+// of the cavity still knows sample n from its neighbours: their sites follow from the residuals of
+// a function that has seen sample n. One step of all their sites, to the sites for the function
+// that has not seen it, moves the mean by
 //
 //	Σ_j V₋_nj·(λ₋_j − λ_j),   V₋_nj = −(R_h)_nj/(λ_n·λ_j·(1 − λ_n·V_nn)).
 func (m *varying) leaveOneOut() *LeaveOneOut {
@@ -367,7 +366,7 @@ func (m *varying) leaveOneOut() *LeaveOneOut {
 		miss := a / own
 		function := max(0, 1-float64(r*own)) / own
 		out.Mean = append(out.Mean, f.y[n]-miss)
-		out.Variance = append(out.Variance, function+MeanNoise(mean, variance))
+		out.Variance = append(out.Variance, function+meanNoise(mean, variance))
 		out.LogProbability = append(out.LogProbability, logDensity(miss, function, mean, variance))
 	}
 	return out

@@ -238,7 +238,7 @@ func TestVaryingLeaveOneOut(t *testing.T) {
 		mean, variance, err := without.Noise.Predict(cross, unevenSelf(1), vi.PredictOptions{})
 		require.NoError(t, err)
 		want := logDensity(y[n]-f.Mean[0], f.Function[0], mean[0], variance[0])
-		sd := math.Sqrt(f.Function[0] + MeanNoise(mean[0], variance[0]))
+		sd := math.Sqrt(f.Function[0] + meanNoise(mean[0], variance[0]))
 		assert.InDelta(t, f.Mean[0], fit.LeaveOneOut.Mean[n], 0.2*sd, "sample %d", n)
 		assert.InEpsilon(t, sd, math.Sqrt(fit.LeaveOneOut.Variance[n]), 0.25, "sample %d", n)
 		gap += (fit.LeaveOneOut.LogProbability[n] - want) / float64(len(x))

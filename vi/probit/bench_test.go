@@ -18,14 +18,14 @@ func BenchmarkProbitFit(b *testing.B) {
 		p    Model
 	}{
 		{"FixSum", Model{}},
-		{"WSum", Model{Rule: WSum}},
-		{"WSum-meanfield", Model{Rule: WSum, Update: MeanField}},
-		{"Bin", Model{Rule: Bin, NotEmpty: true}},
-		{"Bin-meanfield", Model{Rule: Bin, NotEmpty: true, Update: MeanField}},
-		{"Bin-structured", Model{Rule: Bin, NotEmpty: true, Update: Structured}},
-		{"FixProd", Model{Rule: FixProd}},
-		{"WProd", Model{Rule: WProd}},
-		{"WProd-meanfield", Model{Rule: WProd, Update: MeanField}},
+		{"WSum", Model{Rule: RuleWSum}},
+		{"WSum-meanfield", Model{Rule: RuleWSum, Update: WeightUpdateMeanField}},
+		{"Bin", Model{Rule: RuleBin, NotEmpty: true}},
+		{"Bin-meanfield", Model{Rule: RuleBin, NotEmpty: true, Update: WeightUpdateMeanField}},
+		{"Bin-structured", Model{Rule: RuleBin, NotEmpty: true, Update: WeightUpdateStructured}},
+		{"FixProd", Model{Rule: RuleFixProd}},
+		{"WProd", Model{Rule: RuleWProd}},
+		{"WProd-meanfield", Model{Rule: RuleWProd, Update: WeightUpdateMeanField}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			c.p.Ascent = vi.Ascent{Tolerance: -1, MaxSweeps: 50}
@@ -39,7 +39,7 @@ func BenchmarkProbitFit(b *testing.B) {
 
 func BenchmarkProbitSweep(b *testing.B) {
 	k, _, labels, _ := probitProblem(b, 200, 10, 4, 0, 1)
-	m, err := Model{Rule: WSum}.model(k, labels)
+	m, err := Model{Rule: RuleWSum}.model(k, labels)
 	require.NoError(b, err)
 	for range 20 {
 		require.NoError(b, m.Sweep(nil))

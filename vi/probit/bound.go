@@ -42,7 +42,7 @@ func (m *model) Bound() float64 {
 //
 //	Γ(τ+½)/(Γ(τ)·√(2πν))·(1 + w²/2ν)^−(τ+½),
 //
-// where 1 + w²/2ν is the rate of q(α), ν + ½w², over that of the prior.
+// where 1 + w²/2ν is the rate of q(α), ν + ½w², over the rate ν of the prior.
 func (m *model) logJoint() float64 {
 	var sum float64
 	for _, z := range m.logZ {

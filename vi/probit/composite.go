@@ -17,35 +17,35 @@ type Rule int
 
 // The rules.
 const (
-	FixSum  Rule = iota // Σ β_p·K_p, β given, 1 unless told otherwise
-	WSum                // Σ β_p·K_p, β on the simplex, with a Dirichlet prior
-	Bin                 // Σ β_p·K_p, β_p 0 or 1
-	FixProd             // Π K_p^β_p element by element, β given, 1 unless told otherwise
-	WProd               // Π K_p^β_p element by element, β_p > 0 with gamma priors
+	RuleFixSum  Rule = iota // Σ β_p·K_p, β given, 1 unless told otherwise
+	RuleWSum                // Σ β_p·K_p, β on the simplex, with a Dirichlet prior
+	RuleBin                 // Σ β_p·K_p, β_p 0 or 1
+	RuleFixProd             // Π K_p^β_p element by element, β given, 1 unless told otherwise
+	RuleWProd               // Π K_p^β_p element by element, β_p > 0 with gamma priors
 )
 
 // String returns the rule's name.
 func (r Rule) String() string {
 	switch r {
-	case FixSum:
+	case RuleFixSum:
 		return "FixSum"
-	case WSum:
+	case RuleWSum:
 		return "WSum"
-	case Bin:
+	case RuleBin:
 		return "Bin"
-	case FixProd:
+	case RuleFixProd:
 		return "FixProd"
-	case WProd:
+	case RuleWProd:
 		return "WProd"
 	}
 	return fmt.Sprintf("Rule(%d)", int(r))
 }
 
 // Learned reports whether the rule's weights are inferred.
-func (r Rule) Learned() bool { return r == WSum || r == Bin || r == WProd }
+func (r Rule) Learned() bool { return r == RuleWSum || r == RuleBin || r == RuleWProd }
 
 // product reports whether kernels are multiplied.
-func (r Rule) product() bool { return r == FixProd || r == WProd }
+func (r Rule) product() bool { return r == RuleFixProd || r == RuleWProd }
 
 // Composite makes composite kernels of the base kernels given. It is safe for
 // concurrent use with different workspaces.
@@ -69,7 +69,7 @@ func NewComposite(rule Rule, k vi.Kernels) (*Composite, error) {
 	if err := vi.RefuseCompressed(k); err != nil {
 		return nil, err
 	}
-	if rule < FixSum || rule > WProd {
+	if rule < RuleFixSum || rule > RuleWProd {
 		return nil, fmt.Errorf("vi: %v is not a combination rule", rule)
 	}
 	c := &Composite{rule: rule, k: k}
@@ -90,7 +90,7 @@ func NewComposite(rule Rule, k vi.Kernels) (*Composite, error) {
 		for d := range D {
 			for i, v := range l.Row(d) {
 				if v < 0 {
-					return nil, fmt.Errorf("vi: kernel %d: entry (%d, %d) is %g: products need entries that are not negative", p, d, i, v)
+					return nil, vi.NewKernelError(p, "entry (%d, %d) is %g: products need entries that are not negative", d, i, v)
 				}
 			}
 		}
@@ -101,17 +101,17 @@ func NewComposite(rule Rule, k vi.Kernels) (*Composite, error) {
 }
 
 // Bounded returns an error if an entry of a base kernel is above 1 and its exponent
-// is learned: the prior of [WProd] allows exponents of any size, under which such
+// is learned: the prior of [RuleWProd] allows exponents of any size, under which such
 // entries overflow, while those from 0 to 1 go to 0 at worst.
 func (c *Composite) Bounded() error {
-	if c.rule != WProd {
+	if c.rule != RuleWProd {
 		return nil
 	}
 	for p, l := range c.logs {
 		for d := range l.Rows {
 			for i, v := range l.Row(d) {
 				if v > 1e-9 {
-					return fmt.Errorf("vi: kernel %d: entry (%d, %d) is %.6g: WProd needs entries of at most 1, as of kernels with unit diagonals", p, d, i, special.Exp(v))
+					return vi.NewKernelError(p, "entry (%d, %d) is %.6g: WProd needs entries of at most 1, as of kernels with unit diagonals", d, i, special.Exp(v))
 				}
 			}
 		}
@@ -119,7 +119,7 @@ func (c *Composite) Bounded() error {
 	return nil
 }
 
-// renew replaces base kernel p, of which products keep logarithms.
+// renew replaces base kernel p. Products keep the logarithms of its entries.
 func (c *Composite) renew(p int, k la.Matrix[float64]) {
 	if !c.rule.product() {
 		return

@@ -9,21 +9,21 @@
 // 1, and the label is the class whose y is the largest. The prior of β is a Dirichlet
 // distribution for weighted sums, independent switches for Bin, and gamma distributions
 // for exponents of products; parameters of the kernels themselves may have gamma priors
-// too, see [ParametricKernels].
+// too, see [vi.ParametricKernels].
 //
 // # Factorisation and order of the updates
 //
 // The posterior is approximated by q(W)q(Y)q(α)q(β), and factors of the hyperparameters
-// of β; with [Structured] by q(W | β)q(β) in place of two factors. q(w_c) is Gaussian,
+// of β; with [WeightUpdateStructured] by q(W | β)q(β) in place of two factors. q(w_c) is Gaussian,
 // q(y_n) Gaussian on the cone of its label. The order is W, Y, α, β with its
 // hyperparameters, parameters of the kernels. Only some of the ways to learn β are
 // steps of coordinate ascent: see [WeightUpdate].
 //
 // # Source
 //
-// T. Damoulas and M. Girolami, "Combining information with a Bayesian multi-class
-// multi-kernel pattern recognition machine". docs/probit.md has what the paper leaves to
-// its references and where this follows it corrected.
+// T. Damoulas and M. Girolami, "Combining information with a Bayesian multi-class multi-kernel
+// pattern recognition machine". docs/theory/probit.md derives what the paper leaves to its
+// references, and says where this package departs from the paper.
 //
 // # Files
 //
@@ -34,7 +34,7 @@
 //	regressors.go   q(W); turns.go: sums over classes in their order
 //	auxiliary.go    q(Y)
 //	precisions.go   q(α) and its prior
-//	bound.go        the bound, and the density of which MAP finds the mode
+//	bound.go        the bound, and the density whose mode MAP finds
 //	pruning.go      regressors taken out
 //	composite.go    Rule and Composite: one kernel of many
 //	kernel.go       E[K] and what follows from it in a fit

@@ -15,9 +15,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// featureProblem draws three blocks of 2, 4 and 3 features, the first of which tells
-// three classes apart. It returns them stacked, as kernels padded with zeros, and as
-// they are.
+// featureProblem draws three blocks of 2, 4 and 3 features. The first block separates three
+// classes. It returns them stacked, as kernels padded with zeros, and as plain blocks.
 func featureProblem(src *rand.Rand, N int) (*vi.Stacked, *vi.Dense, []la.Matrix[float64], []int) {
 	rows := []int{2, 4, 3}
 	var blocks []la.Matrix[float64]
@@ -45,15 +44,14 @@ func featureProblem(src *rand.Rand, N int) (*vi.Stacked, *vi.Dense, []la.Matrix[
 	return testkit.Must(vi.NewStacked(blocks...)), testkit.Must(vi.NewDense(padded...)), blocks, labels
 }
 
-// Blocks of different lengths are weighted as kernels are: with their zeros the
-// rules for kernels must give the same. A is that of the stacked expansions,
-// Σ_n f_pᵀ(Σ_c W_pᵀW_q + V_pq)f_q.
+// Blocks of different lengths are weighted as kernels are: with their zeros the rules for kernels
+// must give the same. A is computed from the stacked expansions, Σ_n f_pᵀ(Σ_c W_pᵀW_q + V_pq)f_q.
 func TestProbitWeighsBlocksOfFeatures(t *testing.T) {
 	k, padded, blocks, labels := featureProblem(rand.New(rand.NewPCG(5, 5)), 45)
 	later, _, _, truth := featureProblem(rand.New(rand.NewPCG(6, 6)), 45)
 	for _, p := range []Model{
-		{}, {Beta: []float64{1, 0.5, 2}}, {Rule: WSum}, {Rule: WSum, Update: MeanField}, {Rule: WSum, Search: Sampling, Samples: 100},
-		{Rule: Bin, NotEmpty: true}, {Rule: Bin, Update: MeanField}, {Rule: Bin, Update: Structured},
+		{}, {Beta: []float64{1, 0.5, 2}}, {Rule: RuleWSum}, {Rule: RuleWSum, Update: WeightUpdateMeanField}, {Rule: RuleWSum, Search: WeightSearchSampling, Samples: 100},
+		{Rule: RuleBin, NotEmpty: true}, {Rule: RuleBin, Update: WeightUpdateMeanField}, {Rule: RuleBin, Update: WeightUpdateStructured},
 	} {
 		t.Run(fmt.Sprint(p.Rule, p.Update, p.Search, p.Beta), func(t *testing.T) {
 			p.Workers = 2
@@ -84,7 +82,7 @@ func TestProbitWeighsBlocksOfFeatures(t *testing.T) {
 		})
 	}
 
-	m, err := Model{Rule: WSum, Update: MeanField}.model(k, labels)
+	m, err := Model{Rule: RuleWSum, Update: WeightUpdateMeanField}.model(k, labels)
 	require.NoError(t, err)
 	require.NoError(t, m.Sweep(nil))
 	require.NoError(t, m.updateW())
@@ -108,9 +106,9 @@ func TestProbitWeighsBlocksOfFeatures(t *testing.T) {
 			assert.InDelta(t, sum, q.a.At(p, r), 1e-10*math.Abs(sum)+1e-10, "A_%d%d", p, r)
 		}
 	}
-	_, err = NewComposite(WProd, k)
+	_, err = NewComposite(RuleWProd, k)
 	assert.EqualError(t, err, "vi: WProd of stacked features: products need base kernels of the same basis points")
-	fit, err := Model{Rule: WSum}.Fit(context.Background(), k, labels)
+	fit, err := Model{Rule: RuleWSum}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
 	assert.Equal(t, vi.Converged, fit.Record.Reason)
 }

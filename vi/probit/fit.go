@@ -18,7 +18,7 @@ type model struct {
 	k          vi.Kernels
 	C, P, D, N int
 	labels     []int
-	ridge      []float64 // N, nil if there is none
+	ridge      []float64 // N, nil without a ridge
 	update     WeightUpdate
 	published  bool
 	point      bool // the mode is sought
@@ -29,7 +29,7 @@ type model struct {
 	chunks  *work.Crew[*coneWorker]  // a task for chunkSize samples
 
 	beta    weights            // nil if they are fixed
-	theta   *parameters        // nil if there are none
+	theta   *parameters        // nil if the kernels have no parameters
 	mean    []float64          // P, E[β]
 	kernel  la.Matrix[float64] // D×N, E[K]
 	gram    la.Matrix[float64] // D×D, lower triangle of E[K·Kᵀ]
@@ -73,16 +73,14 @@ type model struct {
 // model checks the arguments and returns the initial state.
 func (p Model) model(k vi.Kernels, labels []int) (*model, error) { return p.build(k, labels, nil) }
 
-// build is model for kernels that depend on the parameters theta, nil if there are none.
+// build is model for kernels that depend on the parameters theta, nil if they have no parameters.
 func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, error) {
 	composite, err := NewComposite(p.Rule, k)
+	if err == nil && theta == nil {
+		err = composite.Bounded()
+	}
 	if err != nil {
 		return nil, err
-	}
-	if theta == nil {
-		if err := composite.Bounded(); err != nil {
-			return nil, err
-		}
 	}
 	P, D, N := k.Dims()
 	if len(labels) != N {
@@ -94,22 +92,16 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 	}
 	C := len(count)
 	priors, err := p.priors(C)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = p.check(D, N, theta != nil)
 	}
-	if err := p.check(D, N, theta != nil); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	m := p.room(composite, labels, C)
 	m.theta = theta
 	m.ridge = p.ridges(labels, count)
-	for c, prior := range priors {
-		m.alpha[c] = conjugate.NewGammas(prior, prior.Shape+0.5, D)
-		m.active[c] = sequence(D)
-	}
-	if p.LearnAlpha {
-		m.prior = []float64{priors[0].Shape, priors[0].Scale}
-	}
+	m.setPriors(priors, p.LearnAlpha)
 	if p.From != nil {
 		if err := p.From.fits(p.Rule, C, P, D, theta != nil); err != nil {
 			return nil, err
@@ -125,7 +117,7 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 		return nil, err
 	}
 	m.remember()
-	if m.monotone && !p.Plain && (p.MAP || p.Prune == 0) && p.Search != Sampling && p.Update != Structured && theta == nil {
+	if p.accelerates(m) {
 		m.accelerate()
 	}
 	if p.Ascent.Journal != nil {
@@ -133,6 +125,23 @@ func (p Model) build(k vi.Kernels, labels []int, theta *parameters) (*model, err
 	}
 	m.setUpdates(p)
 	return m, nil
+}
+
+// setPriors puts q(α) of every class at its prior, with all regressors in the model.
+func (m *model) setPriors(priors []vi.Gamma, learn bool) {
+	for c, prior := range priors {
+		m.alpha[c] = conjugate.NewGammas(prior, prior.Shape+0.5, m.D)
+		m.active[c] = sequence(m.D)
+	}
+	if learn {
+		m.prior = []float64{priors[0].Shape, priors[0].Scale}
+	}
+}
+
+// accelerates reports whether sweeps begin from extrapolated means.
+func (p Model) accelerates(m *model) bool {
+	return m.monotone && !p.Plain && (p.MAP || p.Prune == 0) &&
+		p.Search != WeightSearchSampling && p.Update != WeightUpdateStructured && m.theta == nil
 }
 
 // check reports settings that are out of range or do not go together, for D×N kernels.
@@ -146,9 +155,9 @@ func (p Model) check(D, N int, parametric bool) error {
 		return fmt.Errorf("vi: Prune is %g", p.Prune)
 	case p.LearnAlpha && (p.ClassAlpha != nil || p.MAP || p.Published):
 		return errors.New("vi: LearnAlpha: not with ClassAlpha, MAP or Published")
-	case p.MAP && (p.Rule == Bin || p.Rule == WProd):
+	case p.MAP && (p.Rule == RuleBin || p.Rule == RuleWProd):
 		return fmt.Errorf("vi: MAP: %v: FixSum, FixProd or WSum is needed", p.Rule)
-	case p.MAP && (p.Update != PlugIn || p.Search != Mode || parametric):
+	case p.MAP && (p.Update != WeightUpdatePlugIn || p.Search != WeightSearchMode || parametric):
 		return errors.New("vi: MAP: not with Update, Search or parameters of kernels")
 	}
 	return nil
@@ -174,7 +183,7 @@ func (p Model) room(composite *Composite, labels []int, C int) *model {
 		f: la.NewMatrix[float64](C, N), response: la.NewMatrix[float64](C, D),
 		spread: make([]float64, C), shake: make([]float64, C), jitter: make([]float64, C),
 		alpha: make([]conjugate.Gammas, C), active: make([][]int, C), keptActive: make([][]int, C),
-		monotone: p.MAP || !p.Published && (!p.Rule.Learned() || p.Update != PlugIn),
+		monotone: p.MAP || !p.Published && (!p.Rule.Learned() || p.Update != WeightUpdatePlugIn),
 	}
 	m.chunks.Stop = &m.Stop
 	m.weightTask, m.coneOf = m.updateClass, m.updateChunk
@@ -231,7 +240,7 @@ func (m *model) setUpdates(p Model) {
 		return
 	}
 	beta := func() error { return m.beta.update(m) }
-	if p.Update == Structured {
+	if p.Update == WeightUpdateStructured {
 		m.updates[0] = work.Update{Name: "W, β", Step: beta}
 	} else {
 		m.updates = append(m.updates, work.Update{Name: "β", Step: beta})

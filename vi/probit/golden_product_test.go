@@ -5,8 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/bmkl/bmkl/internal/golden"
 )
 
 func checkPowers(t *testing.T, at func(string) string, b weights, s probitState, tol float64) {
@@ -30,29 +28,30 @@ func givePowers(t *testing.T, b weights, given *probitProposals) {
 	q.fixed = true
 }
 
-func goldenPowers(t *testing.T, d probitData, update WeightUpdate, W, Y golden.Mat, setV func(*model), b golden.Mat, prop, epi, echi golden.Vec, check func(*importance)) {
-	m := goldenState(t, Model{Rule: WProd, Search: Sampling, Update: update}, d, W, Y)
-	setV(m)
+// testProduct compares the weights of a product.
+func (g *importanceCase) testProduct(t *testing.T, update WeightUpdate) {
+	m := g.state(t, Model{Rule: RuleWProd, Search: WeightSearchSampling, Update: update})
 	q := m.beta.(*powers)
-	q.sample.give(b, prop)
-	copy(q.priors.pi, epi)
-	copy(q.priors.chi, echi)
+	q.sample.give(g.Product.B, g.Product.BProp)
+	copy(q.priors.pi, g.Product.Epi)
+	copy(q.priors.chi, g.Product.Echi)
 	require.NoError(t, q.solve(m))
-	check(q.sample)
+	moments(update, g.Product.Exact, g.Product.Plugin).check(t, "product", q.sample)
 }
 
-func goldenPowerPriors(t *testing.T, elogb, elogchi golden.Vec, kappa float64, epi, elgamma, elogq, cepi, ceb golden.Vec, xi float64, shape, rate golden.Vec) {
-	p := newPowerPriors(kappa, xi, len(elogb))
-	for s := range elogb {
-		p.solvePi(s, elogchi[s]+elogb[s]-kappa, elogb[s])
+// testPowerPriors compares q(π) and q(χ) of a product.
+func (g *importanceCase) testPowerPriors(t *testing.T) {
+	p := newPowerPriors(g.Pi.Kappa, g.Chi.Xi, len(g.Pi.Elogb))
+	for s, b := range g.Pi.Elogb {
+		p.solvePi(s, g.Pi.Elogchi[s]+b-g.Pi.Kappa, b)
 	}
-	near(t, "E[π]", epi, p.pi, probitWeights)
-	near(t, "E[log Γ(π)]", elgamma, p.lgammaPi, probitWeights)
-	near(t, "E[log q(π)]", elogq, p.logQ, probitWeights)
-	copy(p.pi, cepi)
-	p.update(ceb, elogb)
-	assert.InDeltaSlice(t, shape, p.shape, probitWeights)
-	for s, r := range rate {
+	near(t, "E[π]", g.Pi.Epi, p.pi, probitWeights)
+	near(t, "E[log Γ(π)]", g.Pi.ElgammaPi, p.lgammaPi, probitWeights)
+	near(t, "E[log q(π)]", g.Pi.ElogQ, p.logQ, probitWeights)
+	copy(p.pi, g.Chi.Epi)
+	p.update(g.Chi.Eb, g.Pi.Elogb)
+	assert.InDeltaSlice(t, g.Chi.Shape, p.shape, probitWeights)
+	for s, r := range g.Chi.Rate {
 		assert.InDelta(t, 1/r, p.scale[s], probitWeights)
 	}
 }

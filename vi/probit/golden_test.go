@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -122,10 +122,10 @@ func goldenFile(t *testing.T, path string, data []byte) {
 		var r probitRunFile
 		require.NoError(t, json.Unmarshal(data, &r))
 		k, star := d.K, d.Kstar
-		p := Model{Rule: FixSum, Beta: r.Beta}
+		p := Model{Rule: RuleFixSum, Beta: r.Beta}
 		switch name {
 		case "vb_fixprod":
-			p.Rule = FixProd
+			p.Rule = RuleFixProd
 		case "vb_ridge":
 			count := map[int]float64{}
 			for _, c := range d.T {
@@ -151,14 +151,14 @@ func goldenFile(t *testing.T, path string, data []byte) {
 			Runs  []probitRunFile
 		}
 		require.NoError(t, json.Unmarshal(data, &f))
-		update := MeanField
+		update := WeightUpdateMeanField
 		if name == "vb_binary_structured" {
-			update = Structured
+			update = WeightUpdateStructured
 		}
 		k, star := binaryKernels(d.K, f.Scale), binaryKernels(d.Kstar, f.Scale)
 		for _, r := range f.Runs {
 			t.Run(fmt.Sprint("empty=", r.AllowEmpty), func(t *testing.T) {
-				p := Model{Rule: Bin, Beta: r.Beta0, On: r.Sigma, NotEmpty: !r.AllowEmpty, Update: update}
+				p := Model{Rule: RuleBin, Beta: r.Beta0, On: r.Sigma, NotEmpty: !r.AllowEmpty, Update: update}
 				goldenProbitRun(t, p, r, k, star, d.T, probitRun, nil)
 			})
 		}
@@ -172,13 +172,13 @@ func goldenFile(t *testing.T, path string, data []byte) {
 		for _, r := range f.Runs {
 			t.Run(r.Name, func(t *testing.T) {
 				r.Tau, r.Nu = f.Tau, f.Nu
-				p := Model{Rule: WSum, Beta: r.Beta0, Search: Sampling, Samples: len(f.Proposals.B), Rho: vi.Gamma{Shape: f.Mu, Scale: 1 / f.Lam}}
+				p := Model{Rule: RuleWSum, Beta: r.Beta0, Search: WeightSearchSampling, Samples: len(f.Proposals.B), Rho: vi.Gamma{Shape: f.Mu, Scale: 1 / f.Lam}}
 				tol := probitRun
 				if name == "vb_product_is" {
-					p.Rule, p.Kappa, p.Xi, tol = WProd, f.Kappa, f.Xi, probitProduct
+					p.Rule, p.Kappa, p.Xi, tol = RuleWProd, f.Kappa, f.Xi, probitProduct
 				}
 				if *r.Options.ExactWeights {
-					p.Update = MeanField
+					p.Update = WeightUpdateMeanField
 				}
 				goldenProbitRun(t, p, r, d.K, d.Kstar, d.T, tol, &f.Proposals)
 			})
@@ -416,163 +416,198 @@ func goldenState(t *testing.T, p Model, d probitData, W, Y golden.Mat) *model {
 	return m
 }
 
+// importanceMoments are the golden log weights of a sample and what follows from them.
+type importanceMoments struct {
+	A                         golden.Mat
+	B, Logw, W, Eb, Elogb     golden.Vec
+	Ebb                       golden.Mat
+	LogNorm                   float64 `json:"log_norm"`
+	ElogQ, Ess                float64
+	Logp                      golden.Vec
+	Entropy                   float64
+	Erho, Etheta, Loglik      golden.Vec
+	Mu, Lam, Kappa, Xi        float64
+	R                         golden.Mat
+	RProp                     golden.Vec `json:"R_logprop"`
+	Epi, Echi, Elogchi, Shape golden.Vec
+	Rate                      golden.Vec
+	ElgammaPi                 golden.Vec `json:"E_lgamma_pi"`
+}
+
+// importanceCase is the golden file of importance samples: a state of the regressors, and for each
+// kind of weights the samples and their moments, with the covariances of W (exact) and without
+// (plug-in).
+type importanceCase struct {
+	data probitData
+
+	State struct {
+		W golden.Mat
+		V golden.Tensor
+		Y golden.Mat
+	}
+	Linear struct {
+		RhoBar        golden.Vec `json:"rho_bar"`
+		B             golden.Mat
+		BProp         golden.Vec `json:"B_logprop"`
+		Exact, Plugin importanceMoments
+	}
+	Rho    importanceMoments
+	Binary struct {
+		Sigma         golden.Vec
+		Exact, Plugin importanceMoments
+	}
+	Product struct {
+		B             golden.Mat
+		BProp         golden.Vec `json:"B_logprop"`
+		Epi, Echi     golden.Vec
+		Exact, Plugin importanceMoments
+	}
+	Pi struct {
+		Elogb, Elogchi, Epi golden.Vec
+		Kappa               float64
+		ElgammaPi           golden.Vec `json:"E_lgamma_pi"`
+		ElogQ               golden.Vec
+	}
+	Chi struct {
+		Epi, Eb, Shape, Rate golden.Vec
+		Xi                   float64
+	}
+	Theta struct {
+		Beta          golden.Vec
+		Omega, Phi    float64
+		Thetas        golden.Mat
+		Exact, Plugin importanceMoments
+	}
+}
+
+// goldenImportance compares importance samples of weights and parameters, and the exact posterior of
+// switches, with the golden values.
 func goldenImportance(t *testing.T, d probitData, data []byte) {
-	type weighted struct {
-		A                         golden.Mat
-		B, Logw, W, Eb, Elogb     golden.Vec
-		Ebb                       golden.Mat
-		LogNorm                   float64 `json:"log_norm"`
-		ElogQ, Ess                float64
-		Logp                      golden.Vec
-		Entropy                   float64
-		Erho, Etheta, Loglik      golden.Vec
-		Mu, Lam, Kappa, Xi        float64
-		R                         golden.Mat
-		RProp                     golden.Vec `json:"R_logprop"`
-		Epi, Echi, Elogchi, Shape golden.Vec
-		Rate                      golden.Vec
-		ElgammaPi                 golden.Vec `json:"E_lgamma_pi"`
+	g := &importanceCase{data: d}
+	require.NoError(t, json.Unmarshal(data, g))
+	for name, update := range map[string]WeightUpdate{"mean field": WeightUpdateMeanField, "plug-in": WeightUpdatePlugIn} {
+		t.Run(name, func(t *testing.T) {
+			t.Run("sum", func(t *testing.T) { g.testSum(t, update) })
+			t.Run("switches", func(t *testing.T) { g.testSwitches(t, update) })
+			t.Run("parameters", func(t *testing.T) { g.testParameters(t, update) })
+			t.Run("product", func(t *testing.T) { g.testProduct(t, update) })
+		})
 	}
-	var f struct {
-		State struct {
-			W golden.Mat
-			V golden.Tensor
-			Y golden.Mat
-		}
-		Linear struct {
-			RhoBar        golden.Vec `json:"rho_bar"`
-			B             golden.Mat
-			BProp         golden.Vec `json:"B_logprop"`
-			Exact, Plugin weighted
-		}
-		Rho    weighted
-		Binary struct {
-			Sigma         golden.Vec
-			Exact, Plugin weighted
-		}
-		Product struct {
-			B             golden.Mat
-			BProp         golden.Vec `json:"B_logprop"`
-			Epi, Echi     golden.Vec
-			Exact, Plugin weighted
-		}
-		Pi struct {
-			Elogb, Elogchi, Epi golden.Vec
-			Kappa               float64
-			ElgammaPi           golden.Vec `json:"E_lgamma_pi"`
-			ElogQ               golden.Vec
-		}
-		Chi struct {
-			Epi, Eb, Shape, Rate golden.Vec
-			Xi                   float64
-		}
-		Theta struct {
-			Beta          golden.Vec
-			Omega, Phi    float64
-			Thetas        golden.Mat
-			Exact, Plugin weighted
-		}
-	}
-	require.NoError(t, json.Unmarshal(data, &f))
-	setV := func(m *model) {
-		m.sum.Fill(0)
-		for _, v := range f.State.V {
-			for i, row := range v {
-				la.Axpy(1, row, m.sum.Row(i))
-			}
-		}
-	}
-	check := func(name string, want weighted, s *importance, logw golden.Vec) {
-		var top float64
-		for _, v := range want.Logw {
-			top = max(top, math.Abs(v))
-		}
-		assert.InDeltaSlice(t, want.Logw, logw, probitWeights*top, "%s: log weights", name)
-		near(t, name+" weights", want.W, s.weight, probitWeights)
-		near(t, name+" log norm", want.LogNorm, s.logNorm, probitWeights)
-		near(t, name+" E[log q]", want.ElogQ, s.meanLogQ, probitWeights)
-		near(t, name+" ESS", want.Ess, s.effective, probitWeights)
-		if want.Eb != nil {
-			near(t, name+" mean", want.Eb, s.mean, probitWeights)
-		}
-		if want.Elogb != nil && name != "rho" {
-			near(t, name+" mean log", want.Elogb, s.meanLog, probitWeights)
-		}
-	}
-	logWeights := func(s *importance) (out golden.Vec) {
-		for i, v := range s.target {
-			out = append(out, v-s.proposal[i])
-		}
-		return out
-	}
-	for _, update := range []WeightUpdate{MeanField, PlugIn} {
-		want := map[WeightUpdate][3]weighted{
-			MeanField: {f.Linear.Exact, f.Binary.Exact, f.Product.Exact},
-			PlugIn:    {f.Linear.Plugin, f.Binary.Plugin, f.Product.Plugin},
-		}[update]
-		m := goldenState(t, Model{Rule: WSum, Search: Sampling, Update: update}, d, f.State.W, f.State.Y)
-		setV(m)
-		s := m.beta.(*simplexSample)
-		s.beta.give(f.Linear.B, f.Linear.BProp)
-		copy(s.meanRho, f.Linear.RhoBar)
-		s.measure(m)
-		near(t, "A", want[0].A, s.a, probitWeights)
-		near(t, "b", want[0].B, s.b, probitWeights)
-		require.NoError(t, s.solve(nil))
-		check("linear", want[0], s.beta, logWeights(s.beta))
-		cov := golden.MatrixOf(want[0].Ebb)
-		for p, v := range want[0].Eb {
-			la.Axpy(-v, want[0].Eb, cov.Row(p))
-		}
-		near(t, "Cov β", cov, s.cov, probitWeights)
+	t.Run("hyperparameters of a product", g.testPowerPriors)
+}
 
-		s.prior = vi.Gamma{Shape: f.Rho.Mu, Scale: 1 / f.Rho.Lam}
-		s.rho.give(f.Rho.R, f.Rho.RProp)
-		copy(s.beta.meanLog, f.Rho.Elogb)
-		require.NoError(t, s.solveRho(nil))
-		check("rho", f.Rho, s.rho, logWeights(s.rho))
-		near(t, "E[ρ]", f.Rho.Erho, s.meanRho, probitWeights)
-
-		m = goldenState(t, Model{Rule: Bin, On: f.Binary.Sigma, Update: update}, d, f.State.W, f.State.Y)
-		setV(m)
-		b := m.beta.(*switches)
-		b.measure(m)
-		b.solve(m.mean)
-		var logs golden.Vec
-		for _, q := range b.prob {
-			logs = append(logs, math.Log(q))
-		}
-		near(t, "log q(β)", want[1].Logp, logs, probitWeights)
-		near(t, "E[β] of Bin", want[1].Eb, m.mean, probitWeights)
-		near(t, "entropy", want[1].Entropy, b.entropy, probitWeights)
-
-		k := thetaKernels{x: d.X}
-		th := Model{Beta: f.Theta.Beta, Update: update, Search: Sampling, Theta: vi.Gamma{Shape: f.Theta.Omega, Scale: 1 / f.Theta.Phi}, Start: &Start{Y: golden.MatrixOf(f.State.Y)}}
-		m, err := th.parametricModel(k, d.T)
-		require.NoError(t, err)
-		m.w.CopyFrom(golden.MatrixOf(f.State.W))
-		setV(m)
-		// Proposals from the prior, whose density the log weights leave out.
-		prior := make(golden.Vec, len(f.Theta.Thetas))
-		for i, theta := range f.Theta.Thetas {
-			for _, v := range theta {
-				prior[i] += logGammaDensity(math.Log(v), f.Theta.Omega, f.Theta.Phi)
-			}
-		}
-		m.theta.sample.give(f.Theta.Thetas, prior)
-		require.NoError(t, m.theta.weigh(m))
-		wantTheta := f.Theta.Exact
-		if update == PlugIn {
-			wantTheta = f.Theta.Plugin
-		}
-		check("theta", wantTheta, m.theta.sample, logWeights(m.theta.sample))
-		near(t, "E[θ]", wantTheta.Etheta, m.theta.sample.mean, probitWeights)
-
-		goldenPowers(t, d, update, f.State.W, f.State.Y, setV, f.Product.B, f.Product.BProp, f.Product.Epi, f.Product.Echi,
-			func(s *importance) { check("product", want[2], s, logWeights(s)) })
+// moments returns the moments that the update computes.
+func moments(update WeightUpdate, exact, plugIn importanceMoments) importanceMoments {
+	if update == WeightUpdatePlugIn {
+		return plugIn
 	}
-	goldenPowerPriors(t, f.Pi.Elogb, f.Pi.Elogchi, f.Pi.Kappa, f.Pi.Epi, f.Pi.ElgammaPi, f.Pi.ElogQ,
-		f.Chi.Epi, f.Chi.Eb, f.Chi.Xi, f.Chi.Shape, f.Chi.Rate)
+	return exact
+}
+
+// state returns a model in the golden state, with the sum of the covariances of W.
+func (g *importanceCase) state(t *testing.T, p Model) *model {
+	m := goldenState(t, p, g.data, g.State.W, g.State.Y)
+	g.setV(m)
+	return m
+}
+
+// setV gives a model the golden covariances of W.
+func (g *importanceCase) setV(m *model) {
+	m.sum.Fill(0)
+	for _, v := range g.State.V {
+		for i, row := range v {
+			la.Axpy(1, row, m.sum.Row(i))
+		}
+	}
+}
+
+// check compares a sample's weights and moments.
+func (want importanceMoments) check(t *testing.T, name string, s *importance) {
+	t.Helper()
+	var top float64
+	for _, v := range want.Logw {
+		top = max(top, math.Abs(v))
+	}
+	var logw golden.Vec
+	for i, v := range s.target {
+		logw = append(logw, v-s.proposal[i])
+	}
+	assert.InDeltaSlice(t, want.Logw, logw, probitWeights*top, "%s: log weights", name)
+	near(t, name+" weights", want.W, s.weight, probitWeights)
+	near(t, name+" log norm", want.LogNorm, s.logNorm, probitWeights)
+	near(t, name+" E[log q]", want.ElogQ, s.meanLogQ, probitWeights)
+	near(t, name+" ESS", want.Ess, s.effective, probitWeights)
+	if want.Eb != nil {
+		near(t, name+" mean", want.Eb, s.mean, probitWeights)
+	}
+	if want.Elogb != nil && name != "rho" {
+		near(t, name+" mean log", want.Elogb, s.meanLog, probitWeights)
+	}
+}
+
+// testSum compares weights on the simplex, and then ρ given their mean logarithms.
+func (g *importanceCase) testSum(t *testing.T, update WeightUpdate) {
+	want := moments(update, g.Linear.Exact, g.Linear.Plugin)
+	m := g.state(t, Model{Rule: RuleWSum, Search: WeightSearchSampling, Update: update})
+	s := m.beta.(*simplexSample)
+	s.beta.give(g.Linear.B, g.Linear.BProp)
+	copy(s.meanRho, g.Linear.RhoBar)
+	s.measure(m)
+	near(t, "A", want.A, s.a, probitWeights)
+	near(t, "b", want.B, s.b, probitWeights)
+	require.NoError(t, s.solve(nil))
+	want.check(t, "linear", s.beta)
+	cov := golden.MatrixOf(want.Ebb)
+	for p, v := range want.Eb {
+		la.Axpy(-v, want.Eb, cov.Row(p))
+	}
+	near(t, "Cov β", cov, s.cov, probitWeights)
+
+	s.prior = vi.Gamma{Shape: g.Rho.Mu, Scale: 1 / g.Rho.Lam}
+	s.rho.give(g.Rho.R, g.Rho.RProp)
+	copy(s.beta.meanLog, g.Rho.Elogb)
+	require.NoError(t, s.solveRho(nil))
+	g.Rho.check(t, "rho", s.rho)
+	near(t, "E[ρ]", g.Rho.Erho, s.meanRho, probitWeights)
+}
+
+// testSwitches compares the exact posterior of the switches.
+func (g *importanceCase) testSwitches(t *testing.T, update WeightUpdate) {
+	want := moments(update, g.Binary.Exact, g.Binary.Plugin)
+	m := g.state(t, Model{Rule: RuleBin, On: g.Binary.Sigma, Update: update})
+	b := m.beta.(*switches)
+	b.measure(m)
+	b.solve(m.mean)
+	var logs golden.Vec
+	for _, q := range b.prob {
+		logs = append(logs, math.Log(q))
+	}
+	near(t, "log q(β)", want.Logp, logs, probitWeights)
+	near(t, "E[β] of Bin", want.Eb, m.mean, probitWeights)
+	near(t, "entropy", want.Entropy, b.entropy, probitWeights)
+}
+
+// testParameters compares parameters of kernels, proposed from their prior: the golden log weights
+// leave its density out.
+func (g *importanceCase) testParameters(t *testing.T, update WeightUpdate) {
+	want := moments(update, g.Theta.Exact, g.Theta.Plugin)
+	m, err := Model{
+		Beta: g.Theta.Beta, Update: update, Search: WeightSearchSampling,
+		Theta: vi.Gamma{Shape: g.Theta.Omega, Scale: 1 / g.Theta.Phi}, Start: &Start{Y: golden.MatrixOf(g.State.Y)},
+	}.parametricModel(thetaKernels{x: g.data.X}, g.data.T)
+	require.NoError(t, err)
+	m.w.CopyFrom(golden.MatrixOf(g.State.W))
+	g.setV(m)
+	prior := make(golden.Vec, len(g.Theta.Thetas))
+	for i, theta := range g.Theta.Thetas {
+		for _, v := range theta {
+			prior[i] += logGammaDensity(math.Log(v), g.Theta.Omega, g.Theta.Phi)
+		}
+	}
+	m.theta.sample.give(g.Theta.Thetas, prior)
+	require.NoError(t, m.theta.weigh(m))
+	want.check(t, "theta", m.theta.sample)
+	near(t, "E[θ]", want.Etheta, m.theta.sample.mean, probitWeights)
 }
 
 // thetaKernels are the kernels exp(−θ_p|x − x'|²) of points x[p].

@@ -14,21 +14,21 @@ import (
 //
 //	∂L/∂K_p = E[β_p]·T − M·Σ_q Cov(β_p, β_q)·K_q,
 //
-// for products β_p·T∘K/K_p, entry by entry, 0 where K_p is, and with [Structured] the
+// for products β_p·T∘K/K_p, entry by entry, 0 where K_p is, and with [WeightUpdateStructured] the
 // mean of β_p·T over the states. A parameter θ on which the kernels depend has
 // ∂L/∂θ = Σ_p <∂L/∂K_p, ∂K_p/∂θ>, the sum of the products of all entries. The matrix is
 // overwritten by the next.
 //
 // It is exact where the ascent has converged: the bound is then stationary in every
 // factor, and only its explicit dependence on the kernels is left. Of weights that are
-// learned it takes [MeanField] or [Structured], with [Mode]: with other choices the fit
+// learned it takes [WeightUpdateMeanField] or [WeightUpdateStructured], with [WeightSearchMode]: with other choices the fit
 // is no maximum of the bound, and the error says so. The cost is 2D³ for each class, and
 // D²·N for each kernel whose weight is uncertain. It must not be called by several
 // goroutines at once.
 func (f *Fit) BoundGradient(each func(kernel int, g la.Matrix[float64])) error {
 	m := f.state
 	switch {
-	case m.published || m.composite.rule.Learned() && m.update == PlugIn:
+	case m.published || m.composite.rule.Learned() && m.update == WeightUpdatePlugIn:
 		return errors.New("vi: BoundGradient: Published and PlugIn do not climb the bound: take MeanField or Structured")
 	case f.ESS > 0 || m.theta != nil:
 		return errors.New("vi: BoundGradient: Sampling and parameters of the model's own leave no bound of the kernels alone")

@@ -45,17 +45,17 @@ func TestProbitBoundGradient(t *testing.T) {
 		if p.Alpha.Shape == 1e-6 { // under so vague a prior fits take thousands of sweeps
 			p.Alpha = vi.Gamma{Shape: 0.5, Scale: 10}
 			if p.Prune > 0 {
-				p.Prune = map[Rule]float64{FixSum: 6.875, Bin: 5.5}[p.Rule] // some, not all
+				p.Prune = map[Rule]float64{RuleFixSum: 6.875, RuleBin: 5.5}[p.Rule] // some, not all
 			}
 			variants[name] = p
 		}
 	}
 	// Under a prior of small regressors the labels tell little of the switches.
-	variants["Bin, uncertain"] = Model{Rule: Bin, Update: MeanField, Alpha: vi.Gamma{Shape: 40, Scale: 1}}
+	variants["Bin, uncertain"] = Model{Rule: RuleBin, Update: WeightUpdateMeanField, Alpha: vi.Gamma{Shape: 40, Scale: 1}}
 	for name, p := range variants {
 		t.Run(name, func(t *testing.T) {
 			p.Workers, p.Ascent = 1, vi.Ascent{Tolerance: -1, MaxSweeps: 300}
-			if p.Search == Sampling {
+			if p.Search == WeightSearchSampling {
 				p.Ascent.MaxSweeps = 12
 				fit, err := p.Fit(context.Background(), k, labels)
 				require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestProbitBoundGradient(t *testing.T) {
 			assert.InEpsilon(t, want, got, 1e-6)
 		})
 	}
-	fit, err := Model{Rule: WSum}.Fit(context.Background(), k, labels)
+	fit, err := Model{Rule: RuleWSum}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
 	assert.ErrorContains(t, fit.BoundGradient(nil), "PlugIn")
 }

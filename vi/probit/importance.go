@@ -177,7 +177,7 @@ func logAdd(a, b float64) float64 {
 	return a + special.Log1p(special.Exp(b-a))
 }
 
-// simplexSample is q(β) of [WSum] and q(ρ) by importance sampling.
+// simplexSample is q(β) of [RuleWSum] and q(ρ) by importance sampling.
 type simplexSample struct {
 	*quadratic
 	beta, rho *importance
@@ -297,7 +297,7 @@ func (s *simplexSample) draw(m *model) error {
 	return nil
 }
 
-// solve weighs the points of β and then those of ρ.
+// solve weighs the points of β and then the points of ρ.
 func (s *simplexSample) solve(stop *work.Stop) error {
 	for i := range s.beta.target {
 		if err := stop.Ended(); err != nil {

@@ -19,8 +19,8 @@ func (m *model) settle() {
 	m.spread[0] += lowerInner(m.gram, m.sum)
 }
 
-// likelihoodOf returns Σ E[y]∘f − ½ Σ f∘f − ½ tr(kᵀ(Σ_c V_c)k) with f = E[W]·k, of
-// which [PlugIn] leaves the trace out; f and t take intermediate results.
+// likelihoodOf returns Σ E[y]∘f − ½ Σ f∘f − ½ tr(kᵀ(Σ_c V_c)k) with f = E[W]·k.
+// [WeightUpdatePlugIn] leaves the trace out. f and t take intermediate results.
 func (m *model) likelihoodOf(k, f, t la.Matrix[float64]) float64 {
 	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, k, 0, f)
 	var v float64
@@ -28,7 +28,7 @@ func (m *model) likelihoodOf(k, f, t la.Matrix[float64]) float64 {
 		row := f.Row(c)
 		v += la.Dot(m.y.Row(c), row) - float64(0.5*la.SumSq(row))
 	}
-	if m.update == MeanField {
+	if m.update == WeightUpdateMeanField {
 		la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.sum, k, 0, t)
 		for d := range m.D {
 			v -= float64(0.5 * la.Dot(k.Row(d), t.Row(d)))
@@ -44,8 +44,8 @@ func (m *model) addRidge(k la.Matrix[float64]) {
 	}
 }
 
-// lowerInner returns the Frobenius product of two symmetric matrices of which the
-// lower triangles are given.
+// lowerInner returns the Frobenius product of two symmetric matrices given by their lower
+// triangles.
 func lowerInner(a, b la.Matrix[float64]) float64 {
 	var s float64
 	for i := range a.Rows {

@@ -37,11 +37,11 @@ func logJoint(p Model, k *vi.Dense, labels []int, w la.Matrix[float64], beta []f
 		clear(f)
 		for d := range D {
 			value := 0.0
-			if p.Rule == FixProd {
+			if p.Rule == RuleFixProd {
 				value = 1
 			}
 			for i := range P {
-				if p.Rule == FixProd {
+				if p.Rule == RuleFixProd {
 					value *= math.Pow(k.At(i).At(d, n), beta[i])
 				} else {
 					value += beta[i] * k.At(i).At(d, n)
@@ -59,7 +59,7 @@ func logJoint(p Model, k *vi.Dense, labels []int, w la.Matrix[float64], beta []f
 	for _, v := range w.Data {
 		sum += up - down - 0.5*math.Log(2*math.Pi*nu) - (tau+0.5)*math.Log1p(v*v/(2*nu))
 	}
-	if p.Rule == WSum {
+	if p.Rule == RuleWSum {
 		l, _ := math.Lgamma(float64(P))
 		sum += l
 	}
@@ -69,9 +69,9 @@ func logJoint(p Model, k *vi.Dense, labels []int, w la.Matrix[float64], beta []f
 // The mode is where the logarithm of the joint density has no slope, and the record has its value.
 func TestMAPIsAMode(t *testing.T) {
 	k, star, labels, _ := probitProblem(t, 15, 3, 2, 4, 3)
-	for _, rule := range []Rule{FixSum, WSum, FixProd} {
+	for _, rule := range []Rule{RuleFixSum, RuleWSum, RuleFixProd} {
 		p := Model{Rule: rule, Alpha: vi.Gamma{Shape: 2, Scale: 0.5}, MAP: true, Workers: 1, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 400}}
-		if rule == FixSum {
+		if rule == RuleFixSum {
 			p.Beta = []float64{0.8, 0.4}
 		}
 		fit, err := p.Fit(context.Background(), k, labels)
@@ -97,7 +97,7 @@ func TestMAPIsAMode(t *testing.T) {
 				assert.InDelta(t, 0, slope(&w.Row(c)[d]), 1e-5, "%v: w of class %d, regressor %d", rule, c, d)
 			}
 		}
-		if rule == WSum {
+		if rule == RuleWSum {
 			first, second := slope(&beta[0]), slope(&beta[1])
 			if beta[0] > 0 && beta[1] > 0 {
 				assert.InDelta(t, first, second, 1e-4)
@@ -144,9 +144,9 @@ func TestMAPIsAMode(t *testing.T) {
 func TestMAPRefused(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 15, 3, 2, 0, 3)
 	for want, p := range map[string]Model{
-		"vi: MAP: Bin: FixSum, FixProd or WSum is needed":                     {Rule: Bin, MAP: true},
-		"vi: MAP: WProd: FixSum, FixProd or WSum is needed":                   {Rule: WProd, MAP: true},
-		"vi: MAP: not with Update, Search or parameters of kernels":           {Rule: WSum, Update: MeanField, MAP: true},
+		"vi: MAP: Bin: FixSum, FixProd or WSum is needed":                     {Rule: RuleBin, MAP: true},
+		"vi: MAP: WProd: FixSum, FixProd or WSum is needed":                   {Rule: RuleWProd, MAP: true},
+		"vi: MAP: not with Update, Search or parameters of kernels":           {Rule: RuleWSum, Update: WeightUpdateMeanField, MAP: true},
 		"vi: From: 3 classes, 2 kernels and 15 basis points where there are ": {From: &Posterior{s: State{W: la.NewMatrix[float64](3, 15), Beta: []float64{1, 1}}}},
 	} {
 		use := labels
@@ -167,12 +167,12 @@ func TestFitsGoOnFromPosteriors(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 30, 3, 3, 0, 4)
 	for name, p := range map[string]Model{
 		"FixSum":     {},
-		"WSum":       {Rule: WSum},
-		"mean field": {Rule: WSum, Update: MeanField},
-		"Bin":        {Rule: Bin, Update: MeanField, NotEmpty: true},
-		"FixProd":    {Rule: FixProd, Beta: []float64{0.3, 1, 0.5}},
-		"WProd":      {Rule: WProd, Update: MeanField},
-		"MAP":        {Rule: WSum, MAP: true},
+		"WSum":       {Rule: RuleWSum},
+		"mean field": {Rule: RuleWSum, Update: WeightUpdateMeanField},
+		"Bin":        {Rule: RuleBin, Update: WeightUpdateMeanField, NotEmpty: true},
+		"FixProd":    {Rule: RuleFixProd, Beta: []float64{0.3, 1, 0.5}},
+		"WProd":      {Rule: RuleWProd, Update: WeightUpdateMeanField},
+		"MAP":        {Rule: RuleWSum, MAP: true},
 		"pruned":     {Alpha: vi.Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 50},
 	} {
 		p.Workers = 1
@@ -186,10 +186,10 @@ func TestFitsGoOnFromPosteriors(t *testing.T) {
 		assert.GreaterOrEqual(t, warm.Record.Bound(), cold.Record.Bound()-1e-3, name)
 		assert.Equal(t, cold.Kept, warm.Kept, name)
 	}
-	mixture, err := Model{Rule: Bin, Update: Structured, Ascent: vi.Ascent{MaxSweeps: 3}}.Fit(context.Background(), k, labels)
+	mixture, err := Model{Rule: RuleBin, Update: WeightUpdateStructured, Ascent: vi.Ascent{MaxSweeps: 3}}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
-	_, err = Model{Rule: Bin, From: mixture.Posterior}.Fit(context.Background(), k, labels)
+	_, err = Model{Rule: RuleBin, From: mixture.Posterior}.Fit(context.Background(), k, labels)
 	assert.EqualError(t, err, "vi: From: a mixture of the states of switches is nothing to go on from")
-	_, err = Model{Rule: WSum, From: mixture.Posterior}.Fit(context.Background(), k, labels)
+	_, err = Model{Rule: RuleWSum, From: mixture.Posterior}.Fit(context.Background(), k, labels)
 	assert.EqualError(t, err, "vi: From: its rule is Bin, not WSum")
 }

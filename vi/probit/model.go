@@ -32,7 +32,7 @@ import (
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian
 // multi-class multi-kernel pattern recognition machine"; what the paper leaves to
-// its references, and where this follows it corrected, is in docs/probit.md. The
+// its references, and where this follows it corrected, is in docs/theory/probit.md. The
 // order of the updates is W, Y, α, β and its hyperparameters.
 type Model struct {
 	Rule Rule
@@ -55,8 +55,8 @@ type Model struct {
 	// number of samples of the sample's class, which holds back large classes.
 	Ridge float64
 
-	// Beta holds the weights of the fixed rules, and where those of the others
-	// start: nil means 1, for WSum 1/P, for Bin ½.
+	// Beta holds the weights of the fixed rules, and where the weights of the other rules start:
+	// nil means 1, for WSum 1/P, for Bin ½.
 	Beta []float64
 
 	// Update says how the weights are learned, Search by what means.
@@ -72,9 +72,9 @@ type Model struct {
 	Kappa, Xi float64   // rates of the priors of π and χ; 0 means 1
 	Theta     vi.Gamma  // prior of the kernels' parameters, for FitParametric
 
-	// Prune takes regressors with E[α] above it out of the equations, which saves
-	// most of the work of sparse machines; 0 keeps all. With MAP it takes basis points
-	// out, of which that holds in all classes: their regressors are then 0.
+	// Prune takes regressors with E[α] above it out of the equations, which saves most of the work
+	// of sparse machines; 0 keeps all. With MAP it takes out the basis points with E[α] above it in
+	// all classes: their regressors are then 0.
 	Prune float64
 
 	// Published updates α with E[w]² in place of E[w²], as the paper's algorithm 1.2
@@ -83,20 +83,20 @@ type Model struct {
 	Published bool
 
 	// MAP finds the mode of the posterior of W, and with WSum of W and β, with Y and α integrated
-	// out, instead of an approximate posterior: W and β are then points. It is found by expectation
-	// and maximisation, whose sweeps are those of Published. It takes the rules FixSum, FixProd and
-	// WSum with its other settings of the weights at their defaults. The record
-	// has the logarithm of the joint density of labels, W and β; see docs/probit.md. With priors of a
-	// small shape that is highest where most regressors are nearly 0: with Prune this is mRVM2 of
-	// I. Psorakis, T. Damoulas and M. A. Girolami, "Multiclass relevance vector machines: sparsity and
-	// accuracy", IEEE Transactions on Neural Networks 21 (2010); see docs/relevance.md.
+	// out, instead of an approximate posterior: W and β are then points. It is found by expectation and
+	// maximisation, whose sweeps are the same as with Published. It takes the rules FixSum, FixProd and WSum
+	// with its other settings of the weights at their defaults. The record has the logarithm of the joint
+	// density of labels, W and β; see docs/theory/probit.md. With priors of a small shape that is highest
+	// where most regressors are nearly 0: with Prune this is mRVM2 of I. Psorakis, T. Damoulas and M. A.
+	// Girolami, "Multiclass relevance vector machines: sparsity and accuracy", IEEE Transactions on Neural
+	// Networks 21 (2010); see docs/theory/relevance.md.
 	MAP bool
 
 	Ascent vi.Ascent
 
 	// Plain makes exactly the updates of the paper. The default extrapolates E[Y] and E[α]
 	// from the last sweeps, where sweeps are coordinate ascent and as far as that raises the
-	// bound; see docs/probit.md.
+	// bound; see docs/theory/probit.md.
 	Plain bool
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
@@ -110,7 +110,7 @@ type Model struct {
 
 	// From, if not nil, is the posterior of an earlier fit by the same rule, of as many classes,
 	// kernels and basis points, to go on from. It takes the place of Seed, Start and, where weights are
-	// learned, of Beta; one of [Structured] has no state that another fit could begin with.
+	// learned, of Beta; one of [WeightUpdateStructured] has no state that another fit could begin with.
 	From *Posterior
 }
 
@@ -122,12 +122,12 @@ const (
 	// and takes K at the mean of β everywhere else. It is not a step of coordinate
 	// ascent, the bound may fall, and where it settles is no maximum of the bound.
 	// Of the two it gives the figures of the paper and is the closer to sampling.
-	PlugIn WeightUpdate = iota
+	WeightUpdatePlugIn WeightUpdate = iota
 
 	// MeanField is the step of coordinate ascent, with the covariances of W and β.
 	// It charges every kernel for the uncertainty of weights that were fitted to
 	// another, so that it tends to end with one kernel alone.
-	MeanField
+	WeightUpdateMeanField
 
 	// Structured, for Bin alone, has regressors for each state of the switches,
 	// q(W | β)q(β): coordinate ascent in a larger family, whose predictions are
@@ -135,7 +135,7 @@ const (
 	// of fixed weights, and P is at most 8. It starts from ten sweeps of the plain sum,
 	// whatever Beta. Like MeanField and like sampling one switch after another it tends
 	// to stay in the state that it is in first.
-	Structured
+	WeightUpdateStructured
 )
 
 // WeightSearch says by what means q(β) is found.
@@ -145,11 +145,11 @@ const (
 	// Mode puts β at the mode of q(β): for WSum the solution of a quadratic
 	// programme on the simplex with ρ = 1; for WProd the mode of the density of
 	// log β. Bin enumerates all states instead.
-	Mode WeightSearch = iota
+	WeightSearchMode WeightSearch = iota
 
 	// Sampling takes the moments of q(β) and q(ρ) by importance sampling, as the
 	// paper does. See [Fit.ESS] for what the sample is worth.
-	Sampling
+	WeightSearchSampling
 )
 
 // Start is an explicit initial state.
@@ -163,9 +163,8 @@ type Fit struct {
 	Posterior *Posterior
 	Record    vi.Record
 
-	// ESS is the effective sample size of the importance samples of β in the last
-	// sweep, out of Samples; 0 without sampling. Near 1 the weights are those of
-	// one random point.
+	// ESS is the effective sample size of the importance samples of β in the last sweep, out of
+	// Samples; 0 without sampling. Near 1 the weights are nearly those at one random point.
 	ESS float64
 
 	// Theta holds the kernels' parameters, one kernel's after another's, after
@@ -179,9 +178,8 @@ type Fit struct {
 	state *model // for BoundGradient
 }
 
-// Fit approximates the posterior given the base kernels and the class of each
-// sample, from 0 to C−1, each of which must occur. Errors are as package vi
-// describes them.
+// Fit approximates the posterior given the base kernels and the class of each sample, from 0 to
+// C−1. Every class must occur. Errors are as package vi describes them.
 func (p Model) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Fit, error) {
 	m, err := p.model(k, labels)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -59,19 +59,19 @@ var probitVariants = map[string]Model{
 	"imbalanced":    {ClassAlpha: []vi.Gamma{{Shape: 1, Scale: 1}, {Shape: 2, Scale: 0.5}, {Shape: 0.5, Scale: 3}}, Ridge: 0.3},
 	"sparse":        {Alpha: vi.Gamma{Shape: 1e-6, Scale: 1e6}},
 	"pruned":        {Alpha: vi.Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 50},
-	"learned prior": {LearnAlpha: true, Rule: WSum, Update: MeanField},
-	"FixProd":       {Rule: FixProd, Beta: []float64{0.3, 1, 0.5}},
-	"WSum":          {Rule: WSum, Update: MeanField},
-	"WSum, ridge":   {Rule: WSum, Update: MeanField, Ridge: 0.3},
-	"WSum, sampled": {Rule: WSum, Update: MeanField, Search: Sampling, Samples: 200},
-	"Bin":           {Rule: Bin, Update: MeanField},
-	"Bin, ridge":    {Rule: Bin, Update: MeanField, NotEmpty: true, Ridge: 0.3},
-	"Bin, each":     {Rule: Bin, Update: Structured},
-	"Bin, each, r":  {Rule: Bin, Update: Structured, NotEmpty: true, Ridge: 0.3},
-	"Bin, each, p":  {Rule: Bin, Update: Structured, Alpha: vi.Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 50},
-	"WProd":         {Rule: WProd, Update: MeanField},
-	"WProd, ridge":  {Rule: WProd, Update: MeanField, Ridge: 0.2},
-	"WProd, sample": {Rule: WProd, Update: MeanField, Search: Sampling, Samples: 60},
+	"learned prior": {LearnAlpha: true, Rule: RuleWSum, Update: WeightUpdateMeanField},
+	"FixProd":       {Rule: RuleFixProd, Beta: []float64{0.3, 1, 0.5}},
+	"WSum":          {Rule: RuleWSum, Update: WeightUpdateMeanField},
+	"WSum, ridge":   {Rule: RuleWSum, Update: WeightUpdateMeanField, Ridge: 0.3},
+	"WSum, sampled": {Rule: RuleWSum, Update: WeightUpdateMeanField, Search: WeightSearchSampling, Samples: 200},
+	"Bin":           {Rule: RuleBin, Update: WeightUpdateMeanField},
+	"Bin, ridge":    {Rule: RuleBin, Update: WeightUpdateMeanField, NotEmpty: true, Ridge: 0.3},
+	"Bin, each":     {Rule: RuleBin, Update: WeightUpdateStructured},
+	"Bin, each, r":  {Rule: RuleBin, Update: WeightUpdateStructured, NotEmpty: true, Ridge: 0.3},
+	"Bin, each, p":  {Rule: RuleBin, Update: WeightUpdateStructured, Alpha: vi.Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 50},
+	"WProd":         {Rule: RuleWProd, Update: WeightUpdateMeanField},
+	"WProd, ridge":  {Rule: RuleWProd, Update: WeightUpdateMeanField, Ridge: 0.2},
+	"WProd, sample": {Rule: RuleWProd, Update: WeightUpdateMeanField, Search: WeightSearchSampling, Samples: 60},
 }
 
 func TestProbitBoundRisesAtEveryUpdate(t *testing.T) {
@@ -82,7 +82,7 @@ func TestProbitBoundRisesAtEveryUpdate(t *testing.T) {
 			m, err := p.model(k, labels)
 			require.NoError(t, err)
 			first := 1
-			if p.Search == Sampling {
+			if p.Search == WeightSearchSampling {
 				first = earlySweeps + 1 // until then the points change
 			}
 			for range first {
@@ -175,7 +175,7 @@ func TestProbitBoundIsBelowTheEvidence(t *testing.T) {
 
 func TestProbitWorkersDoNotChangeBits(t *testing.T) {
 	k, star, labels, _ := probitProblem(t, 60, 3, 2, 9, 2)
-	for _, p := range []Model{{}, {Rule: WSum}, {Rule: Bin, Update: MeanField}, {Rule: Bin, Update: Structured}, {Rule: WProd}} {
+	for _, p := range []Model{{}, {Rule: RuleWSum}, {Rule: RuleBin, Update: WeightUpdateMeanField}, {Rule: RuleBin, Update: WeightUpdateStructured}, {Rule: RuleWProd}} {
 		var want *Prediction
 		for _, workers := range []int{1, 2, 7} {
 			p.Workers = workers
@@ -198,7 +198,7 @@ func TestProbitWorkersDoNotChangeBits(t *testing.T) {
 
 func TestProbitSweepAllocatesNothing(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 60, 3, 2, 0, 2)
-	for _, p := range []Model{{}, {Rule: WSum}, {Rule: WSum, Update: MeanField}, {Rule: Bin, Update: MeanField}, {Rule: Bin, Update: Structured}, {Rule: WProd, Update: MeanField}} {
+	for _, p := range []Model{{}, {Rule: RuleWSum}, {Rule: RuleWSum, Update: WeightUpdateMeanField}, {Rule: RuleBin, Update: WeightUpdateMeanField}, {Rule: RuleBin, Update: WeightUpdateStructured}, {Rule: RuleWProd, Update: WeightUpdateMeanField}} {
 		for _, workers := range []int{1, 2} {
 			p.Workers = workers
 			m, err := p.model(k, labels)
@@ -219,8 +219,8 @@ func TestProbitSeparates(t *testing.T) {
 	testkit.NotShort(t)
 	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
 	for _, p := range []Model{
-		{}, {Rule: FixProd}, {Rule: WSum}, {Rule: WSum, Search: Sampling}, {Rule: Bin, NotEmpty: true}, {Rule: WProd},
-		{Rule: Bin, NotEmpty: true, Update: Structured},
+		{}, {Rule: RuleFixProd}, {Rule: RuleWSum}, {Rule: RuleWSum, Search: WeightSearchSampling}, {Rule: RuleBin, NotEmpty: true}, {Rule: RuleWProd},
+		{Rule: RuleBin, NotEmpty: true, Update: WeightUpdateStructured},
 		{Alpha: vi.Gamma{Shape: 1e-6, Scale: 1e6}, Prune: 20},
 	} {
 		t.Run(fmt.Sprint(p.Rule, p.Update, p.Search, p.Prune), func(t *testing.T) {
@@ -244,9 +244,9 @@ func TestProbitSeparates(t *testing.T) {
 			assert.Greater(t, right, 51)
 			s := fit.Posterior.State()
 			if p.Rule.Learned() {
-				assert.Equal(t, 0, testkit.ArgMax(s.Beta), "%v", s.Beta) // only the first kernel tells classes apart
+				assert.Equal(t, 0, testkit.ArgMax(s.Beta), "%v", s.Beta) // only the first kernel separates classes
 			}
-			if p.Search == Sampling {
+			if p.Search == WeightSearchSampling {
 				assert.Greater(t, fit.ESS, 1.0)
 			}
 			if p.Prune > 0 {
@@ -311,8 +311,8 @@ func scaled(k *vi.Dense, factor float64) *vi.Dense {
 func TestLargeExponents(t *testing.T) {
 	testkit.NotShort(t)
 	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
-	for _, p := range []Model{{}, {Update: MeanField}, {Search: Sampling, Samples: 100}} {
-		p.Rule, p.Beta, p.Ascent = WProd, []float64{1e12, 1e6, 1e12}, vi.Ascent{Tolerance: -1, MaxSweeps: 60}
+	for _, p := range []Model{{}, {Update: WeightUpdateMeanField}, {Search: WeightSearchSampling, Samples: 100}} {
+		p.Rule, p.Beta, p.Ascent = RuleWProd, []float64{1e12, 1e6, 1e12}, vi.Ascent{Tolerance: -1, MaxSweeps: 60}
 		fit, err := p.Fit(context.Background(), k, labels)
 		require.NoError(t, err)
 		s := fit.Posterior.State()
@@ -329,9 +329,9 @@ func TestLargeExponents(t *testing.T) {
 		}
 		assert.Greater(t, right, 51)
 	}
-	_, err := Model{Rule: WProd}.Fit(context.Background(), scaled(k, 2), labels)
+	_, err := Model{Rule: RuleWProd}.Fit(context.Background(), scaled(k, 2), labels)
 	assert.EqualError(t, err, "vi: kernel 0: entry (0, 0) is 2: WProd needs entries of at most 1, as of kernels with unit diagonals")
-	_, err = Model{Rule: FixProd, Beta: []float64{1e6, 1, 1}}.Fit(context.Background(), scaled(k, 2), labels)
+	_, err = Model{Rule: RuleFixProd, Beta: []float64{1e6, 1, 1}}.Fit(context.Background(), scaled(k, 2), labels)
 	assert.EqualError(t, err, "vi: Beta: the composite kernel's entry (0, 0) is +Inf")
 }
 
@@ -339,7 +339,7 @@ func TestLargeExponents(t *testing.T) {
 func TestFreshSamplesMayLowerTheBound(t *testing.T) {
 	testkit.NotShort(t)
 	k, _, labels, _ := probitProblem(t, 60, 3, 3, 0, 4)
-	p := Model{Rule: WProd, Update: MeanField, Search: Sampling, Samples: 100, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 30}}
+	p := Model{Rule: RuleWProd, Update: WeightUpdateMeanField, Search: WeightSearchSampling, Samples: 100, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 30}}
 	fit, err := p.Fit(context.Background(), scaled(k, 0.01), labels)
 	require.NoError(t, err)
 	fell := 0
@@ -352,11 +352,11 @@ func TestFreshSamplesMayLowerTheBound(t *testing.T) {
 	assert.LessOrEqual(t, fell, earlySweeps)
 }
 
-// The deviations of a product's weights are those of the density at the last W, of
-// whose covariance only one triangle is kept.
+// The deviations of a product's weights come from the density at the last W. Of the covariance of
+// that W only one triangle is kept.
 func TestPowersCovarianceAtTheLastW(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 24, 3, 3, 0, 1)
-	m, err := Model{Rule: WProd, Update: MeanField}.model(k, labels)
+	m, err := Model{Rule: RuleWProd, Update: WeightUpdateMeanField}.model(k, labels)
 	require.NoError(t, err)
 	for range 200 {
 		require.NoError(t, m.Sweep(nil))
@@ -393,9 +393,9 @@ func TestPowersCovarianceAtTheLastW(t *testing.T) {
 func TestProductsOfKernelsChangeNothing(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 30, 3, 3, 0, 4)
 	for _, p := range []Model{
-		{Rule: WSum}, {Rule: Bin}, {Rule: WSum, Search: Sampling, Samples: 100},
+		{Rule: RuleWSum}, {Rule: RuleBin}, {Rule: RuleWSum, Search: WeightSearchSampling, Samples: 100},
 	} {
-		p.Update = MeanField
+		p.Update = WeightUpdateMeanField
 		kept, err := p.model(k, labels)
 		require.NoError(t, err)
 		anew, err := p.model(k, labels)
@@ -421,8 +421,8 @@ func TestProductsOfKernelsChangeNothing(t *testing.T) {
 // differences.
 func TestPowersFollowTheirGradient(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 24, 3, 3, 0, 1)
-	for _, update := range []WeightUpdate{PlugIn, MeanField} {
-		m, err := Model{Rule: WProd, Update: update, Ridge: 0.2}.model(k, labels)
+	for _, update := range []WeightUpdate{WeightUpdatePlugIn, WeightUpdateMeanField} {
+		m, err := Model{Rule: RuleWProd, Update: update, Ridge: 0.2}.model(k, labels)
 		require.NoError(t, err)
 		for range 3 {
 			require.NoError(t, m.Sweep(nil))
@@ -478,11 +478,11 @@ func TestSamplingAsksItsContext(t *testing.T) {
 		p     Model
 		loops int // over the samples
 	}{
-		"WSum":              {Model{Rule: WSum}, 4},
-		"WProd":             {Model{Rule: WProd}, 2},
-		"WProd, mean field": {Model{Rule: WProd, Update: MeanField}, 2},
+		"WSum":              {Model{Rule: RuleWSum}, 4},
+		"WProd":             {Model{Rule: RuleWProd}, 2},
+		"WProd, mean field": {Model{Rule: RuleWProd, Update: WeightUpdateMeanField}, 2},
 	} {
-		c.p.Search, c.p.Samples, c.p.Workers = Sampling, samples, 1
+		c.p.Search, c.p.Samples, c.p.Workers = WeightSearchSampling, samples, 1
 		m, err := c.p.model(scaled(k, 0.1), labels)
 		require.NoError(t, err, name)
 		whole := &asked{context.Background(), 1 << 20}
@@ -515,14 +515,14 @@ func TestProbitNamesWhatIsWrong(t *testing.T) {
 		"vi: ClassAlpha: 1 priors for 2 classes":                                               {Model{ClassAlpha: []vi.Gamma{{Shape: 1, Scale: 1}}}, good},
 		"vi: prior Alpha: Gamma(-1, 1): shape and scale must be positive and finite (class 0)": {Model{Alpha: vi.Gamma{Shape: -1, Scale: 1}}, good},
 		"vi: Beta: 2 weights for 1 kernels":                                                    {Model{Beta: []float64{1, 1}}, good},
-		"vi: Beta[0] is 2, which is no weight of Bin":                                          {Model{Rule: Bin, Beta: []float64{2}}, good},
-		"vi: Beta: the weights of WSum add up to 0.5, not 1":                                   {Model{Rule: WSum, Beta: []float64{0.5}}, good},
-		"vi: On[0] is 1: it must be between 0 and 1":                                           {Model{Rule: Bin, On: []float64{1}}, good},
+		"vi: Beta[0] is 2, which is no weight of Bin":                                          {Model{Rule: RuleBin, Beta: []float64{2}}, good},
+		"vi: Beta: the weights of WSum add up to 0.5, not 1":                                   {Model{Rule: RuleWSum, Beta: []float64{0.5}}, good},
+		"vi: On[0] is 1: it must be between 0 and 1":                                           {Model{Rule: RuleBin, On: []float64{1}}, good},
 		"vi: Prune is NaN":                     {Model{Prune: math.NaN()}, good},
 		"vi: Ridge is -1":                      {Model{Ridge: -1}, good},
 		"vi: Start.Y: 0×0 where 2×2 is needed": {Model{Start: &Start{}}, good},
-		"vi: kernel 0: entry (0, 1) is -0.5: products need entries that are not negative": {Model{Rule: WProd}, good},
-		"vi: prior Rho: Gamma(1, -1): shape and scale must be positive and finite":        {Model{Rule: WSum, Search: Sampling, Rho: vi.Gamma{Shape: 1, Scale: -1}}, good},
+		"vi: kernel 0: entry (0, 1) is -0.5: products need entries that are not negative": {Model{Rule: RuleWProd}, good},
+		"vi: prior Rho: Gamma(1, -1): shape and scale must be positive and finite":        {Model{Rule: RuleWSum, Search: WeightSearchSampling, Rho: vi.Gamma{Shape: 1, Scale: -1}}, good},
 		"vi: Kappa is -1 and Xi 0: they must be positive and finite":                      {Model{Kappa: -1}, good},
 		"vi: Update is 3": {Model{Update: 3}, good},
 	} {
@@ -546,8 +546,8 @@ func TestProbitLearnsKernelParameters(t *testing.T) {
 		x[0][n] = golden.Vec{2*math.Cos(a) + 0.4*r.NormFloat64(), 2*math.Sin(a) + 0.4*r.NormFloat64()}
 		x[1][n] = golden.Vec{r.NormFloat64(), r.NormFloat64()}
 	}
-	for _, rule := range []Rule{FixSum, WSum, FixProd, WProd} {
-		p := Model{Rule: rule, Update: MeanField, Theta: vi.Gamma{Shape: 2, Scale: 0.5}, Workers: 2}
+	for _, rule := range []Rule{RuleFixSum, RuleWSum, RuleFixProd, RuleWProd} {
+		p := Model{Rule: rule, Update: WeightUpdateMeanField, Theta: vi.Gamma{Shape: 2, Scale: 0.5}, Workers: 2}
 		m, err := p.parametricModel(thetaKernels{x}, labels)
 		require.NoError(t, err)
 		require.NoError(t, m.Sweep(nil))
@@ -570,12 +570,12 @@ func TestProbitLearnsKernelParameters(t *testing.T) {
 			m.theta.set(m, j)
 		}
 	}
-	fit, err := Model{Search: Sampling, Samples: 50, Theta: vi.Gamma{Shape: 2, Scale: 0.5}, Ascent: vi.Ascent{MaxSweeps: 20}}.
+	fit, err := Model{Search: WeightSearchSampling, Samples: 50, Theta: vi.Gamma{Shape: 2, Scale: 0.5}, Ascent: vi.Ascent{MaxSweeps: 20}}.
 		FitParametric(context.Background(), thetaKernels{x}, labels)
 	require.NoError(t, err)
 	assert.Len(t, fit.Theta, 2)
 	assert.Greater(t, fit.ThetaESS, 1.0)
-	_, err = Model{Rule: Bin, Update: MeanField}.FitParametric(context.Background(), thetaKernels{x}, labels)
+	_, err = Model{Rule: RuleBin, Update: WeightUpdateMeanField}.FitParametric(context.Background(), thetaKernels{x}, labels)
 	assert.EqualError(t, err, "vi: Update is MeanField: with kernel parameters the weights must be fixed or at their mode")
 	_, err = Model{}.FitParametric(context.Background(), nil, labels)
 	assert.EqualError(t, err, "vi: kernels: nil")

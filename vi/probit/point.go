@@ -80,9 +80,9 @@ func (q *Point) NewScratch() *PointScratch {
 	return s
 }
 
-// Predict returns the probabilities of the classes for a sample whose kernels with the D
-// basis points are the rows of k, P×D, which it overwrites; they are those of
-// [Posterior.Predict]. The slice is the scratch's own.
+// Predict returns the probabilities of the classes for a sample whose kernels with the D basis
+// points are the rows of k, P×D, which it overwrites; they equal the probabilities that
+// [Posterior.Predict] returns. The slice is the scratch's own.
 func (q *Point) Predict(k la.Matrix[float64], s *PointScratch) (probability []float64, err error) {
 	if err := q.rule.Prepare(k); err != nil {
 		return nil, err

@@ -25,25 +25,25 @@ type State struct {
 	W     la.Matrix[float64] // C×D, means of the regressors
 	Alpha la.Matrix[float64] // C×D, E[α]; +∞ where a regressor was pruned
 
-	// E[K·Kᵀ], D×D, of which the lower triangle counts: with Alpha it gives the
-	// covariance of w_c, (E[KKᵀ] + diag E[α_c])⁻¹.
+	// E[K·Kᵀ], D×D; only the lower triangle is read. With Alpha it gives the covariance of w_c,
+	// (E[KKᵀ] + diag E[α_c])⁻¹.
 	Gram la.Matrix[float64]
 
 	// Point says that W and Beta are points, the mode of their posterior: there is no
 	// covariance, and Gram is empty.
 	Point bool
 
-	// Components, after a fit with [Structured], are the states of β with their
+	// Components, after a fit with [WeightUpdateStructured], are the states of β with their
 	// regressors; Beta, BetaCov and W then follow from them, and Gram is empty.
 	Components []Component
 }
 
-// Component is one state of the switches of [Bin].
+// Component is one state of the switches of [RuleBin].
 type Component struct {
 	Probability float64            // q of the state
 	Beta        []float64          // P, 0 or 1
 	W           la.Matrix[float64] // C×D, means given the state
-	Gram        la.Matrix[float64] // D×D, K·Kᵀ of which the lower triangle counts
+	Gram        la.Matrix[float64] // D×D, K·Kᵀ; only the lower triangle is read
 }
 
 // Posterior is the approximate posterior of a [Model]. It is immutable and
@@ -62,51 +62,14 @@ func NewPosterior(s State) (*Posterior, error) {
 		}
 		return newMixture(s)
 	}
-	P, C, D := len(s.Beta), s.W.Rows, s.W.Cols
-	fail := func(format string, args ...any) (*Posterior, error) {
-		return nil, fmt.Errorf("vi: probit state: "+format, args...)
-	}
-	switch {
-	case s.Rule < FixSum || s.Rule > WProd:
-		return fail("%v is not a combination rule", s.Rule)
-	case P == 0 || C < 2 || D == 0 || s.Samples < 1:
-		return fail("%d kernels, %d classes, %d basis points, %d samples", P, C, D, s.Samples)
-	case s.BetaCov.Rows != P || s.BetaCov.Cols != P:
-		return fail("BetaCov: %d×%d where %d×%d is needed", s.BetaCov.Rows, s.BetaCov.Cols, P, P)
-	case s.Alpha.Rows != C || s.Alpha.Cols != D:
-		return fail("Alpha: %d×%d where %d×%d is needed", s.Alpha.Rows, s.Alpha.Cols, C, D)
-	case s.Point && s.Gram.Rows != 0:
-		return fail("Gram: %d×%d beside a point", s.Gram.Rows, s.Gram.Cols)
-	case !s.Point && (s.Gram.Rows != D || s.Gram.Cols != D):
-		return fail("Gram: %d×%d where %d×%d is needed", s.Gram.Rows, s.Gram.Cols, D, D)
-	}
-	if i := check.NonFinite(s.Beta); i >= 0 {
-		return fail("Beta[%d] is %g", i, s.Beta[i])
-	}
-	for p := range P {
-		if i := check.NonFinite(s.BetaCov.Row(p)); i >= 0 || !(s.BetaCov.At(p, p) >= 0) {
-			return fail("BetaCov: row %d", p)
-		}
-	}
-	for d := range s.Gram.Rows {
-		if i := check.NonFinite(s.Gram.Row(d)[:d+1]); i >= 0 {
-			return fail("Gram: entry (%d, %d) is %g", d, i, s.Gram.At(d, i))
-		}
-	}
-	for c := range C {
-		if i := check.NonFinite(s.W.Row(c)); i >= 0 {
-			return fail("W: entry (%d, %d) is %g", c, i, s.W.At(c, i))
-		}
-		for d, v := range s.Alpha.Row(c) {
-			if !(v > 0) {
-				return fail("Alpha: entry (%d, %d) is %g", c, d, v)
-			}
-		}
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("vi: probit state: %w", err)
 	}
 	p := &Posterior{s: s}
 	if s.Point {
 		return p, nil
 	}
+	C, D := s.W.Rows, s.W.Cols
 	factor := classFactor{b: la.NewMatrix[float64](D, D)}
 	for c := range C {
 		if err := factor.set(&la.Workspace{}, p, c); err != nil {
@@ -116,12 +79,40 @@ func NewPosterior(s State) (*Posterior, error) {
 	return p, nil
 }
 
+// validate returns an error that names the first part of a state without components that does not
+// fit.
+func (s *State) validate() error {
+	P, C, D := len(s.Beta), s.W.Rows, s.W.Cols
+	gram := check.Lower("Gram", s.Gram, D)
+	if s.Point {
+		gram = check.That(s.Gram.Rows == 0, "Gram: %d×%d beside a point", s.Gram.Rows, s.Gram.Cols)
+	}
+	return check.Parts(
+		check.That(s.Rule >= RuleFixSum && s.Rule <= RuleWProd, "%v is not a combination rule", s.Rule),
+		check.That(P > 0 && C >= 2 && D > 0 && s.Samples >= 1,
+			"%d kernels, %d classes, %d basis points, %d samples", P, C, D, s.Samples),
+		check.Vector("Beta", s.Beta, check.Finite),
+		check.Matrix("BetaCov", s.BetaCov, P, P, check.Finite),
+		func() error {
+			for p := range P {
+				if v := s.BetaCov.At(p, p); v < 0 {
+					return fmt.Errorf("BetaCov: entry (%d, %d) is %g", p, p, v)
+				}
+			}
+			return nil
+		},
+		check.Matrix("W", s.W, C, D, check.Finite),
+		check.Matrix("Alpha", s.Alpha, C, D, check.AboveZero),
+		gram,
+	)
+}
+
 // newMixture is NewPosterior for a state with components.
 func newMixture(s State) (*Posterior, error) {
 	fail := func(format string, args ...any) (*Posterior, error) {
 		return nil, fmt.Errorf("vi: probit state: "+format, args...)
 	}
-	if s.Rule != Bin {
+	if s.Rule != RuleBin {
 		return fail("components are of Bin and not of %v", s.Rule)
 	}
 	p := &Posterior{}
@@ -142,7 +133,7 @@ func newMixture(s State) (*Posterior, error) {
 			}
 		}
 		part, err := NewPosterior(State{
-			Rule: Bin, Samples: s.Samples, Beta: c.Beta, BetaCov: la.NewMatrix[float64](P, P), W: c.W, Alpha: s.Alpha, Gram: c.Gram,
+			Rule: RuleBin, Samples: s.Samples, Beta: c.Beta, BetaCov: la.NewMatrix[float64](P, P), W: c.W, Alpha: s.Alpha, Gram: c.Gram,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%w (component %d)", err, i)
@@ -210,8 +201,8 @@ func (p *Posterior) KernelWeights() (mean, sd []float64) {
 	return mean, sd
 }
 
-// WeightCovariance returns the covariance of the regressors of class c that rows
-// lists; those of pruned ones are 0, and so are all of a point.
+// WeightCovariance returns the covariance of the regressors of class c that rows lists; the
+// covariances of pruned regressors are 0, and so are all covariances of a point.
 func (p *Posterior) WeightCovariance(ws *la.Workspace, c int, rows []int) (la.Matrix[float64], error) {
 	C, _, D := p.Dims()
 	if c < 0 || c >= C {
@@ -277,8 +268,8 @@ func (p *Posterior) mixtureCovariance(ws *la.Workspace, c int, rows []int) (la.M
 //	(4·u·√(D+N) + jitter)·t,   t = Σ_d Q_dd·Cov[w_c]_dd,   u = 2⁻⁵³,
 //
 // of the precision Q = diag E[α_c] + E[KKᵀ] of w_c; what is factored is Q + E with |E_ij| of the
-// order of u·√(D+N)·√(Q_ii·Q_jj). Of a mixture it is that of the state of which it is largest.
-// internal/digits holds it against 256 bits. The variances of a point are all 0, and so is the share.
+// order of u·√(D+N)·√(Q_ii·Q_jj). For a mixture it is the largest share of any state. tool/digits
+// holds it against 256 bits. The variances of a point are all 0, and so is the share.
 func (p *Posterior) WeightVariances(ws *la.Workspace, c int) (variances []float64, rounding float64, err error) {
 	C, _, D := p.Dims()
 	if c < 0 || c >= C {
@@ -359,13 +350,12 @@ type Prediction struct {
 	Probability la.Matrix[float64] // T×C
 }
 
-// Predict returns the predictive distribution of the samples whose kernels with
-// the D basis points are the columns of k: P matrices D×T. The probabilities are
-// those of equation 1.10, with standard deviations where the paper prints ν*; they
-// sum to one but for rounding. After a fit with [Structured] they are the mean of
-// those given each state, and mean and variance are the mixture's; those of a point are
-// without the uncertainty of the regressors. opt.MeanOnly
-// leaves all but the means out; opt's other choices have no meaning here.
+// Predict returns the predictive distribution of the samples whose kernels with the D basis points
+// are the columns of k: P matrices D×T. The probabilities follow equation 1.10, with standard
+// deviations where the paper prints ν*; they sum to one but for rounding. After a fit with
+// [WeightUpdateStructured] they are the mean of the probabilities given each state, and mean and
+// variance are the mixture's. The predictions of a point leave out the uncertainty of the
+// regressors. opt.MeanOnly leaves all but the means out; opt's other choices have no meaning here.
 func (p *Posterior) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, error) {
 	composite, err := NewComposite(p.s.Rule, k)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// powers is q(β) of [WProd], with q(χ) and q(π). The expected log likelihood is
+// powers is q(β) of [RuleWProd], with q(χ) and q(π). The expected log likelihood is
 //
 //	L(β) = Σ E[y]∘f − ½ Σ f∘f − ½ tr(Kᵀ(Σ_c V_c)K),   f = E[W]·K,   K = Π K_p^β_p,
 //
-// of which [PlugIn] leaves the trace out.
+// [WeightUpdatePlugIn] leaves the trace out.
 type powers struct {
 	priors powerPriors
 
@@ -34,7 +34,7 @@ type powers struct {
 	gradient   []float64
 	step       []float64
 	last, hy   []float64
-	hessian    la.Matrix[float64] // P×P, inverse, as far as it is known
+	hessian    la.Matrix[float64] // P×P, inverse, approximated from the steps so far
 
 	f    la.Matrix[float64] // C×N
 	t    la.Matrix[float64] // D×N
@@ -83,8 +83,8 @@ func (p *powerPriors) update(mean, meanLog []float64) {
 // hyperRounds is how often q(χ) and q(π) take turns where they begin at weights that are known.
 const hyperRounds = 50
 
-// mostSteps is more than the steps of [powerPriors.solvePi] on one side, of which at most about 400 are
-// needed, where log π falls slowest. Beyond π = 1e15 the density is its own rounding, which has no end.
+// mostSteps is more than the steps that [powerPriors.solvePi] takes on one side: at most about 400,
+// where log π falls slowest. Beyond π = 1e15 the density is its own rounding, which has no end.
 const mostSteps = 1000
 
 // solvePi integrates the density ∝ exp(c·π − log Γ(π) − E[log β]) of π.
@@ -124,8 +124,8 @@ func (p *powerPriors) solvePi(s int, c, meanLog float64) {
 	p.logQ[s] = entropy/total - (top + special.Log(total*step))
 }
 
-// bound returns the terms of π and χ and of β given them, jacobian of which is 1
-// for a density of β and 0 for one of log β.
+// bound returns the terms of π and χ and of β given them. jacobian is 1 for a density of β and 0
+// for a density of log β.
 func (p *powerPriors) bound(mean, meanLog []float64, jacobian float64) float64 {
 	var v float64
 	for s, pi := range p.pi {
@@ -161,7 +161,7 @@ func (p Model) powers(m *model) (*powers, error) {
 			q.priors.update(m.mean, q.eta)
 		}
 	}
-	if p.Search == Sampling {
+	if p.Search == WeightSearchSampling {
 		q.stream = random.Stream(p.Seed + 1)
 		q.sample, q.random = newImportance(p.samples(), m.P), special.NewRand(q.stream)
 		q.match = make([]vi.Gamma, m.P)
@@ -189,7 +189,7 @@ func (q *powers) combine(m *model, beta []float64) {
 
 // update implements weights.
 func (q *powers) update(m *model) error {
-	if m.update == MeanField {
+	if m.update == WeightUpdateMeanField {
 		m.sum.MirrorLower()
 	}
 	if q.sample != nil {
@@ -201,7 +201,7 @@ func (q *powers) update(m *model) error {
 	return nil
 }
 
-// updateSample is the update by importance sampling. [MeanField] takes E[K] and
+// updateSample is the update by importance sampling. [WeightUpdateMeanField] takes E[K] and
 // E[KKᵀ] over the sample.
 func (q *powers) updateSample(m *model) error {
 	if q.fresh = !q.fixed && q.sweeps <= earlySweeps; q.fresh {
@@ -214,7 +214,7 @@ func (q *powers) updateSample(m *model) error {
 		return err
 	}
 	copy(m.mean, q.sample.mean)
-	if m.update == PlugIn {
+	if m.update == WeightUpdatePlugIn {
 		m.settle()
 	} else if err := q.average(m, &m.Stop); err != nil {
 		return err
@@ -233,7 +233,7 @@ func (q *powers) remember(memory *work.Memory) {
 
 // restored implements weights.
 func (q *powers) restored(m *model) {
-	if q.sample != nil && m.update != PlugIn {
+	if q.sample != nil && m.update != WeightUpdatePlugIn {
 		_ = q.average(m, nil) // nothing stops it
 		return
 	}
@@ -285,8 +285,8 @@ func (q *powers) solve(m *model) error {
 	return nil
 }
 
-// draw makes new points, of which after the first sweep most follow gamma
-// distributions with the moments of the last sample.
+// draw makes new points. After the first sweep most of them follow gamma distributions with the
+// moments of the last sample.
 func (q *powers) draw(m *model) error {
 	s, share := q.sample, 1.0
 	if q.sweeps > 0 {
@@ -396,7 +396,7 @@ func (q *powers) learn(s, y []float64) {
 	}
 }
 
-// density returns the logarithm of that of η.
+// density returns the logarithm of the density of η.
 func (q *powers) density(m *model, eta []float64) float64 {
 	v := 0.0
 	for p, e := range eta {
@@ -419,7 +419,7 @@ func (q *powers) slope(m *model, eta, gradient []float64) {
 		rest.Data[i] = y - rest.Data[i]
 	}
 	trace := 0.0
-	if m.update == MeanField {
+	if m.update == WeightUpdateMeanField {
 		trace = -1
 	}
 	la.Gemm(&m.ws, la.Transpose, la.NoTrans, 1, m.w, rest, trace, q.t)
@@ -453,14 +453,14 @@ func (q *powers) bound() float64 {
 	return q.priors.bound(q.trial, q.eta, 0)
 }
 
-// covariance implements weights: that of the sample, or of the normal density of
-// log β with the same curvature at the mode, by differences of the gradient.
+// covariance implements weights: it returns the covariance of the sample, or of the normal density
+// of log β with the same curvature at the mode, by differences of the gradient.
 func (q *powers) covariance(m *model) la.Matrix[float64] {
 	if q.sample != nil {
 		q.sample.covariance(q.cov)
 		return q.cov
 	}
-	if m.update == MeanField {
+	if m.update == WeightUpdateMeanField {
 		m.sum.MirrorLower() // W may be newer than β
 	}
 	const h = 1e-4

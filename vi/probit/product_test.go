@@ -7,9 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The integral over π ends, and is that of a sum of 40 000 terms, for every power that a fit can have: E[log χ]
-// and E[log β] of any size, also where the density has hardly any mode, and where there is none the numbers are
-// none either.
+// The integral over π ends, and equals a sum of 40 000 terms, for every power that a fit can have: E[log χ] and
+// E[log β] of any size, also where the density has hardly any mode. Without a mode the results are not numbers.
 func TestPowersEnd(t *testing.T) {
 	for _, c := range []float64{-1e12, -1e4, -700, -20, -1, 0, 1, 3, 8} {
 		p := newPowerPriors(1, 1, 1)

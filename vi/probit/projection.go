@@ -7,12 +7,13 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/pivot"
 )
 
 // Projection is a [Posterior] as a few of the basis points see it, the pivots of the composite
 // kernel: a prediction takes the kernels with those alone, and comes with a bound on what the
-// others would have changed of the probabilities. docs/predictor.md derives the bound. It is
+// others would have changed of the probabilities. docs/theory/predictor.md derives the bound. It is
 // immutable and safe for concurrent use.
 type Projection struct {
 	Pivots []int // basis points
@@ -24,7 +25,7 @@ type Projection struct {
 	shift, residual float64       // what round-off can add to t and r, per unit of √k(x,x) and of k(x,x)
 
 	mean  la.Matrix[float64] // C×m: means of the functions are its products with t
-	forms pivot.Forms        // their variances but for the noise are those of t; none of a point
+	forms pivot.Forms        // quadratic forms in t: the variances of the functions without noise; empty for a point
 	moves []classMoves
 }
 
@@ -35,15 +36,6 @@ type classMoves struct {
 	size float64 // the mean, for each unit by which t is off
 }
 
-// Columns computes kernels of basis points.
-type Columns interface {
-	// Column stores the kernels of basis point i with all, a row for each kernel.
-	Column(i int, dst la.Matrix[float64])
-
-	// Diagonal stores each kernel of every basis point with itself, a row for each kernel.
-	Diagonal(dst la.Matrix[float64])
-}
-
 // ProjectionScratch is the memory of one prediction of a [Projection].
 type ProjectionScratch struct {
 	ws               la.Workspace
@@ -52,32 +44,18 @@ type ProjectionScratch struct {
 	mean, sd, sums   []float64 // C
 }
 
-const (
-	mostPivots = 512
-
-	// worth is the share of the multiplications of a prediction from all basis points that a
-	// projection may have.
-	worth = 0.5
-
-	// pivotsShare is the share of the tolerance that pivots may use, forms the rest.
-	pivotsShare = 0.3
-
-	// finest is the smallest share of its unit that a form leaves out.
-	finest = 1e-3
-)
-
-// The total variation between two normal distributions is at most shiftShare times the distance
-// of their means in standard deviations, and at most scaleShare times that of the logarithms of
-// their standard deviations.
+// The total variation between two normal distributions is at most shiftShare times the distance of
+// their means in standard deviations, and at most scaleShare times the distance of the logarithms
+// of their standard deviations.
 const (
 	shiftShare = 0.39894228040143268 // 1/√(2π)
 	scaleShare = 0.48394144903828673 // 2·φ(1)
 )
 
 // Project returns a projection whose bounds on the probabilities of the basis points are within
-// half the tolerance, or nil if there is none that is clearly cheaper than a prediction from
-// all. The composite kernel must be positive definite. A mixture has none.
-func (p *Posterior) Project(k Columns, tolerance float64) (*Projection, error) {
+// half the tolerance, or nil if no projection is clearly cheaper than a prediction from all. The
+// composite kernel must be positive definite. A mixture has none.
+func (p *Posterior) Project(k vi.Columns, tolerance float64) (*Projection, error) {
 	if !(tolerance > 0) {
 		return nil, fmt.Errorf("vi: Tolerance: %g is not positive", tolerance)
 	}
@@ -98,58 +76,44 @@ func (p *Posterior) Project(k Columns, tolerance float64) (*Projection, error) {
 	if !p.s.Point {
 		exact += float64(float64(C*D) * float64(D) / 2)
 	}
-	before, last := math.Inf(1), -1 // the worst bound and the order of the last try
-	for limit := 0.01; limit > 1e-14; {
-		c.Grow(c.column, limit*tolerance*c.Most, mostPivots)
-		m := len(c.Pivots)
-		if c.failed != nil {
-			return nil, c.failed
-		}
-		if m == last {
-			limit /= 2
-			continue
-		}
-		last = m
-		if m == min(mostPivots, D) || float64(8*P*m)+float64(m*m) > worth*exact {
-			return nil, nil
-		}
-		q, whole, err := p.projection(c, tolerance)
-		if err != nil {
-			return nil, err
-		}
-		q.forms = whole.forms(finest)
-		if worst := c.worst(q) / (pivotsShare * tolerance / 2); !(worst <= 1) {
-			if !(worst < before) {
-				return nil, nil // rounding is what is left
-			}
-			before = worst
-			limit *= max(0.1, min(0.6/worst, 0.5))
-			continue
-		}
-		for share := 1.0; share > finest && len(whole.a) > 0; share /= 3 {
-			coarse := *q
-			coarse.forms = whole.forms(share)
-			if c.worst(&coarse) <= tolerance/2 {
-				return &coarse, nil
-			}
-		}
-		return q, nil
+	grow := func(limit float64) (order int, err error) {
+		c.Grow(c.column, limit*tolerance*c.Most, pivot.MostPivots)
+		return len(c.Pivots), c.failed
 	}
-	return nil, nil
+	dear := func(m int) bool {
+		return m == min(pivot.MostPivots, D) || float64(8*P*m)+float64(m*m) > pivot.Worth*exact
+	}
+	ws := &la.Workspace{}
+	q, _, err := pivot.Search(ws, tolerance, grow, dear, func() (t pivot.Candidate[*Projection], err error) {
+		q, forms, err := p.projection(ws, c, tolerance)
+		if err != nil {
+			return t, err
+		}
+		return pivot.Candidate[*Projection]{
+			Forms: forms,
+			With: func(f pivot.Forms) *Projection {
+				with := *q
+				with.forms = f
+				return &with
+			},
+			Worst: c.worst,
+		}, nil
+	})
+	return q, err
 }
 
 // composites are the composite kernels of the basis points, and their subspace.
 type composites struct {
 	pivot.Space
-	column func(n int) []float64
+	column func(n int, dst []float64)
 	failed error // the first error of column
 
-	k       Columns
+	k       vi.Columns
 	columns la.Matrix[float64] // P×D, of one basis point
 	selves  la.Matrix[float64] // P×D
 }
 
-func newComposites(p *Posterior, k Columns) (*composites, error) {
+func newComposites(p *Posterior, k vi.Columns) (*composites, error) {
 	_, P, D := p.Dims()
 	c := &composites{k: k, columns: la.NewMatrix[float64](P, D), selves: la.NewMatrix[float64](P, D)}
 	k.Diagonal(c.selves)
@@ -160,14 +124,12 @@ func newComposites(p *Posterior, k Columns) (*composites, error) {
 	}
 	p.s.Rule.Combine(p.s.Beta, prepared, diagonal)
 	c.Space = pivot.NewSpace(diagonal)
-	composite := make([]float64, D)
-	c.column = func(n int) []float64 {
+	c.column = func(n int, dst []float64) {
 		k.Column(n, c.columns)
 		if err := p.s.Rule.Prepare(c.columns); err != nil && c.failed == nil {
 			c.failed = err
 		}
-		p.s.Rule.Combine(p.s.Beta, c.columns, composite)
-		return composite
+		p.s.Rule.Combine(p.s.Beta, c.columns, dst)
 	}
 	return c, nil
 }
@@ -194,19 +156,8 @@ func (c *composites) worst(q *Projection) (worst float64) {
 	return worst
 }
 
-// variances are the matrices of a projection's forms.
-type variances struct {
-	ws           *la.Workspace
-	a            []la.Matrix[float64]
-	units, sizes []float64
-}
-
-func (v *variances) forms(share float64) pivot.Forms {
-	return pivot.NewForms(v.ws, v.a, v.units, v.sizes, share)
-}
-
 // projection assembles the result but for its forms, and returns the matrices of these.
-func (p *Posterior) projection(c *composites, tolerance float64) (*Projection, *variances, error) {
+func (p *Posterior) projection(ws *la.Workspace, c *composites, tolerance float64) (*Projection, *pivot.Quadratics, error) {
 	C, P, D := p.Dims()
 	m := len(c.Pivots)
 	q := &Projection{
@@ -221,8 +172,8 @@ func (p *Posterior) projection(c *composites, tolerance float64) (*Projection, *
 	for i, row := range c.W {
 		copy(w.Row(i), row)
 	}
-	v := &variances{ws: &la.Workspace{}, sizes: pivot.Largest(w)}
-	la.Gemm(v.ws, la.NoTrans, la.Transpose, 1, p.s.W, w, 0, q.mean)
+	v := pivot.NewQuadratics(w)
+	la.Gemm(ws, la.NoTrans, la.Transpose, 1, p.s.W, w, 0, q.mean)
 	factor := classFactor{b: la.NewMatrix[float64](D, D)}
 	for o := range C {
 		move := &q.moves[o]
@@ -231,7 +182,7 @@ func (p *Posterior) projection(c *composites, tolerance float64) (*Projection, *
 		if p.s.Point {
 			continue
 		}
-		if err := factor.set(v.ws, p, o); err != nil {
+		if err := factor.set(ws, p, o); err != nil {
 			return nil, nil, fmt.Errorf("vi: %w", err)
 		}
 		x := la.NewMatrix[float64](m, len(factor.active))
@@ -242,12 +193,12 @@ func (p *Posterior) projection(c *composites, tolerance float64) (*Projection, *
 				x.Set(i, j, factor.root[j]*w.At(i, d))
 			}
 		}
-		la.Trsm(v.ws, la.Right, la.Transpose, factor.l, x)
+		la.Trsm(ws, la.Right, la.Transpose, factor.l, x)
 		a := la.NewMatrix[float64](m, m)
-		la.Syrk(v.ws, la.NoTrans, 1, x, 0, a)
+		la.Syrk(ws, la.NoTrans, 1, x, 0, a)
 		a.MirrorLower()
 		move.root = c.Length(prior)
-		v.a, v.units = append(v.a, a), append(v.units, tolerance)
+		v.Add(a, tolerance)
 	}
 	return q, v, nil
 }
@@ -263,10 +214,10 @@ func (q *Projection) NewScratch() *ProjectionScratch {
 	return s
 }
 
-// Predict returns the probabilities of the classes for a sample whose kernels with the pivots
-// are the rows of k, P×m, and with itself those of self, P×1, both of which it overwrites. No
-// probability is further than bound from that of [Posterior.Predict]. The slice is the scratch's
-// own.
+// Predict returns the probabilities of the classes for a sample whose kernels with the pivots are
+// the rows of k, P×m, and whose kernels with itself are self, P×1. It overwrites both. Every
+// probability is within bound of the one that [Posterior.Predict] returns. The slice is the
+// scratch's own.
 func (q *Projection) Predict(k, self la.Matrix[float64], s *ProjectionScratch) (probability []float64, bound float64, err error) {
 	if err := q.rule.Prepare(k); err != nil {
 		return nil, 0, err

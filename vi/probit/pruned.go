@@ -15,19 +15,19 @@ import (
 // above: it begins with all basis points, each with a precision for every class, climbs to a mode of
 // the posterior of the regressors ([Model] with MAP), and on the way takes out the basis points whose
 // precisions exceed Prune in all classes. Under the prior Alpha, of a small shape, most regressors
-// end near 0, where their precisions are largest. The zero value is ready: [FixSum].
+// end near 0, where their precisions are largest. The zero value is ready: [RuleFixSum].
 //
 // It begins with the auxiliary variables of the machine of all basis points, by the prior Gamma(1, 1).
 //
 // Source: I. Psorakis, T. Damoulas and M. A. Girolami, "Multiclass relevance vector machines: sparsity and
-// accuracy", IEEE Transactions on Neural Networks 21 (2010), mRVM2; see docs/relevance.md.
+// accuracy", IEEE Transactions on Neural Networks 21 (2010), mRVM2; see docs/theory/relevance.md.
 type Pruned struct {
 	Rule Rule      // FixSum, FixProd or WSum
-	Beta []float64 // as that of [Relevance]
+	Beta []float64 // as in [Relevance]
 
 	Alpha      vi.Gamma   // prior of the precisions; the zero value means Gamma{1e-5, 1e5}
-	ClassAlpha []vi.Gamma // that of each class, if not nil
-	Ridge      float64    // as that of [Model]
+	ClassAlpha []vi.Gamma // prior for each class, if not nil
+	Ridge      float64    // as in [Model]
 
 	// Prune is the precision of basis points that are taken out; 0 means 10⁴. It must be below
 	// (Shape + ½)·Scale of their priors, the precision where the regressor is 0.
@@ -43,8 +43,8 @@ type Pruned struct {
 	Workers int
 }
 
-// Fit finds a mode of the posterior given the base kernels and the class of each sample, as that of
-// [Relevance] does. The posterior is a point.
+// Fit finds a mode of the posterior given the base kernels and the class of each sample, as the Fit
+// of [Relevance] does. The posterior is a point.
 func (p Pruned) Fit(ctx context.Context, k vi.Kernels, labels []int) (*RelevanceFit, error) {
 	m := Model{
 		Rule: p.Rule, Beta: p.Beta, Alpha: cmp.Or(p.Alpha, vi.Gamma{Shape: 1e-5, Scale: 1e5}), ClassAlpha: p.ClassAlpha,
@@ -79,8 +79,8 @@ func (p Pruned) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Relevance
 
 // briefly is Fit at fixed weights of the kernels for a few sweeps: what relevance vectors begin with.
 func (p Model) briefly(ctx context.Context, journal *vi.Journal, k vi.Kernels, labels []int) (*Fit, error) {
-	if p.Rule == WSum {
-		p.Rule = FixSum
+	if p.Rule == RuleWSum {
+		p.Rule = RuleFixSum
 	}
 	p.Ascent = vi.Ascent{MaxSweeps: relevanceStart, Journal: journal}
 	return p.Fit(ctx, k, labels)

@@ -175,16 +175,16 @@ func eliminate(s [][]float64) []float64 {
 	return x
 }
 
-// The plain sweeps are those of the definition, from sweep to sweep, and so are the basis points that go.
+// The plain sweeps, and the basis points taken out, agree with the definition in every sweep.
 func TestPrunedSweeps(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 15, 3, 2, 0, 3)
-	for _, rule := range []Rule{FixSum, WSum} {
+	for _, rule := range []Rule{RuleFixSum, RuleWSum} {
 		p := Model{
 			Rule: rule, Alpha: vi.Gamma{Shape: 1e-3, Scale: 1e3}, Prune: 100, MAP: true, Plain: true, Beta: []float64{0.6, 0.4}, Workers: 1,
 		}
 		m := testkit.Must(p.model(k, labels))
 		naive := &naivePruned{
-			k: []la.Matrix[float64]{k.At(0), k.At(1)}, labels: labels, learned: rule == WSum, tau: 1e-3, nu: 1e-3, prune: 100,
+			k: []la.Matrix[float64]{k.At(0), k.At(1)}, labels: labels, learned: rule == RuleWSum, tau: 1e-3, nu: 1e-3, prune: 100,
 			beta: []float64{0.6, 0.4}, C: 3, D: 15, N: 15,
 		}
 		for range naive.D {
@@ -229,7 +229,7 @@ func TestPrunedSweeps(t *testing.T) {
 // that they end at.
 func TestPrunedEndsAtAMode(t *testing.T) {
 	k, star, labels, later := probitProblem(t, 45, 3, 2, 60, 5)
-	for _, rule := range []Rule{FixSum, WSum} {
+	for _, rule := range []Rule{RuleFixSum, RuleWSum} {
 		p := Pruned{Rule: rule, Workers: 2, Ascent: vi.Ascent{Tolerance: 1e-12, MaxSweeps: 3000}}
 		fit, err := p.Fit(context.Background(), k, labels)
 		require.NoError(t, err)
@@ -296,7 +296,7 @@ func identity(n int) la.Matrix[float64] {
 func TestPrunedRefuses(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 9, 3, 3, 0, 1)
 	for want, p := range map[string]Pruned{
-		"MAP: WProd: FixSum, FixProd or WSum is needed":                {Rule: WProd, Ridge: 0.1},
+		"MAP: WProd: FixSum, FixProd or WSum is needed":                {Rule: RuleWProd, Ridge: 0.1},
 		"Beta: 1 weights for 3 kernels":                                {Beta: []float64{1}},
 		"Prune is -1":                                                  {Prune: -1, Ridge: 1},
 		"by Alpha precisions are at most 1.5: no basis point would go": {Alpha: vi.Gamma{Shape: 1, Scale: 1}},

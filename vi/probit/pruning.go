@@ -56,7 +56,7 @@ func (m *model) pruneRegressors() error {
 	return nil
 }
 
-// superfluous tells whether E[α] of regressor d of class c, at a mode of all classes, is above
+// superfluous reports whether E[α] of regressor d of class c, at a mode of all classes, is above
 // the threshold.
 func (m *model) superfluous(c, d int) bool {
 	if !m.point {
@@ -70,16 +70,15 @@ func (m *model) superfluous(c, d int) bool {
 	return true
 }
 
-// settleMode makes Y and α those of the present W.
+// settleMode updates Y and α given the present W.
 func (m *model) settleMode() error {
 	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.w, m.kernel, 0, m.f)
 	m.updateAlpha()
 	return m.updateY()
 }
 
-// settlePruned gives the pruned regressors of class c mean 0 and the variance
-// that is best for them alone, and returns their part of the spread. Their
-// entropies are added to those of q(w_c).
+// settlePruned gives the pruned regressors of class c mean 0 and the variance that is best for them
+// alone, and returns their part of the spread. Their entropies are added to the entropy of q(w_c).
 func (m *model) settlePruned(c int) (spread float64) {
 	active := m.active[c]
 	if len(active) == m.D {

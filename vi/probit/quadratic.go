@@ -12,14 +12,14 @@ import (
 //	E log p(Y | W, β) = const + bᵀβ − ½ βᵀAβ,
 //	b_p = Σ_{c,n} E[y]·g_p,   A_pq = Σ_{c,n} g_p·g_q + tr(K_pᵀ(Σ_c V_c)K_q),
 //
-// g_p = E[W]·K_p. [PlugIn] leaves the trace out.
+// g_p = E[W]·K_p. [WeightUpdatePlugIn] leaves the trace out.
 type quadratic struct {
 	b       []float64          // P
 	a       la.Matrix[float64] // P×P
 	squares la.Matrix[float64] // P×P, A without the trace
 	cov     la.Matrix[float64] // P×P, Cov(β)
 
-	products []la.Matrix[float64] // of [MeanField]: lower triangle of ½(K_pK_qᵀ + K_qK_pᵀ) for q ≤ p, nil if not kept
+	products []la.Matrix[float64] // of [WeightUpdateMeanField]: lower triangle of ½(K_pK_qᵀ + K_qK_pᵀ) for q ≤ p, nil if not kept
 
 	g    la.Matrix[float64] // (C·P)×N, row c·P+p is g_p of class c
 	rest []float64          // N
@@ -36,7 +36,7 @@ func newQuadratic(m *model) *quadratic {
 		cov: la.NewMatrix[float64](m.P, m.P), root: la.NewMatrix[float64](m.P, m.P),
 		g: la.NewMatrix[float64](m.C*m.P, m.N), rest: make([]float64, m.N), one: make([]float64, m.P),
 	}
-	if m.update == MeanField {
+	if m.update == WeightUpdateMeanField {
 		q.t = la.NewMatrix[float64](m.D, m.N)
 		if m.P <= mostProducts && m.ridge == nil && m.theta == nil {
 			q.multiply(m)
@@ -87,7 +87,7 @@ func (q *quadratic) measure(m *model) {
 		}
 	}
 	q.a.CopyFrom(q.squares)
-	if m.update != MeanField {
+	if m.update != WeightUpdateMeanField {
 		return
 	}
 	if q.products != nil {
@@ -143,7 +143,7 @@ func (q *quadratic) settle(m *model) {
 		m.spread[c] = la.SumSq(f)
 	}
 	m.spread[0] += lowerInner(m.gram, m.sum)
-	if m.update == MeanField {
+	if m.update == WeightUpdateMeanField {
 		for p := range m.P {
 			m.spread[0] += la.Dot(q.cov.Row(p), q.squares.Row(p))
 		}
@@ -160,7 +160,7 @@ func (q *quadratic) restored(m *model) {
 		return
 	}
 	m.setKernel()
-	if m.update == MeanField {
+	if m.update == WeightUpdateMeanField {
 		q.addSpread(m)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// Relevance is the multinomial probit kernel machine with few basis points, its relevance
-// vectors, for predictions that cost little: [Model] but for the precisions of the
-// regressors, of which each basis point has one for all classes and which are not integrated
-// out but put where the bound is highest.
+// Relevance is the multinomial probit kernel machine with few basis points, its relevance vectors,
+// for predictions that cost little: [Model] but for the precisions of the regressors. Each basis
+// point has one precision for all classes, which is not integrated out but set to where the bound
+// is highest.
 //
 //	w_{c,d} ~ N(0, 1/α_d)          regressors
 //	y_{c,n} | w ~ N(w_cᵀ·k_n, 1)   auxiliary variables
@@ -24,19 +24,19 @@ import (
 // Most α_d are then infinite, which takes basis point d out. The machine begins with no basis
 // point, and with the auxiliary variables of a [Model] of all of them. It takes in one basis
 // point after another, changes its precision or takes it out again, always that which raises
-// the bound most. The weights of [WSum] are put where the bound is highest as well. The
-// posterior is approximated by q(W)q(Y). The zero value is ready: [FixSum].
+// the bound most. The weights of [RuleWSum] are put where the bound is highest as well. The
+// posterior is approximated by q(W)q(Y). The zero value is ready: [RuleFixSum].
 //
 // Source: I. Psorakis, T. Damoulas and M. A. Girolami, "Multiclass relevance vector
 // machines: sparsity and accuracy", IEEE Transactions on Neural Networks 21 (2010), mRVM1;
 // M. E. Tipping and A. C. Faul, "Fast marginal likelihood maximisation for sparse Bayesian
 // models", AISTATS 2003. The weights of the kernels are learned otherwise than there, see
-// docs/relevance.md.
+// docs/theory/relevance.md.
 type Relevance struct {
 	Rule Rule // FixSum, FixProd or WSum
 
-	// Beta holds the weights of the fixed rules, and where those of WSum start: nil means
-	// 1, for WSum 1/P.
+	// Beta holds the weights of the fixed rules, and where the weights of WSum start: nil means 1,
+	// for WSum 1/P.
 	Beta []float64
 
 	Ascent vi.Ascent
@@ -51,17 +51,16 @@ type Relevance struct {
 
 // RelevanceFit is a fitted [Relevance] or [Pruned].
 type RelevanceFit struct {
-	// Posterior is that of the regressors of the relevance vectors, its basis points. There
-	// is at least one: without any, the first basis point with all weights 0.
+	// Posterior is the posterior of the regressors of the relevance vectors, its basis points.
+	// There is at least one basis point: without any, the first basis point with all weights 0.
 	Posterior *Posterior
 
 	Vectors []int // the relevance vectors: which of the D basis points, ascending
 	Record  vi.Record
 }
 
-// Fit approximates the posterior given the base kernels, matrices D×N of any kind, and the
-// class of each sample, from 0 to C−1, each of which must occur. Errors are as package vi
-// describes them.
+// Fit approximates the posterior given the base kernels, matrices D×N of any kind, and the class of
+// each sample, from 0 to C−1. Every class must occur. Errors are as package vi describes them.
 func (r Relevance) Fit(ctx context.Context, k vi.Kernels, labels []int) (*RelevanceFit, error) {
 	m, err := r.model(k, labels)
 	if err != nil {
@@ -82,10 +81,10 @@ func (r Relevance) Fit(ctx context.Context, k vi.Kernels, labels []int) (*Releva
 	return fit, err
 }
 
-// start makes q(Y) that of the machine of all basis points, at the weights of the kernels
-// that m starts with. From functions of 0, under which the auxiliary variables of a class
-// are all the same, no single basis point may be worth its precision, and then the machine
-// would end where it begins.
+// start takes q(Y) from the machine of all basis points, at the weights of the kernels that m
+// starts with. From functions of 0, under which the auxiliary variables of a class are all the
+// same, no single basis point may be worth its precision, and then the machine would end where it
+// begins.
 func (r Relevance) start(ctx context.Context, m *relevance) error {
 	all := Model{Rule: r.Rule, Beta: m.beta, Workers: r.Workers, Seed: r.Seed}
 	full, err := all.briefly(ctx, r.Ascent.Journal, m.composite.Base(), m.labels)
@@ -99,9 +98,9 @@ func (r Relevance) start(ctx context.Context, m *relevance) error {
 }
 
 // relevance is the state of a fit. With S_d = k_dᵀ·H⁻¹·k_d and Q_{c,d} = k_dᵀ·H⁻¹·y_c, k_d
-// being row d of the composite kernel, as a column, and H = I + K_aᵀ·A⁻¹·K_a the covariance
-// of y_c with the regressors integrated out, the bound tells by S and Q alone what it
-// gains by a change of α_d.
+// being row d of the composite kernel, as a column, and H = I + K_aᵀ·A⁻¹·K_a the covariance of y_c
+// with the regressors integrated out, S and Q alone determine what the bound gains by a change of
+// α_d.
 type relevance struct {
 	work.Stop
 	composite  *Composite
@@ -138,7 +137,7 @@ type relevance struct {
 	seen   la.Matrix[float64] // D×M, T·k_d
 	stale  bool               // none of this follows yet
 
-	// Changes of H since the factorisation, of which each makes H⁻¹ − u·uᵀ/r of H⁻¹.
+	// Changes of H since the factorisation. Each turns H⁻¹ into H⁻¹ − u·uᵀ/r.
 	u la.Matrix[float64] // relevanceMoves×N, H⁻¹·k_d before the change
 	r []float64
 
@@ -154,8 +153,8 @@ type relevance struct {
 }
 
 const (
-	// relevanceMoves is the most changes of α in a sweep: each takes a pass over the
-	// kernel, and what they come to is worth less the longer E[Y] stays as it is.
+	// relevanceMoves is the most changes of α in a sweep: each takes a pass over the kernel, and is
+	// worth less the longer E[Y] has not been updated.
 	relevanceMoves = 32
 
 	// relevanceRounds is the most updates of W and Y, by turns, in a sweep: they take no
@@ -165,19 +164,19 @@ const (
 	// relevanceStart is the most sweeps of the machine of all basis points.
 	relevanceStart = 50
 
-	// leastGain is a rise of the bound that is none, in nats a sample.
+	// leastGain is the rise of the bound, in nats a sample, below which a change counts as no gain.
 	leastGain = 1e-9
 )
 
-// model checks the arguments and returns the initial state: no relevance vectors, and E[Y]
-// as it is under functions of 0.
+// model checks the arguments and returns the initial state: no relevance vectors, and E[Y] given
+// functions of 0.
 func (r Relevance) model(k vi.Kernels, labels []int) (*relevance, error) {
 	composite, err := NewComposite(r.Rule, k)
 	if err != nil {
 		return nil, err
 	}
 	P, D, N := k.Dims()
-	if r.Rule.Learned() && r.Rule != WSum {
+	if r.Rule.Learned() && r.Rule != RuleWSum {
 		return nil, fmt.Errorf("vi: relevance vectors: %v: FixSum, FixProd or WSum is needed", r.Rule)
 	}
 	if len(labels) != N {
@@ -205,7 +204,7 @@ func (r Relevance) model(k vi.Kernels, labels []int) (*relevance, error) {
 		{Name: "α", Step: m.updateAlpha},
 		{Name: "W, Y", Step: m.updateWY},
 	}
-	if r.Rule == WSum {
+	if r.Rule == RuleWSum {
 		m.byKernel = la.NewMatrix[float64](D, N)
 		m.updates = slices.Insert(m.updates, 1, work.Update{Name: "β", Step: m.updateBeta})
 	}
@@ -301,8 +300,8 @@ func (m *relevance) Restore() {
 	m.stale = true
 }
 
-// Predictions implements [vi.Objective], as those of [Model]: the variance of the functions at
-// sample n is the squared norm of column n of T.
+// Predictions implements [vi.Objective] as [Model] does: the variance of the functions at sample n
+// is the squared norm of column n of T.
 func (m *relevance) Predictions(p *vi.Predictions) {
 	p.Resize(m.N)
 	p.Probabilities = true

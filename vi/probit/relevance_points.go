@@ -58,7 +58,7 @@ func (m *relevance) best() (at int, to, gain float64) {
 			square += float64(v * v)
 		}
 		if !(s > 0x1p-40*m.norm[d]) {
-			continue // what k_d explains is explained, as far as rounding tells
+			continue // what k_d explains is explained already, within rounding
 		}
 		if !math.IsInf(a, 1) {
 			if out = (a - s) / a; !(out > 0x1p-40) {

@@ -48,8 +48,8 @@ func (m *relevance) explain() {
 	la.Gemm(&m.ws, la.NoTrans, la.NoTrans, 1, m.ty, m.span, 0, m.f)
 }
 
-// solve returns L⁻ᵀ·T·y_c for each class, C×M: the solutions x of Bx = A^-½·K_a·y_c, of which
-// the means of the regressors are A^-½·x. It is valid until the next call.
+// solve returns L⁻ᵀ·T·y_c for each class, C×M: the solutions x of Bx = A^-½·K_a·y_c. The means of
+// the regressors are A^-½·x. It is valid until the next call.
 func (m *relevance) solve() la.Matrix[float64] {
 	m.means = resize(m.means, m.C, len(m.active))
 	m.means.CopyFrom(m.ty)

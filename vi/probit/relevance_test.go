@@ -17,8 +17,8 @@ import (
 var relevanceVariants = map[string]Relevance{
 	"FixSum":  {},
 	"weighed": {Beta: []float64{0.2, 0.1, -0.05}},
-	"FixProd": {Rule: FixProd, Beta: []float64{0.3, 1, 0.5}},
-	"WSum":    {Rule: WSum},
+	"FixProd": {Rule: RuleFixProd, Beta: []float64{0.3, 1, 0.5}},
+	"WSum":    {Rule: RuleWSum},
 }
 
 func TestRelevanceBoundRisesAtEveryUpdate(t *testing.T) {
@@ -102,10 +102,10 @@ func (d *definition) objective(y la.Matrix[float64]) (v float64) {
 	return v
 }
 
-// What the changes of α gain, and S and Q after them, are those of the definition.
+// The gains by changes of α, and S and Q after them, agree with the definition.
 func TestRelevanceChanges(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 21, 3, 3, 0, 2)
-	m := testkit.Must(Relevance{Rule: WSum}.model(k, labels))
+	m := testkit.Must(Relevance{Rule: RuleWSum}.model(k, labels))
 	m.weigh()
 	taken := 0
 	for sweep := range 8 {
@@ -153,10 +153,10 @@ func worst(m *relevance) (at int) {
 	return at
 }
 
-// The slope by the weights is that of the definition, by central differences.
+// The slope by the weights agrees with central differences of the bound's definition.
 func TestRelevanceSlope(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 21, 3, 3, 0, 3)
-	m := testkit.Must(Relevance{Rule: WSum}.model(k, labels))
+	m := testkit.Must(Relevance{Rule: RuleWSum}.model(k, labels))
 	for range 3 {
 		require.NoError(t, m.Sweep(nil))
 	}
@@ -176,7 +176,7 @@ func TestRelevanceSlope(t *testing.T) {
 // Where the fit ends no change of one α, of β or of q(Y) raises the bound.
 func TestRelevanceEndsAtAStationaryPoint(t *testing.T) {
 	k, star, labels, later := probitProblem(t, 60, 3, 3, 60, 4)
-	p := Relevance{Rule: WSum, Ascent: vi.Ascent{Tolerance: 1e-10, MaxSweeps: 3000}}
+	p := Relevance{Rule: RuleWSum, Ascent: vi.Ascent{Tolerance: 1e-10, MaxSweeps: 3000}}
 	m := testkit.Must(p.model(k, labels))
 	require.NoError(t, p.start(context.Background(), m))
 	rec, err := p.Ascent.Run(context.Background(), m)
@@ -238,7 +238,7 @@ func TestRelevanceRefuses(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 9, 3, 3, 0, 1)
 	for want, f := range map[string]func() (*RelevanceFit, error){
 		"WProd: FixSum, FixProd or WSum is needed": func() (*RelevanceFit, error) {
-			return Relevance{Rule: WProd}.Fit(context.Background(), k, labels)
+			return Relevance{Rule: RuleWProd}.Fit(context.Background(), k, labels)
 		},
 		"Beta: 1 weights for 3 kernels": func() (*RelevanceFit, error) {
 			return Relevance{Beta: []float64{1}}.Fit(context.Background(), k, labels)

@@ -10,9 +10,9 @@ import (
 func TestRestore(t *testing.T) {
 	k, _, labels, _ := probitProblem(t, 20, 3, 3, 0, 1)
 	for _, p := range []Model{
-		{}, {LearnAlpha: true}, {Prune: 1.2}, {Rule: WSum, MAP: true, Prune: 1.2}, {Rule: WSum}, {Rule: WSum, Update: MeanField}, {Rule: WSum, Search: Sampling},
-		{Rule: Bin, NotEmpty: true}, {Rule: Bin, Update: Structured}, {Rule: WProd}, {Rule: WProd, Update: MeanField},
-		{Rule: WProd, Search: Sampling}, {Rule: WProd, Search: Sampling, Update: MeanField},
+		{}, {LearnAlpha: true}, {Prune: 1.2}, {Rule: RuleWSum, MAP: true, Prune: 1.2}, {Rule: RuleWSum}, {Rule: RuleWSum, Update: WeightUpdateMeanField}, {Rule: RuleWSum, Search: WeightSearchSampling},
+		{Rule: RuleBin, NotEmpty: true}, {Rule: RuleBin, Update: WeightUpdateStructured}, {Rule: RuleWProd}, {Rule: RuleWProd, Update: WeightUpdateMeanField},
+		{Rule: RuleWProd, Search: WeightSearchSampling}, {Rule: RuleWProd, Search: WeightSearchSampling, Update: WeightUpdateMeanField},
 	} {
 		p.Workers = 1
 		var want, got State

@@ -27,9 +27,8 @@ func (s *simplexMode) bound() float64 {
 	return v
 }
 
-// covariance implements weights: that of the normal density whose exponent the
-// quadratic is, on the face of the simplex on which the mode lies; the other
-// weights do not vary.
+// covariance implements weights: it returns the covariance of the normal density whose exponent the
+// quadratic is, on the face of the simplex on which the mode lies; the other weights do not vary.
 func (s *simplexMode) covariance(m *model) la.Matrix[float64] {
 	mean := m.mean
 	var free []int

@@ -9,9 +9,11 @@ import (
 )
 
 // This file names the states of the models for a [vi.Journal]: everything that an update reads
-// before another one of the same sweep has written it, and what tells other data and settings.
+// before another one of the same sweep has written it, and the numbers by which it recognises other
+// data and settings.
 
-// identityOf tells kernels from others: the squared length of each row of Σ (p+1)·K_p.
+// identityOf returns numbers by which kernels are recognised: the squared length of each row of Σ
+// (p+1)·K_p.
 func identityOf(ws *la.Workspace, k vi.Kernels) []float64 {
 	P, D, N := k.Dims()
 	weights, sum := make([]float64, P), la.NewMatrix[float64](D, N)

@@ -11,8 +11,8 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/random"
 )
 
-// start sets E[Y] and E[α]. The random start is that of auxiliary variables around
-// standard normal functions.
+// start sets E[Y] and E[α]. The random start draws auxiliary variables around standard normal
+// functions.
 func (m *model) start(p Model) error {
 	if p.From != nil {
 		return m.resume(p.From, p.Rule, p.Beta)
@@ -57,7 +57,7 @@ func (m *model) start(p Model) error {
 	return nil
 }
 
-// resume sets E[Y] and E[α] to those of the posterior p, with the weights beta.
+// resume sets E[Y] and E[α] to their values in the posterior p, with the weights beta.
 func (m *model) resume(p *Posterior, rule Rule, beta []float64) error {
 	beta, err := rule.start(beta, m.P)
 	if err != nil {

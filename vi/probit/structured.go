@@ -8,11 +8,11 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// mostStructured is the most kernels in each of whose states [Structured] solves
+// mostStructured is the most kernels in each of whose states [WeightUpdateStructured] solves
 // for the regressors.
 const mostStructured = 8
 
-// structured is q(W | β)q(β) of [Bin], over all 2^P states b of β:
+// structured is q(W | β)q(β) of [RuleBin], over all 2^P states b of β:
 //
 //	q(w_c | b) = N(V_c·K_b·E[y_c], V_c),  V_c = (K_bK_bᵀ + diag E[α_c])⁻¹
 //	log q(b)   = log p(b) + ½ Σ_c (log|V_c| + E[y_c]ᵀK_bᵀV_cK_bE[y_c]) + const
@@ -111,8 +111,7 @@ func (s *structured) update(m *model) error {
 	return nil
 }
 
-// mix makes the moments of W, its functions and the terms of the bound in m those of
-// the mixture.
+// mix stores in m the mixture's moments of W, its functions and its terms of the bound.
 func (s *structured) mix(m *model) {
 	m.w.Fill(0)
 	m.f.Fill(0)

@@ -8,20 +8,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
 
-// With one kernel that is always on nothing is left to infer: the sweeps go on where
-// those of the start ended.
+// With one kernel that is always on nothing is left to infer: the sweeps go on where the sweeps of
+// the start ended.
 func TestStructuredWithOneStateIsFixSum(t *testing.T) {
 	k, star, labels, _ := probitProblem(t, 30, 3, 1, 9, 3)
 	a := vi.Ascent{Tolerance: -1, MaxSweeps: 20}
 	sum, err := Model{Plain: true, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: earlySweeps + 20}}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
-	bin, err := Model{Rule: Bin, Update: Structured, NotEmpty: true, Ascent: a}.Fit(context.Background(), k, labels)
+	bin, err := Model{Rule: RuleBin, Update: WeightUpdateStructured, NotEmpty: true, Ascent: a}.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
 	for i, b := range sum.Record.Trace[earlySweeps:] {
 		assert.InDelta(t, b+math.Log(0.5), bin.Record.Trace[i], 1e-12*math.Abs(b))
@@ -34,8 +34,8 @@ func TestStructuredWithOneStateIsFixSum(t *testing.T) {
 	assert.InDeltaSlice(t, want.Variance.Data, got.Variance.Data, 1e-13)
 }
 
-// From where mean field has settled the larger family rises further, and its
-// moments are those of its components.
+// From where mean field has settled the larger family rises further, and its moments are the
+// weighted moments of its components.
 func TestStructuredIsTheLargerFamily(t *testing.T) {
 	k, star, labels, _ := probitProblem(t, 24, 3, 3, 6, 1)
 	var weak []la.Matrix[float64] // with little to say, so that several states share the probability
@@ -45,7 +45,7 @@ func TestStructuredIsTheLargerFamily(t *testing.T) {
 		weak = append(weak, m)
 	}
 	k = testkit.Must(vi.NewDense(weak...))
-	p := Model{Rule: Bin, Update: MeanField, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 300}}
+	p := Model{Rule: RuleBin, Update: WeightUpdateMeanField, Ascent: vi.Ascent{Tolerance: -1, MaxSweeps: 300}}
 	field, err := p.model(k, labels)
 	require.NoError(t, err)
 	for range 300 {
@@ -57,7 +57,7 @@ func TestStructuredIsTheLargerFamily(t *testing.T) {
 			start.Alpha.Set(c, d, field.alpha[c].Mean(d))
 		}
 	}
-	p.Update, p.Start = Structured, start
+	p.Update, p.Start = WeightUpdateStructured, start
 	p.Ascent.MaxSweeps = 1
 	fit, err := p.Fit(context.Background(), k, labels)
 	require.NoError(t, err)
@@ -77,7 +77,7 @@ func TestStructuredIsTheLargerFamily(t *testing.T) {
 	rows := []int{4, 17}
 	for _, c := range s.Components {
 		one, err := NewPosterior(State{
-			Rule: Bin, Samples: 24, Beta: c.Beta, BetaCov: la.NewMatrix[float64](3, 3), W: c.W, Alpha: s.Alpha, Gram: c.Gram,
+			Rule: RuleBin, Samples: 24, Beta: c.Beta, BetaCov: la.NewMatrix[float64](3, 3), W: c.W, Alpha: s.Alpha, Gram: c.Gram,
 		})
 		require.NoError(t, err)
 		q, err := one.Predict(star, vi.PredictOptions{})
@@ -113,14 +113,14 @@ func TestStructuredLimits(t *testing.T) {
 		many = append(many, k.At(0))
 	}
 	for want, p := range map[string]Model{
-		"vi: Structured solves for the regressors in each of the 2^P states of at most 8 kernels, not 9": {Rule: Bin, Update: Structured},
-		"vi: Update is Structured, which is of Bin and not of WSum":                                      {Rule: WSum, Update: Structured},
-		"vi: Update is Structured, which is of Bin and not of FixSum":                                    {Update: Structured},
+		"vi: Structured solves for the regressors in each of the 2^P states of at most 8 kernels, not 9": {Rule: RuleBin, Update: WeightUpdateStructured},
+		"vi: Update is Structured, which is of Bin and not of WSum":                                      {Rule: RuleWSum, Update: WeightUpdateStructured},
+		"vi: Update is Structured, which is of Bin and not of FixSum":                                    {Update: WeightUpdateStructured},
 	} {
 		_, err := p.Fit(context.Background(), testkit.Must(vi.NewDense(many...)), labels)
 		assert.EqualError(t, err, want)
 	}
-	_, err := Model{Rule: Bin, Update: Structured}.FitParametric(context.Background(), thetaKernels{golden.Tensor{golden.Mat{{0}, {1}}}}, []int{0, 1})
+	_, err := Model{Rule: RuleBin, Update: WeightUpdateStructured}.FitParametric(context.Background(), thetaKernels{golden.Tensor{golden.Mat{{0}, {1}}}}, []int{0, 1})
 	assert.EqualError(t, err, "vi: Update is Structured: with kernel parameters it is not possible")
 
 	one := Component{Probability: 1, Beta: []float64{1}, W: la.NewMatrix[float64](2, 3), Gram: la.NewMatrix[float64](3, 3)}
@@ -137,13 +137,13 @@ func TestStructuredLimits(t *testing.T) {
 	double := one
 	double.Beta = []float64{2}
 	for want, all := range map[string][]Component{
-		"vi: probit state: component 1 has the probability -1":           {one, negative},
-		"vi: probit state: component 1 has 2 kernels and component 0 1":  {one, two},
-		"vi: probit state: Alpha: 2×3 where 2×2 is needed (component 1)": {one, narrow},
-		"vi: probit state: the components' probabilities add up to 1.5":  {one, half},
-		"vi: probit state: component 0: Beta[0] is 2, not 0 or 1":        {double},
+		"vi: probit state: component 1 has the probability -1":                                  {one, negative},
+		"vi: probit state: component 1 has 2 kernels and component 0 1":                         {one, two},
+		"vi: probit state: Alpha: 2×3 (stride 3, 6 elements) where 2×2 is needed (component 1)": {one, narrow},
+		"vi: probit state: the components' probabilities add up to 1.5":                         {one, half},
+		"vi: probit state: component 0: Beta[0] is 2, not 0 or 1":                               {double},
 	} {
-		_, err := NewPosterior(State{Rule: Bin, Samples: 3, Alpha: alpha, Components: all})
+		_, err := NewPosterior(State{Rule: RuleBin, Samples: 3, Alpha: alpha, Components: all})
 		assert.EqualError(t, err, want)
 	}
 	_, err = NewPosterior(State{Samples: 3, Alpha: alpha, Components: []Component{one}})

@@ -28,7 +28,7 @@ func (m *model) Sweep(done func(string)) error {
 	return m.ahead.Sweep(m, sweep, done)
 }
 
-// Keep implements [vi.Objective]. It copies O(C·(N + D)) numbers and those of q(β): the
+// Keep implements [vi.Objective]. It copies O(C·(N + D)) numbers and the parameters of q(β): the
 // posterior solves for the regressors again.
 func (m *model) Keep() {
 	m.memory.Keep()
@@ -47,7 +47,7 @@ func (m *model) Restore() {
 	m.restoreKernel()
 }
 
-// restoreKernel makes E[K] and E[KKᵀ] those of q(β) and q(Θ).
+// restoreKernel computes E[K] and E[KKᵀ] from q(β) and q(Θ).
 func (m *model) restoreKernel() {
 	if m.theta != nil {
 		for p := range m.theta.base {

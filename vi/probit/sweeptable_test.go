@@ -37,6 +37,6 @@ func TestSweepTable(t *testing.T) {
 	sweeptest.Print(t, []sweeptest.Problem{
 		problem("fixed sum", "wine", Model{}), problem("fixed sum", "glass", Model{}), problem("fixed sum", "sonar", Model{}),
 		problem("fixed sum, α sparse", "wine", Model{Alpha: sparse}), problem("fixed sum, α sparse", "sonar", Model{Alpha: sparse}),
-		problem("weighted sum", "wine", Model{Rule: WSum, Update: MeanField}), problem("weighted sum", "sonar", Model{Rule: WSum, Update: MeanField}),
+		problem("weighted sum", "wine", Model{Rule: RuleWSum, Update: WeightUpdateMeanField}), problem("weighted sum", "sonar", Model{Rule: RuleWSum, Update: WeightUpdateMeanField}),
 	})
 }

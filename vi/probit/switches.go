@@ -11,7 +11,7 @@ import (
 // mostSwitches is the most kernels whose states are enumerated.
 const mostSwitches = 16
 
-// states is q(β) of [Bin], over all 2^P states. β_p is bit p of a state's index.
+// states is q(β) of [RuleBin], over all 2^P states. β_p is bit p of a state's index.
 type states struct {
 	prior   []float64 // by state, log p(β)
 	prob    []float64 // q(β)
@@ -98,7 +98,7 @@ func (s *states) normalise(mean []float64, cov la.Matrix[float64]) {
 // bound implements weights.
 func (s *states) bound() float64 { return s.expect + s.entropy }
 
-// switches is q(β) of [Bin] beside a q(W) that does not depend on it.
+// switches is q(β) of [RuleBin] beside a q(W) that does not depend on it.
 type switches struct {
 	*quadratic
 	states

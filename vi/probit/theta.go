@@ -13,25 +13,12 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// ParametricKernels are P kernel matrices, each D×N as in [vi.Kernels], that depend on
-// positive parameters θ. Types of package mcmc implement it.
-type ParametricKernels interface {
-	// Dims returns the number of kernels, of basis points and of samples.
-	Dims() (P, D, N int)
-
-	// Parameters returns the number of parameters of kernel p.
-	Parameters(p int) int
-
-	// Kernel stores kernel p at its parameters theta in the D×N matrix k.
-	Kernel(w *la.Workspace, p int, theta []float64, k la.Matrix[float64])
-}
-
 // FitParametric is Fit for kernels whose parameters θ ~ Gamma(Theta) are inferred as
 // well: by Mode at the mode of the density of log θ given the other factors, found by
 // steps of one parameter after another that each raise it; by Sampling at the mean of
-// importance samples from their prior. [MeanField] then needs a rule whose weights are
+// importance samples from their prior. [WeightUpdateMeanField] then needs a rule whose weights are
 // fixed or at their mode.
-func (p Model) FitParametric(ctx context.Context, k ParametricKernels, labels []int) (*Fit, error) {
+func (p Model) FitParametric(ctx context.Context, k vi.ParametricKernels, labels []int) (*Fit, error) {
 	m, err := p.parametricModel(k, labels)
 	if err != nil {
 		return nil, err
@@ -40,14 +27,14 @@ func (p Model) FitParametric(ctx context.Context, k ParametricKernels, labels []
 }
 
 // parametricModel checks the arguments and returns the initial state.
-func (p Model) parametricModel(k ParametricKernels, labels []int) (*model, error) {
+func (p Model) parametricModel(k vi.ParametricKernels, labels []int) (*model, error) {
 	if k == nil {
 		return nil, fmt.Errorf("vi: kernels: nil")
 	}
-	if p.Update == Structured {
+	if p.Update == WeightUpdateStructured {
 		return nil, fmt.Errorf("vi: Update is Structured: with kernel parameters it is not possible")
 	}
-	if p.Update == MeanField && (p.Rule == Bin || p.Rule.Learned() && p.Search == Sampling) {
+	if p.Update == WeightUpdateMeanField && (p.Rule == RuleBin || p.Rule.Learned() && p.Search == WeightSearchSampling) {
 		return nil, fmt.Errorf("vi: Update is MeanField: with kernel parameters the weights must be fixed or at their mode")
 	}
 	q, err := p.parameters(k)
@@ -58,7 +45,7 @@ func (p Model) parametricModel(k ParametricKernels, labels []int) (*model, error
 	if err != nil {
 		return nil, err
 	}
-	m.monotone = m.monotone && p.Update == MeanField && p.Search == Mode
+	m.monotone = m.monotone && p.Update == WeightUpdateMeanField && p.Search == WeightSearchMode
 	q.f, q.t = la.NewMatrix[float64](m.C, m.N), la.NewMatrix[float64](m.D, m.N)
 	m.updates = append(m.updates, work.Update{Name: "Θ", Step: func() error { return q.update(m) }})
 	return m, nil
@@ -66,7 +53,7 @@ func (p Model) parametricModel(k ParametricKernels, labels []int) (*model, error
 
 // parameters is q(Θ).
 type parameters struct {
-	k     ParametricKernels
+	k     vi.ParametricKernels
 	prior vi.Gamma
 	theta []float64 // Q
 	of    []int     // Q, the kernel that a parameter belongs to
@@ -81,7 +68,7 @@ type parameters struct {
 }
 
 // parameters returns q(Θ) at its prior's mean, with the kernels of it.
-func (p Model) parameters(k ParametricKernels) (*parameters, error) {
+func (p Model) parameters(k vi.ParametricKernels) (*parameters, error) {
 	P, D, N := k.Dims()
 	q := &parameters{k: k, prior: conjugate.Or1(p.Theta)}
 	if err := conjugate.CheckPrior("Theta", q.prior); err != nil {
@@ -105,7 +92,7 @@ func (p Model) parameters(k ParametricKernels) (*parameters, error) {
 	if q.dense, err = vi.NewDense(q.base...); err != nil {
 		return nil, err
 	}
-	if p.Search == Sampling {
+	if p.Search == WeightSearchSampling {
 		q.sample = newImportance(p.samples(), len(q.theta))
 		random, logs := random.Source(p.Seed+2), make([]float64, len(q.theta))
 		for i := range q.sample.proposal {
@@ -156,7 +143,7 @@ func (q *parameters) logLikelihood(m *model) float64 {
 
 // update finds q(Θ) anew and leaves what depends on it in m.
 func (q *parameters) update(m *model) error {
-	if m.update == MeanField {
+	if m.update == WeightUpdateMeanField {
 		m.sum.MirrorLower()
 	}
 	if q.sample != nil {

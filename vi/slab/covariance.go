@@ -31,21 +31,20 @@ const (
 // WhiteCovariance is the identity: values independent of one another, N(0, 1).
 func WhiteCovariance() Covariance { return Covariance{kind: whiteCovariance} }
 
-// FixedCovariance is the Gram matrix k, N×N, of which the lower triangle is read.
-// It is referred to, not copied, and must not change once it was used in a fit: [MultiTask.Fit] may
-// reduce it to a form of N²/2 numbers, once, which is kept with the value that is returned and its
-// copies. Give these to all latent functions and fits with the same matrix. They are safe for
-// concurrent fits.
+// FixedCovariance is the Gram matrix k, N×N; only the lower triangle is read. It is referred to,
+// not copied, and must not change once it was used in a fit: [MultiTask.Fit] may reduce it to a
+// form of N²/2 numbers, once, which is kept with the value that is returned and its copies. Give
+// these to all latent functions and fits with the same matrix. They are safe for concurrent fits.
 func FixedCovariance(k la.Matrix[float64]) Covariance {
 	return Covariance{kind: fixedCovariance, k: k, shared: &sharedForm{}}
 }
 
-// DecayCovariance is exp(−d_ij/ℓ), where d, N×N, holds distances, of which the lower
-// triangle is read, and the length ℓ is learned between least and most, from
-// length on; it is held if they are equal. With d the halved squared distance it is
-// the paper's squared exponential, whose ℓ is a squared length. Distances are referred to, not
-// copied, and must not change once they were used in a fit. Several latent functions may share
-// them; where the length is held they are to share the value that is returned, see [FixedCovariance].
+// DecayCovariance is exp(−d_ij/ℓ), where d, N×N, holds distances, only the lower triangle is read,
+// and the length ℓ is learned between least and most, from length on; it is held if they are equal.
+// With d the halved squared distance it is the paper's squared exponential, whose ℓ is a squared
+// length. Distances are referred to, not copied, and must not change once they were used in a fit.
+// Several latent functions may share them; where the length is held they are to share the value that
+// is returned, see [FixedCovariance].
 func DecayCovariance(d la.Matrix[float64], length, least, most float64) Covariance {
 	c := Covariance{kind: decayCovariance, k: d, length: length, least: least, most: most}
 	if !c.learned() {

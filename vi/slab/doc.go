@@ -20,14 +20,14 @@
 // The posterior is approximated by paired mean field: q(w̃, s) of a weight is one factor
 // and not the product of two, see [Pair], and is independent of the other weights and
 // of the latent functions. A sweep updates the latent functions, each after its length
-// where it has one; the weights; σ²; σ_w² and π. Further steps move the scale of a latent
-// function against that of its weights, and take out latent functions that no task uses.
+// where it has one; the weights; σ²; σ_w² and π. Further steps move the scale of a latent function
+// against the scale of its weights, and take out latent functions that no task uses.
 //
 // # Sources
 //
 // M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational inference for
 // multi-task and multiple kernel learning", NIPS 2011, and its supplement. The updates
-// are derived in docs/spikeslab.md and docs/factors.md.
+// are derived in docs/theory/spikeslab.md and docs/theory/factors.md.
 //
 // # Files
 //

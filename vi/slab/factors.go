@@ -26,7 +26,7 @@ import (
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011, sections
-// 2.2 and 2.3; docs/factors.md has the updates. Their order is φ_1, …, φ_M,
+// 2.2 and 2.3; docs/theory/factors.md has the updates. Their order is φ_1, …, φ_M,
 // (w̃_1, s_1), …, (w̃_M, s_M), c, σ², σ_w², π, (μ_c, σ_c²), to which scaleStep adds one.
 type Factors struct {
 	Count int // M
@@ -39,10 +39,10 @@ type Factors struct {
 	Noise FactorNoise // per task or shared
 	Held  Held        // what keeps its starting value instead of being learned
 
-	// Covariance, if not the zero value, is that of each factor over the objects,
-	// N×N: objects that lie near one another, such as the pixels of a patch, then
-	// have similar factors. Each factor learns a length of its own. It makes a sweep
-	// dearer by about N³·M, and takes N·M² of memory unless the data are complete.
+	// Covariance, if not the zero value, is the covariance of each factor over the objects, N×N:
+	// objects that lie near one another, such as the pixels of a patch, then have similar factors.
+	// Each factor learns a length of its own. It makes a sweep dearer by about N³·M, and takes N·M²
+	// of memory unless the data are complete.
 	Covariance Covariance
 
 	// LengthsEvery is the number of sweeps from one marginalised step of the lengths
@@ -58,11 +58,10 @@ type Factors struct {
 	// Offsets gives each task an offset.
 	Offsets bool
 
-	// Plain makes exactly the published updates. The default also moves the scale of
-	// factors without a covariance against that of their weights, on a ridge that the
-	// updates climb slowly. If the data are complete it also mixes such factors with each
-	// other, and updates the noise together with their variances (docs/acceleration.md,
-	// section 8).
+	// Plain makes exactly the published updates. The default also moves the scale of factors
+	// without a covariance against the scale of their weights, on a ridge that the updates climb
+	// slowly. If the data are complete it also mixes such factors with each other, and updates the
+	// noise together with their variances (docs/theory/acceleration.md, section 8).
 	Plain bool
 
 	// Seed selects the random start, which draws the factors, or the weights if there

@@ -37,7 +37,7 @@ type factors struct {
 	count  []float64 // observed entries of each task
 	total  []float64 // of complete data Σ_n y_nq²
 	error2 []float64 // E_q = E[Σ_n (y_nq − f_nq)²]
-	shake  []float64 // Σ y² + Σ_m E[w_qm]²·Σ_n E[φ_nm]², of which E_q is a difference
+	shake  []float64 // Σ y² + Σ_m E[w_qm]²·Σ_n E[φ_nm]²: the size of the terms whose difference is E_q
 
 	functions    []latentGP // of factors with a covariance over the objects; else nil
 	lengthsEvery int

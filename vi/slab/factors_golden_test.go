@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
@@ -166,8 +166,8 @@ func (f *mtmklWhite) run(t *testing.T, m *factors) {
 		requireEach(t, "σ² "+at, after.Sigma2, p.s.Noise, tol)
 		requireEach(t, "σ_w² and π "+at, golden.Vec{after.Sigw2, after.Pi}, golden.Vec{p.s.Prior.Variance, p.s.Prior.Pi}, tol)
 		var mean, function golden.Vec
-		for n := range p.N {
-			for q := range p.Q {
+		for n := range p.dim.N {
+			for q := range p.dim.Q {
 				a, b := p.Entry(n, q)
 				mean, function = append(mean, a), append(function, b)
 			}

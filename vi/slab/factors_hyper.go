@@ -48,7 +48,7 @@ func (m *factors) updateSlab(variance, pi bool) {
 	}
 }
 
-// updateOffsetPrior sets μ_c to the mean of E[c_q] and σ_c² to that of E[(c_q − μ_c)²].
+// updateOffsetPrior sets μ_c to the mean of E[c_q] and σ_c² to the mean of E[(c_q − μ_c)²].
 func (m *factors) updateOffsetPrior() {
 	n := float64(m.Q)
 	var mean, variance float64

@@ -106,9 +106,9 @@ func newLineCrew(stop *work.Stop, n, blocks, M, K int) *lineCrew {
 	}
 }
 
-// each runs task for every block of lines; blocks are those of [lines.blocks].
+// each runs task for every block of lines; [lines.blocks] makes the blocks.
 func (c *lineCrew) each(blocks []int, task func(w *lineWorker, block int)) {
-	// The only error is that of a sweep that is to end, which sees it itself.
+	// The only error says that the sweep is to end, which the sweep sees itself.
 	_ = c.First(len(blocks)-1, func(w *lineWorker, block int) error {
 		task(w, block)
 		return nil

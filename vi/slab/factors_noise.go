@@ -15,7 +15,7 @@ import (
 //
 // Twice the derivative by log s_q is N(1 − Σ_m s_q·E[w_qm²]/λ_m) − s_q·R_q. It falls with s_q:
 // where it is zero the bound is highest over s_q. With the prior of the noise N and R_q
-// have ν and ν times its scale added. Derived in docs/acceleration.md.
+// have ν and ν times its scale added. Derived in docs/theory/acceleration.md.
 type noiseStep struct {
 	lambda, own []float64 // M, λ and what a task has of it at s = 1
 	rest        []float64 // Q, R
@@ -119,7 +119,7 @@ func (s *noiseStep) best(noise, floor, n, count, rest float64) float64 {
 	return max(floor, special.Exp(-roots.FindWithin(downhill, least, to, 1e-10)))
 }
 
-// renew makes λ that of σ² after a change from one to another.
+// renew updates λ after a change of σ² from one value to another.
 func (s *noiseStep) renew(from, to float64) {
 	for k, d := range s.own {
 		s.lambda[k] = max(1, s.lambda[k]-d/from) + d/to

@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +17,7 @@ type FactorState struct {
 	Mean, Variance la.Matrix[float64] // of φ, N×M
 	Weights        []Pair             // Q×M, task by task
 
-	// Lengths, M, are those of the factors' covariances; nil without any.
+	// Lengths, M, are the lengths of the factors' covariances; nil without covariances.
 	Lengths []float64
 
 	Prior       Prior
@@ -36,19 +37,22 @@ type FactorState struct {
 // FactorPosterior is the approximate posterior of [Factors]. It is immutable and
 // safe for concurrent use.
 type FactorPosterior struct {
-	s       FactorState
-	N, Q, M int                // objects, tasks and factors
-	e, v    la.Matrix[float64] // E[w], Var[w], Q×M
+	s    FactorState
+	dim  factorDims
+	e, v la.Matrix[float64] // E[w], Var[w], Q×M
 }
+
+// factorDims are the numbers of objects, tasks and factors.
+type factorDims struct{ N, Q, M int }
 
 // NewFactorPosterior returns the posterior of a state, which it keeps and which
 // must not be changed afterwards. The error says what does not fit.
 func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 	if err := s.validate(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("vi: factor state: %w", err)
 	}
 	N, M, Q := s.Mean.Rows, s.Mean.Cols, len(s.Noise)
-	p := &FactorPosterior{s: s, N: N, Q: Q, M: M, e: la.NewMatrix[float64](Q, M), v: la.NewMatrix[float64](Q, M)}
+	p := &FactorPosterior{s: s, dim: factorDims{N, Q, M}, e: la.NewMatrix[float64](Q, M), v: la.NewMatrix[float64](Q, M)}
 	for q := range Q {
 		e, v := p.e.Row(q), p.v.Row(q)
 		for k, w := range s.Weights[q*M:][:M] {
@@ -59,83 +63,45 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 	return p, nil
 }
 
-// validate reports what does not fit in the state.
+// validate returns an error that names the first part that does not fit.
 func (s *FactorState) validate() error {
-	fail := func(format string, args ...any) error {
-		return fmt.Errorf("vi: factor state: "+format, args...)
-	}
 	N, M, Q := s.Mean.Rows, s.Mean.Cols, len(s.Noise)
-	if N == 0 || M == 0 || Q == 0 {
-		return fail("%d objects, %d factors, %d tasks", N, M, Q)
-	}
-	for _, x := range []struct {
-		name string
-		m    la.Matrix[float64]
-	}{{"Mean", s.Mean}, {"Variance", s.Variance}} {
-		if x.m.Rows != N || x.m.Cols != M || !x.m.Valid() {
-			return fail("%s: %d×%d (stride %d, %d elements) where %d×%d is needed", x.name, x.m.Rows, x.m.Cols, x.m.Stride, len(x.m.Data), N, M)
-		}
-		for n := range N {
-			for k, v := range x.m.Row(n) {
-				if math.IsNaN(v) || math.IsInf(v, 0) || x.name == "Variance" && !(v >= 0) {
-					return fail("%s: entry (%d, %d) is %g", x.name, n, k, v)
-				}
+	return check.Parts(
+		check.That(N > 0 && M > 0 && Q > 0, "%d objects, %d factors, %d tasks", N, M, Q),
+		check.Matrix("Mean", s.Mean, N, M, check.Finite),
+		check.Matrix("Variance", s.Variance, N, M, check.NotNegative),
+		checkPairs("Weights", s.Weights, Q, M),
+		s.Prior.validate,
+		check.That(s.Lengths == nil || len(s.Lengths) == M, "Lengths: %d for %d factors", len(s.Lengths), M),
+		check.Vector("Lengths", s.Lengths, check.Positive),
+		check.Vector("Noise", s.Noise, check.Positive),
+		func() error {
+			if s.NoiseShared && slices.Min(s.Noise) != slices.Max(s.Noise) {
+				return errors.New("Noise: it is shared and not the same everywhere")
 			}
-		}
-	}
-	if len(s.Weights) != Q*M {
-		return fail("Weights: %d where %d×%d are needed", len(s.Weights), Q, M)
-	}
-	if i := firstBadPair(s.Weights); i >= 0 {
-		return fail("Weights[%d] is %+v", i, s.Weights[i])
-	}
-	if err := s.Prior.validate(); err != nil {
-		return fail("%w", err)
-	}
-	positive := func(name string, x []float64) error {
-		for i, v := range x {
-			if !(v > 0) || math.IsInf(v, 1) {
-				return fail("%s[%d] is %g", name, i, v)
-			}
-		}
-		return nil
-	}
-	if s.Lengths != nil && len(s.Lengths) != M {
-		return fail("Lengths: %d for %d factors", len(s.Lengths), M)
-	}
-	if err := positive("Lengths", s.Lengths); err != nil {
-		return err
-	}
-	if err := positive("Noise", s.Noise); err != nil {
-		return err
-	}
-	if s.NoiseShared && slices.Min(s.Noise) != slices.Max(s.Noise) {
-		return fail("Noise: it is shared and not the same everywhere")
-	}
-	if s.NoiseWeight != 0 {
-		if err := positive("NoiseWeight and NoiseScale", []float64{s.NoiseWeight, s.NoiseScale}); err != nil {
-			return err
-		}
-	}
+			return nil
+		},
+		check.That(s.NoiseWeight == 0 || check.Positive(s.NoiseWeight) && check.Positive(s.NoiseScale),
+			"NoiseWeight is %g and NoiseScale %g", s.NoiseWeight, s.NoiseScale),
+		s.validateOffsets,
+	)
+}
+
+// validateOffsets checks the offsets of the tasks, if there are any.
+func (s *FactorState) validateOffsets() error {
 	if s.Offset == nil {
 		return nil
 	}
-	if len(s.Offset) != Q || len(s.OffsetVariance) != Q {
-		return fail("%d offsets and %d variances of them for %d tasks", len(s.Offset), len(s.OffsetVariance), Q)
-	}
-	if i := check.NonFinite(s.Offset); i >= 0 {
-		return fail("Offset[%d] is %g", i, s.Offset[i])
-	}
-	if err := positive("OffsetVariance", s.OffsetVariance); err != nil {
-		return err
-	}
-	if err := positive("OffsetPrior.Variance", []float64{s.OffsetPrior.Variance}); err != nil {
-		return err
-	}
-	if i := check.NonFinite([]float64{s.OffsetPrior.Mean, s.Base}); i >= 0 {
-		return fail("OffsetPrior.Mean is %g and Base %g", s.OffsetPrior.Mean, s.Base)
-	}
-	return nil
+	Q := len(s.Noise)
+	return check.Parts(
+		check.That(len(s.Offset) == Q && len(s.OffsetVariance) == Q,
+			"%d offsets and %d variances of them for %d tasks", len(s.Offset), len(s.OffsetVariance), Q),
+		check.Vector("Offset", s.Offset, check.Finite),
+		check.Vector("OffsetVariance", s.OffsetVariance, check.Positive),
+		check.Number("OffsetPrior.Variance", s.OffsetPrior.Variance, check.Positive),
+		check.Number("OffsetPrior.Mean", s.OffsetPrior.Mean, check.Finite),
+		check.Number("Base", s.Base, check.Finite),
+	)
 }
 
 // posterior returns the present state, whose slices it shares.
@@ -146,8 +112,8 @@ func (m *factors) posterior() *FactorPosterior {
 			Weights: m.weights, Prior: m.prior, Noise: m.noise, NoiseShared: !m.perTask,
 			Base: m.base,
 		},
-		N: m.N, Q: m.Q, M: m.M,
-		e: m.task.mean.Slice(0, m.Q, 0, m.M), v: m.task.variance,
+		dim: factorDims{m.N, m.Q, m.M},
+		e:   m.task.mean.Slice(0, m.Q, 0, m.M), v: m.task.variance,
 	}
 	for _, f := range m.functions {
 		if f.cov.kind == decayCovariance {
@@ -177,7 +143,7 @@ func (m *factors) lengths() bool {
 func (p *FactorPosterior) State() FactorState { return p.s }
 
 // Dims returns the numbers of objects, tasks and factors.
-func (p *FactorPosterior) Dims() (N, Q, M int) { return p.N, p.Q, p.M }
+func (p *FactorPosterior) Dims() (N, Q, M int) { return p.dim.N, p.dim.Q, p.dim.M }
 
 // Weights returns E[w] and Var[w], Q×M. They are the posterior's own.
 func (p *FactorPosterior) Weights() (mean, variance la.Matrix[float64]) { return p.e, p.v }
@@ -186,15 +152,15 @@ func (p *FactorPosterior) Weights() (mean, variance la.Matrix[float64]) { return
 // factors: the share of the fitted power that is its own. A factor that the data
 // do not need has next to none.
 func (p *FactorPosterior) Energy() []float64 {
-	energy := make([]float64, p.M)
+	energy := make([]float64, p.dim.M)
 	var all float64
 	for k := range energy {
 		var w, f float64
-		for q := range p.Q {
+		for q := range p.dim.Q {
 			e := p.e.At(q, k)
 			w += float64(e*e) + p.v.At(q, k)
 		}
-		for n := range p.N {
+		for n := range p.dim.N {
 			a := p.s.Mean.At(n, k)
 			f += float64(a*a) + p.s.Variance.At(n, k)
 		}
@@ -223,8 +189,8 @@ func (p *FactorPosterior) Entry(n, q int) (mean, function float64) {
 	return p.function(q, p.s.Mean.Row(n), p.s.Variance.Row(n))
 }
 
-// Reconstruct returns what Entry does for task q of an object with factors of the
-// given means and variances; a nil variance is that of certain factors.
+// Reconstruct returns what Entry does for task q of an object with factors of the given means and
+// variances; a nil variance means that the factors are certain.
 func (p *FactorPosterior) Reconstruct(q int, factors, variance []float64) (mean, function float64) {
 	return p.function(q, factors, variance)
 }
@@ -244,21 +210,21 @@ func (p *FactorPosterior) function(q int, a, variance []float64) (mean, function
 	return mean, function
 }
 
-// Transform returns the means and variances of the factors of a new object, given
-// its entries y of the given tasks. With the weights' posterior as it is, that of
-// the factors is Gaussian, here with all its covariances,
+// Transform returns the means and variances of the factors of a new object, given its entries y of
+// the given tasks. Given the weights' posterior, the posterior of the factors is Gaussian, here
+// with all its covariances,
 //
 //	P = I + Σ_q (E[w_q]E[w_q]ᵀ + diag Var[w_q])/σ_q²,   E[φ] = P⁻¹ Σ_q E[w_q](y_q − E[c_q])/σ_q²,
 //
-// so that the variances are a little larger than those of the objects fitted,
-// whose factors count as independent. Without entries it is the prior. Under a
-// covariance over the objects the new one is taken to be unrelated to them.
+// so that the variances are a little larger than for the objects fitted, whose factors count as
+// independent. Without entries it is the prior. Under a covariance over the objects the new one is
+// taken to be unrelated to them.
 func (p *FactorPosterior) Transform(tasks []int, y []float64) (mean, variance []float64, err error) {
 	mean, factor, err := p.object(tasks, y)
 	if err != nil {
 		return nil, nil, err
 	}
-	variance = make([]float64, p.M)
+	variance = make([]float64, p.dim.M)
 	la.CholeskyInvDiag(nil, factor, variance)
 	return mean, variance, nil
 }
@@ -273,10 +239,10 @@ func (p *FactorPosterior) Complete(tasks []int, y []float64) (mean, function []f
 	if err != nil {
 		return nil, nil, err
 	}
-	variance, x := make([]float64, p.M), make([]float64, p.M)
+	variance, x := make([]float64, p.dim.M), make([]float64, p.dim.M)
 	la.CholeskyInvDiag(nil, factor, variance)
-	mean, function = make([]float64, p.Q), make([]float64, p.Q)
-	for q := range p.Q {
+	mean, function = make([]float64, p.dim.Q), make([]float64, p.dim.Q)
+	for q := range p.dim.Q {
 		mean[q], function[q] = p.offset(q)
 		e, v := p.e.Row(q), p.v.Row(q)
 		mean[q] += la.Dot(e, a)
@@ -292,18 +258,18 @@ func (p *FactorPosterior) Complete(tasks []int, y []float64) (mean, function []f
 
 // object returns the mean of a new object's factors and the Cholesky factor of their precision.
 func (p *FactorPosterior) object(tasks []int, y []float64) (mean []float64, factor la.Matrix[float64], err error) {
-	precision := la.NewMatrix[float64](p.M, p.M)
+	precision := la.NewMatrix[float64](p.dim.M, p.dim.M)
 	if len(tasks) != len(y) {
 		return nil, precision, fmt.Errorf("vi: tasks: %d for %d entries", len(tasks), len(y))
 	}
-	mean = make([]float64, p.M)
-	for k := range p.M {
+	mean = make([]float64, p.dim.M)
+	for k := range p.dim.M {
 		precision.Set(k, k, 1)
 	}
 	for i, q := range tasks {
 		switch {
-		case q < 0 || q >= p.Q:
-			return nil, precision, fmt.Errorf("vi: tasks[%d] is %d of %d", i, q, p.Q)
+		case q < 0 || q >= p.dim.Q:
+			return nil, precision, fmt.Errorf("vi: tasks[%d] is %d of %d", i, q, p.dim.Q)
 		case math.IsNaN(y[i]) || math.IsInf(y[i], 0):
 			return nil, precision, fmt.Errorf("vi: y[%d] is %g", i, y[i])
 		}

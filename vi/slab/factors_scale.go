@@ -7,10 +7,10 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/roots"
 )
 
-// scaleStep moves the scales of the factors against those of their weights, and
-// σ_w² with them: the weights of factor m become e^{x/2} times what they are and its
-// values at the objects e^{−x/2} times, which leaves the likelihood as it was.
-// Coordinate ascent creeps along this ridge. The bound is, up to a constant,
+// scaleStep moves the scales of the factors against the scales of their weights, and σ_w² with
+// them: the weights of factor m become e^{x/2} times what they are and its values at the objects
+// e^{−x/2} times, which leaves the likelihood as it was. Coordinate ascent creeps along this ridge.
+// The bound is, up to a constant,
 //
 //	Σ_m ½(Γ−N)·x − ½S·e^−x − ½P·e^x/σ_w² − ½Γ·log σ_w²,
 //

@@ -15,9 +15,9 @@ import "github.com/bmkl/bmkl/la"
 //	u_k = 1 + Σ_q Var[w_qk]/σ_q²,   c_qm = ((V_m+S_m)/σ_q² + 1/σ_w²)/γ_qm − S_m/σ_q²,
 //	S_m = Σ_n a_nm²,   V_m = Σ_n A_nm,   c_qM = 1/σ_c²   (and e_qM − μ_c for e_qM),
 //
-// as Var[w] = γv + (1−γ)e²/γ: a concave quadratic, of which a step takes the maximum, for one
-// k after the other. It is for complete data, where S and V are the same for all tasks.
-// Derived in docs/acceleration.md.
+// as Var[w] = γv + (1−γ)e²/γ: a concave quadratic. A step goes to its maximum, for one k after the
+// other. It is for complete data, where S and V are the same for all tasks. Derived in
+// docs/theory/acceleration.md.
 type shearStep struct {
 	gram   la.Matrix[float64] // K×K, Σ_n a_n·a_nᵀ
 	spread []float64          // M, V

@@ -126,8 +126,8 @@ func (m *factors) firstWeights() {
 func (m *factors) like(p *FactorPosterior) error {
 	s := &p.s
 	switch {
-	case p.N != m.N || p.M != m.M:
-		return fmt.Errorf("vi: Like: %d objects and %d factors where there are %d and %d", p.N, p.M, m.N, m.M)
+	case p.dim.N != m.N || p.dim.M != m.M:
+		return fmt.Errorf("vi: Like: %d objects and %d factors where there are %d and %d", p.dim.N, p.dim.M, m.N, m.M)
 	case (s.Lengths != nil) != m.lengths():
 		return fmt.Errorf("vi: Like: a covariance with lengths in one and not in the other")
 	}
@@ -139,7 +139,7 @@ func (m *factors) like(p *FactorPosterior) error {
 	m.prior = s.Prior
 	var noise float64
 	for _, v := range s.Noise {
-		noise += v / float64(p.Q)
+		noise += v / float64(p.dim.Q)
 	}
 	for q := range m.noise {
 		m.noise[q] = max(noise, m.floor)

@@ -19,8 +19,8 @@ type factorsKept struct {
 	length      []float64
 }
 
-// Keep implements [vi.Objective]. It copies what a posterior holds but for the weights,
-// of which there are many: they have two places, which take turns.
+// Keep implements [vi.Objective]. It copies what a posterior holds but for the weights, which are
+// many. They have two places, which take turns.
 func (m *factors) Keep() {
 	m.memory.Keep()
 	k := &m.kept
@@ -104,7 +104,7 @@ func (m *factors) Jittered() float64 { return jitterOf(m.functions) }
 // Observations implements [vi.Objective].
 func (m *factors) Observations() float64 { return conjugate.Sum(m.count) }
 
-// Bound implements [vi.Objective]. It is that of the present state after updateTasks.
+// Bound implements [vi.Objective]. It is the bound of the present state after updateTasks.
 func (m *factors) Bound() float64 {
 	s := m.sums()
 	sum := s.bound(m.prior)

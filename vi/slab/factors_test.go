@@ -14,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/fittest"
 	"github.com/bmkl/bmkl/vi/internal/random"
 )
 
@@ -201,7 +202,7 @@ func TestFactorJournal(t *testing.T) {
 		o, err := ObserveMatrix(y)
 		require.NoError(t, err)
 		f := c.Factors
-		requireResumed(t, c.name, func(a vi.Ascent) any {
+		fittest.RequireResumed(t, c.name, 30, []int{1, 7, 11, 16}, func(a vi.Ascent) any {
 			f.Ascent = a
 			fit, err := f.Fit(t.Context(), o)
 			require.NoError(t, err)
@@ -443,7 +444,7 @@ func TestFactorShears(t *testing.T) {
 	assert.Equal(t, 4, tried, "cases of complete data and white factors")
 }
 
-// shearFactor adds c times the means of factor j, or the offsets' ones, to those of factor k.
+// shearFactor adds c times the means of factor j, or the offsets' ones, to the means of factor k.
 func shearFactor(m *factors, k, j int, c float64) {
 	for n := range m.N {
 		a := m.object.mean.Row(n)

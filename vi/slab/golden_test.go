@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/internal/golden"
 	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -251,6 +251,26 @@ func (k goldenKernel) covariance(x golden.Mat, least, most float64) Covariance {
 	return DecayCovariance(k.distance(x, x), k.L, least, most)
 }
 
+// multiTaskAfter is the golden posterior after a sweep.
+type multiTaskAfter struct {
+	Gamma     golden.Mat
+	Logit     [][]real
+	Mu, V     golden.Mat
+	Lambda    golden.Mat
+	Alpha     golden.Mat
+	Mean, Var golden.Mat
+	Sigma2    golden.Vec
+	Sigw2, Pi float64
+	LogL      golden.Vec
+	KL        golden.Vec
+	Terms     struct{ Likelihood, Slab, Spike, Phi float64 }
+	PredMean  golden.Mat
+	PredVar   golden.Mat
+	PredY     golden.Mat
+	TrainMean golden.Mat
+	TrainVar  golden.Mat
+}
+
 type multiTaskGolden struct {
 	Input struct {
 		X, Y, Z, XTest      golden.Mat
@@ -270,188 +290,218 @@ type multiTaskGolden struct {
 		BoundTrace    golden.Vec
 		SubstepBounds [][]namedBound
 		LogLTrace     golden.Mat
-		After         map[string]struct {
-			Gamma     golden.Mat
-			Logit     [][]real
-			Mu, V     golden.Mat
-			Lambda    golden.Mat
-			Alpha     golden.Mat
-			Mean, Var golden.Mat
-			Sigma2    golden.Vec
-			Sigw2, Pi float64
-			LogL      golden.Vec
-			KL        golden.Vec
-			Terms     struct{ Likelihood, Slab, Spike, Phi float64 }
-			PredMean  golden.Mat
-			PredVar   golden.Mat
-			PredY     golden.Mat
-			TrainMean golden.Mat
-			TrainVar  golden.Mat
-		}
+		After         map[string]multiTaskAfter
 	}
 	Tolerance map[string]float64
 }
 
+// goldenMultiTask compares every update and posterior of a golden fit, once with the lengths of its
+// covariances replayed, and where lengths are learned once with the lengths that are found here.
 func goldenMultiTask(t *testing.T, data []byte) {
-	var f multiTaskGolden
-	require.NoError(t, json.Unmarshal(renamed(t, data), &f))
-	in := f.Input
-	N, Q, M := len(in.Y), len(in.Y[0]), len(in.Kernels)
-	y := la.NewMatrix[float64](Q, N)
+	g := newMultiTaskCase(t, data)
+	t.Run("lengths replayed", func(t *testing.T) { g.run(t, true) })
+	if g.Input.Learn.Theta {
+		t.Run("lengths learned", func(t *testing.T) { g.run(t, false) })
+	}
+}
+
+// multiTaskCase is a golden fit with its problem.
+type multiTaskCase struct {
+	multiTaskGolden
+	model      MultiTask
+	y          la.Matrix[float64] // Q×N
+	latents    []Latent
+	self, mean la.Matrix[float64] // of the test samples
+}
+
+func newMultiTaskCase(t *testing.T, data []byte) *multiTaskCase {
+	g := &multiTaskCase{}
+	require.NoError(t, json.Unmarshal(renamed(t, data), &g.multiTaskGolden))
+	in := g.Input
+	N, Q, M, T := len(in.Y), len(in.Y[0]), len(in.Kernels), len(in.XTest)
+	g.y = la.NewMatrix[float64](Q, N)
 	for n, row := range in.Y {
 		for q, v := range row {
 			if in.Z[n][q] == 0 {
 				v = math.NaN()
 			}
-			y.Set(q, n, v)
+			g.y.Set(q, n, v)
 		}
 	}
-	var latents []Latent
-	var cross []la.Matrix[float64]
-	self, mean := la.NewMatrix[float64](M, len(in.XTest)), la.NewMatrix[float64](M, len(in.XTest))
+	g.self, g.mean = la.NewMatrix[float64](M, T), la.NewMatrix[float64](M, T)
 	for i, k := range in.Kernels {
-		least, most := 0.0, 0.0
-		if in.Learn.Theta {
-			least, most = math.Exp(in.Box[0]), math.Exp(in.Box[1])
-		}
-		l := Latent{Covariance: k.covariance(in.X, least, most)}
-		if in.MeanTrain != nil {
-			for n := range N {
-				l.Mean = append(l.Mean, in.MeanTrain[n][i])
-			}
-			for n := range in.XTest {
-				mean.Set(i, n, in.MeanTest[n][i])
-			}
-		}
-		if k.Type != "zero" {
-			for n := range in.XTest {
-				self.Set(i, n, 1)
-			}
-		}
-		latents = append(latents, l)
+		g.addLatent(i, k)
 	}
-	start := &MultiTaskStart{Noise: f.Init.Sigma2}
+	start := &MultiTaskStart{Noise: g.Init.Sigma2}
 	for q := range Q {
 		for i := range M {
-			start.Weights = append(start.Weights, Pair{logit(f.Init.Gamma[q][i]), f.Init.Mu[q][i], f.Init.V[q][i]})
+			start.Weights = append(start.Weights, Pair{logit(g.Init.Gamma[q][i]), g.Init.Mu[q][i], g.Init.V[q][i]})
 		}
 	}
-	for _, replay := range []bool{true, false} {
-		if !replay && !in.Learn.Theta {
+	g.model = MultiTask{
+		Prior: Prior{g.Init.Pi, g.Init.Sigw2}, SharedNoise: in.Noise == "shared",
+		Held:         Held{!in.Learn.Pi, !in.Learn.Sigw2, !in.Learn.Sigma2},
+		LengthsEvery: 1, KeepAll: true, Plain: true, Start: start, Workers: 2,
+	}
+	return g
+}
+
+// addLatent adds latent function i of kernel k.
+func (g *multiTaskCase) addLatent(i int, k goldenKernel) {
+	in := g.Input
+	least, most := 0.0, 0.0
+	if in.Learn.Theta {
+		least, most = math.Exp(in.Box[0]), math.Exp(in.Box[1])
+	}
+	l := Latent{Covariance: k.covariance(in.X, least, most)}
+	if in.MeanTrain != nil {
+		for n := range in.Y {
+			l.Mean = append(l.Mean, in.MeanTrain[n][i])
+		}
+		for n := range in.XTest {
+			g.mean.Set(i, n, in.MeanTest[n][i])
+		}
+	}
+	if k.Type != "zero" {
+		for n := range in.XTest {
+			g.self.Set(i, n, 1)
+		}
+	}
+	g.latents = append(g.latents, l)
+}
+
+// run makes the golden sweeps and compares what follows from each.
+func (g *multiTaskCase) run(t *testing.T, replay bool) {
+	m, err := g.model.model(g.latents, g.y, 0)
+	require.NoError(t, err)
+	m.lengthTolerance = 0
+	if replay {
+		for i := range m.latents {
+			m.latents[i].cov.least, m.latents[i].cov.most = 1, 1
+		}
+	}
+	require.InEpsilon(t, g.Expected.BoundInitial, m.Bound(), 1e-9)
+	for it, want := range g.Expected.BoundTrace {
+		if replay && g.Input.Learn.Theta {
+			for i := range m.latents {
+				m.latents[i].length = math.Exp(g.Expected.LogLTrace[it][i])
+			}
+		}
+		at := fmt.Sprintf("after sweep %d", it+1)
+		bounds := g.sweep(t, m, at)
+		requireEach(t, "bound "+at, golden.Vec{want}, golden.Vec{m.Bound()}, 1e-9)
+		if it < len(g.Expected.SubstepBounds) {
+			g.compareBounds(t, bounds, g.Expected.SubstepBounds[it], at)
+		}
+		after, ok := g.Expected.After[fmt.Sprint(it+1)]
+		if !ok {
 			continue
 		}
-		t.Run(fmt.Sprintf("replay=%t", replay), func(t *testing.T) {
-			mt := MultiTask{
-				Prior: Prior{f.Init.Pi, f.Init.Sigw2}, SharedNoise: in.Noise == "shared",
-				Held:         Held{!in.Learn.Pi, !in.Learn.Sigw2, !in.Learn.Sigma2},
-				LengthsEvery: 1, KeepAll: true, Plain: true, Start: start, Workers: 2,
-			}
-			m, err := mt.model(latents, y, 0)
-			require.NoError(t, err)
-			m.lengthTolerance = 0
-			if replay {
-				for i := range m.latents {
-					m.latents[i].cov.least, m.latents[i].cov.most = 1, 1
-				}
-			}
-			require.InEpsilon(t, f.Expected.BoundInitial, m.Bound(), 1e-9)
-			last := m.Bound()
-			for it, want := range f.Expected.BoundTrace {
-				if replay && in.Learn.Theta {
-					for i := range m.latents {
-						m.latents[i].length = math.Exp(f.Expected.LogLTrace[it][i])
-					}
-				}
-				steps := map[string]float64{}
-				functions := 0
-				require.NoError(t, m.Sweep(func(name string) {
-					b := m.Bound()
-					require.False(t, testkit.Fell(last, b, 0), "sweep %d, %s: %.17g after %.17g", it+1, name, b, last)
-					last = b
-					if name == "φ" {
-						for in.Kernels[functions].Type == "zero" {
-							functions++
-						}
-						name = fmt.Sprintf("phi%d", functions)
-						functions++
-					}
-					steps[name] = b
-				}))
-				at := fmt.Sprintf("after sweep %d", it+1)
-				requireEach(t, "bound "+at, golden.Vec{want}, golden.Vec{m.Bound()}, 1e-9)
-				if it < len(f.Expected.SubstepBounds) {
-					for _, b := range f.Expected.SubstepBounds[it] {
-						got, ok := steps[map[string]string{fmt.Sprintf("w%d", M-1): "(w̃,s)", "sigma2": "σ²", "sigw2": "σ_w²", "pi": "π"}[b.name]]
-						if !ok {
-							got, ok = steps[b.name]
-						}
-						if ok {
-							requireEach(t, b.name+" "+at, golden.Vec{b.bound}, golden.Vec{got}, 1e-9)
-						}
-					}
-				}
-				after, ok := f.Expected.After[fmt.Sprint(it+1)]
-				if !ok {
-					continue
-				}
-				tol := f.Tolerance[fmt.Sprint(it+1)]
-				var gamma, logits, mu, v, wantLogit golden.Vec
-				for q := range Q {
-					wantLogit = append(wantLogit, reals(after.Logit[q])...)
-				}
-				for _, p := range m.q {
-					gamma, logits, mu, v = append(gamma, p.Inclusion()), append(logits, p.Logit), append(mu, p.Mean), append(v, p.Variance)
-				}
-				requireEach(t, "γ "+at, testkit.Flat(after.Gamma), gamma, tol)
-				requireEach(t, "logit γ "+at, wantLogit, logits, tol)
-				requireEach(t, "μ "+at, testkit.Flat(after.Mu), mu, tol)
-				requireEach(t, "v "+at, testkit.Flat(after.V), v, tol)
-				for i, k := range in.Kernels {
-					column := func(x golden.Mat) (out golden.Vec) {
-						for _, row := range x {
-							out = append(out, row[i])
-						}
-						return out
-					}
-					l := &m.latents[i]
-					requireEach(t, fmt.Sprintf("a of %d %s", i, at), column(after.Mean), l.mean, tol)
-					requireEach(t, fmt.Sprintf("A of %d %s", i, at), column(after.Var), l.variance, tol)
-					requireEach(t, fmt.Sprintf("KL of %d %s", i, at), golden.Vec{after.KL[i]}, golden.Vec{l.kl}, tol)
-					if k.Type == "zero" {
-						continue // its Λ and α are of no use and are not computed
-					}
-					requireEach(t, fmt.Sprintf("Λ of %d %s", i, at), column(after.Lambda), l.lambda, tol)
-					requireEach(t, fmt.Sprintf("α of %d %s", i, at), column(after.Alpha), l.alpha, tol)
-					if in.Learn.Theta {
-						requireEach(t, fmt.Sprintf("log ℓ of %d %s", i, at), golden.Vec{after.LogL[i]}, golden.Vec{math.Log(l.length)}, tol)
-					}
-				}
-				requireEach(t, "σ² "+at, after.Sigma2, m.noise, tol)
-				requireEach(t, "σ_w², π "+at, golden.Vec{after.Sigw2, after.Pi}, golden.Vec{m.prior.Variance, m.prior.Pi}, tol)
-				likelihood, slabs, spikes, functionsTerm := m.boundTerms()
-				w := after.Terms
-				requireEach(t, "terms of the bound "+at, golden.Vec{w.Likelihood, w.Slab, w.Spike, w.Phi}, golden.Vec{likelihood, slabs, spikes, functionsTerm}, tol)
-
-				p, err := m.posterior(true)
-				require.NoError(t, err)
-				cross = cross[:0]
-				for i, k := range in.Kernels {
-					k.L = m.latents[i].length
-					cross = append(cross, k.gram(in.X, in.XTest))
-				}
-				dense, err := vi.NewDense(cross...)
-				require.NoError(t, err)
-				got, err := p.Predict(dense, self, mean, vi.PredictOptions{Workers: 2})
-				require.NoError(t, err)
-				requireEach(t, "predictive mean "+at, testkit.Flat(after.PredMean), transposed(got.Mean), tol)
-				requireEach(t, "variance of the function "+at, testkit.Flat(after.PredVar), transposed(got.Function), tol)
-				requireEach(t, "predictive variance "+at, testkit.Flat(after.PredY), transposed(got.Variance), tol)
-				train := p.Train(vi.PredictOptions{})
-				requireEach(t, "mean at the training samples "+at, testkit.Flat(after.TrainMean), transposed(train.Mean), tol)
-				requireEach(t, "variance at the training samples "+at, testkit.Flat(after.TrainVar), transposed(train.Function), tol)
-			}
-		})
+		tol := g.Tolerance[fmt.Sprint(it+1)]
+		g.compareWeights(t, m, after, at, tol)
+		for i := range g.Input.Kernels {
+			g.compareLatent(t, m, i, after, at, tol)
+		}
+		requireEach(t, "σ² "+at, after.Sigma2, m.noise, tol)
+		requireEach(t, "σ_w², π "+at, golden.Vec{after.Sigw2, after.Pi}, golden.Vec{m.prior.Variance, m.prior.Pi}, tol)
+		likelihood, slabs, spikes, functions := m.boundTerms()
+		w := after.Terms
+		requireEach(t, "terms of the bound "+at, golden.Vec{w.Likelihood, w.Slab, w.Spike, w.Phi}, golden.Vec{likelihood, slabs, spikes, functions}, tol)
+		g.comparePredictions(t, m, after, at, tol)
 	}
+}
+
+// sweep makes a sweep and returns the bound after every update, which must not fall.
+func (g *multiTaskCase) sweep(t *testing.T, m *multiTask, at string) map[string]float64 {
+	last, functions, bounds := m.Bound(), 0, map[string]float64{}
+	require.NoError(t, m.Sweep(func(name string) {
+		b := m.Bound()
+		require.False(t, testkit.Fell(last, b, 0), "%s, %s: %.17g after %.17g", at, name, b, last)
+		last = b
+		if name == "φ" {
+			for g.Input.Kernels[functions].Type == "zero" {
+				functions++
+			}
+			name = fmt.Sprintf("phi%d", functions)
+			functions++
+		}
+		bounds[name] = b
+	}))
+	return bounds
+}
+
+// compareBounds compares the bounds after the updates that both programs make.
+func (g *multiTaskCase) compareBounds(t *testing.T, bounds map[string]float64, want []namedBound, at string) {
+	ours := map[string]string{
+		fmt.Sprintf("w%d", len(g.Input.Kernels)-1): "(w̃,s)", "sigma2": "σ²", "sigw2": "σ_w²", "pi": "π",
+	}
+	for _, b := range want {
+		got, ok := bounds[ours[b.name]]
+		if !ok {
+			got, ok = bounds[b.name]
+		}
+		if ok {
+			requireEach(t, b.name+" "+at, golden.Vec{b.bound}, golden.Vec{got}, 1e-9)
+		}
+	}
+}
+
+// compareWeights compares q(w̃, s).
+func (g *multiTaskCase) compareWeights(t *testing.T, m *multiTask, after multiTaskAfter, at string, tol float64) {
+	var gamma, logits, mu, v, wantLogit golden.Vec
+	for _, row := range after.Logit {
+		wantLogit = append(wantLogit, reals(row)...)
+	}
+	for _, p := range m.q {
+		gamma, logits, mu, v = append(gamma, p.Inclusion()), append(logits, p.Logit), append(mu, p.Mean), append(v, p.Variance)
+	}
+	requireEach(t, "γ "+at, testkit.Flat(after.Gamma), gamma, tol)
+	requireEach(t, "logit γ "+at, wantLogit, logits, tol)
+	requireEach(t, "μ "+at, testkit.Flat(after.Mu), mu, tol)
+	requireEach(t, "v "+at, testkit.Flat(after.V), v, tol)
+}
+
+// compareLatent compares q(φ) of latent function i, and its length if that is learned.
+func (g *multiTaskCase) compareLatent(t *testing.T, m *multiTask, i int, after multiTaskAfter, at string, tol float64) {
+	column := func(x golden.Mat) (out golden.Vec) {
+		for _, row := range x {
+			out = append(out, row[i])
+		}
+		return out
+	}
+	l := &m.latents[i]
+	requireEach(t, fmt.Sprintf("a of %d %s", i, at), column(after.Mean), l.mean, tol)
+	requireEach(t, fmt.Sprintf("A of %d %s", i, at), column(after.Var), l.variance, tol)
+	requireEach(t, fmt.Sprintf("KL of %d %s", i, at), golden.Vec{after.KL[i]}, golden.Vec{l.kl}, tol)
+	if g.Input.Kernels[i].Type == "zero" {
+		return // its Λ and α are of no use and are not computed
+	}
+	requireEach(t, fmt.Sprintf("Λ of %d %s", i, at), column(after.Lambda), l.lambda, tol)
+	requireEach(t, fmt.Sprintf("α of %d %s", i, at), column(after.Alpha), l.alpha, tol)
+	if g.Input.Learn.Theta {
+		requireEach(t, fmt.Sprintf("log ℓ of %d %s", i, at), golden.Vec{after.LogL[i]}, golden.Vec{math.Log(l.length)}, tol)
+	}
+}
+
+// comparePredictions compares predictions of the test samples and of the training samples.
+func (g *multiTaskCase) comparePredictions(t *testing.T, m *multiTask, after multiTaskAfter, at string, tol float64) {
+	p, err := m.posterior(true)
+	require.NoError(t, err)
+	var cross []la.Matrix[float64]
+	for i, k := range g.Input.Kernels {
+		k.L = m.latents[i].length
+		cross = append(cross, k.gram(g.Input.X, g.Input.XTest))
+	}
+	dense, err := vi.NewDense(cross...)
+	require.NoError(t, err)
+	got, err := p.Predict(dense, g.self, g.mean, vi.PredictOptions{Workers: 2})
+	require.NoError(t, err)
+	requireEach(t, "predictive mean "+at, testkit.Flat(after.PredMean), transposed(got.Mean), tol)
+	requireEach(t, "variance of the function "+at, testkit.Flat(after.PredVar), transposed(got.Function), tol)
+	requireEach(t, "predictive variance "+at, testkit.Flat(after.PredY), transposed(got.Variance), tol)
+	train := p.Train(vi.PredictOptions{})
+	requireEach(t, "mean at the training samples "+at, testkit.Flat(after.TrainMean), transposed(train.Mean), tol)
+	requireEach(t, "variance at the training samples "+at, testkit.Flat(after.TrainVar), transposed(train.Function), tol)
 }
 
 // transposed lists the columns of m.

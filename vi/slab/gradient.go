@@ -21,7 +21,7 @@ import (
 // depends on K_m is ½rᵀK_mα − ½log|B|. The cost is N³ for each latent function. A fit
 // with MeanOnly has no gradient.
 func (f *MultiTaskFit) BoundGradient(each func(latent int, g la.Matrix[float64])) error {
-	s, N := &f.Posterior.s, f.Posterior.N
+	s, N := &f.Posterior.s, f.Posterior.dim.N
 	if s.Factors == nil {
 		return fmt.Errorf("vi: BoundGradient: the fit was MeanOnly")
 	}

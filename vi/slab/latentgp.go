@@ -37,7 +37,7 @@ type latentGP struct {
 	shake    float64   // Σ B_nn·(B⁻¹)_nn + K_nn·α_n²: what the round-off of kl depends on
 	jitter   float64   // of the last factorisation
 
-	uniform bool              // Λ is always a multiple of I, and K stays as it is: see latentgp_uniform.go
+	uniform bool              // Λ is always a multiple of I, and K never changes: see latentgp_uniform.go
 	form    *tridiagonal.Form // then, of K; nil before the first sweep
 }
 
@@ -73,7 +73,7 @@ func newLatentScratch(N int, dense bool) *latentScratch {
 	return s
 }
 
-// makeMatrices makes room for matrices if there is none.
+// makeMatrices makes room for matrices if none has been made.
 func (g *latentScratch) makeMatrices() {
 	if N := len(g.s); g.k.Rows == 0 {
 		g.k, g.b = la.NewMatrix[float64](N, N), la.NewMatrix[float64](N, N)
@@ -155,7 +155,7 @@ func (f *latentGP) update(ws *la.Workspace, g *latentScratch, h []float64) error
 	return nil
 }
 
-// roundoff returns that of the divergence, see [work.Roundoff].
+// roundoff returns the round-off of the divergence, see [work.Roundoff].
 func (f *latentGP) roundoff(N int) float64 { return float64((work.Roundoff(N) + f.jitter) * f.shake) }
 
 // jitterOf returns the largest jitter of the functions.

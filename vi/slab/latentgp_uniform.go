@@ -16,7 +16,7 @@ import (
 //
 // A matrix that is not positive semidefinite is left to the updates with full matrices, which say so
 // if they fail. So is one whose length is learned: it changes every few sweeps, and another form each
-// time would cost more than it saves where N is large (docs/spikeslab.md, section 3).
+// time would cost more than it saves where N is large (docs/theory/spikeslab.md, section 3).
 
 // sharedForm is the form of a covariance's matrix, made for the first fit that asks for it. A fit that
 // asks meanwhile waits.
@@ -25,8 +25,8 @@ type sharedForm struct {
 	form *tridiagonal.Form
 }
 
-// of returns the form of the matrix of c, whose shared form s is. The error is that of ended, which it
-// asks whether to go on; the next call then begins anew.
+// of returns the form of the matrix of c, whose shared form s is. It asks ended whether to go on, and
+// returns its error; the next call then begins anew.
 func (s *sharedForm) of(c Covariance, ended func() error) (*tridiagonal.Form, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -38,8 +38,8 @@ func (s *sharedForm) of(c Covariance, ended func() error) (*tridiagonal.Form, er
 	return form, err
 }
 
-// updateUniform is update with a form, but for the variances, of which it sets the sum. It reports
-// false, and has changed nothing of f, if K is not positive semidefinite.
+// updateUniform is update with a form. It sets only the sum of the variances. It reports false, and
+// has changed nothing of f, if K is not positive semidefinite.
 func (f *latentGP) updateUniform(g *latentScratch, h []float64) bool {
 	lambda := f.lambda[0]
 	if !g.shifted.Set(f.form, lambda) {

@@ -23,7 +23,7 @@ import (
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011, whose
-// supplement has the updates; docs/spikeslab.md derives them anew. Their order is
+// supplement has the updates; docs/theory/spikeslab.md derives them anew. Their order is
 // φ_1, …, φ_M, each after its length, (w̃, s), σ², σ_w², π.
 type MultiTask struct {
 	// Prior is the prior of the weights to start from. A Pi of 0 means ½, a
@@ -40,9 +40,9 @@ type MultiTask struct {
 	LengthsEvery int
 
 	// Plain makes exactly the published updates. The default also moves the scale
-	// of each latent function whose covariance is a matrix and whose mean is zero
-	// against that of its weights, on a ridge that the updates climb slowly, and extrapolates
-	// the means of functions and weights from sweep to sweep (docs/acceleration.md, section 8).
+	// of each latent function whose covariance is a matrix and whose mean is zero against the scale of
+	// its weights, on a ridge that the updates climb slowly, and extrapolates the means of functions
+	// and weights from sweep to sweep (docs/theory/acceleration.md, section 8).
 	Plain bool
 
 	// KeepAll keeps latent functions that no task uses. The default looks every 15
@@ -54,8 +54,8 @@ type MultiTask struct {
 	// an N×N matrix for every latent function.
 	MeanOnly bool
 
-	// Restarts is the number of further random starts, of which the one with the
-	// highest bound is kept. They have the seeds Seed+1, Seed+2, …
+	// Restarts is the number of further random starts. The start with the highest bound is kept.
+	// They have the seeds Seed+1, Seed+2, …
 	Restarts int
 	Seed     uint64
 
@@ -63,9 +63,9 @@ type MultiTask struct {
 	Start *MultiTaskStart
 
 	// From, if not nil, is an earlier fit, perhaps one that was stopped, of the same
-	// latent functions to the same targets, to go on from; it takes the place of
-	// Start, Seed, Prior and Noise. Unless Plain, its sweeps differ from those of a fit without
-	// the break: the sweeps before the break are not known to the extrapolation.
+	// latent functions to the same targets, to go on from; it takes the place of Start, Seed, Prior
+	// and Noise. Unless Plain, its sweeps differ from the sweeps of a fit without the break: the
+	// sweeps before the break are not known to the extrapolation.
 	From *MultiTaskFit
 
 	Ascent vi.Ascent
@@ -84,14 +84,14 @@ type Latent struct {
 // MultiTaskStart is an explicit initial state, with q(φ) = p(φ).
 type MultiTaskStart struct {
 	Weights []Pair    // Q×M, row after row
-	Noise   []float64 // σ_q², Q values, equal if shared; nil means that of MultiTask.Noise
+	Noise   []float64 // σ_q², Q values, equal if shared; nil means MultiTask.Noise
 }
 
 // MultiTaskFit is a fitted multi-task model.
 type MultiTaskFit struct {
 	Posterior *MultiTaskPosterior
 	Record    vi.Record // of the start that was kept
-	Start     int       // which one it was: 0 is that of Seed
+	Start     int       // which start it was: 0 is the start from Seed
 	Bounds    []float64 // of all starts, in nats
 
 	// Collapsed lists the tasks, ascending, all of whose weights are off: the

@@ -40,8 +40,8 @@ func (m *multiTask) Bound() float64 {
 	return likelihood + slabs + spikes + functions
 }
 
-// Roundoff implements [vi.Objective], see [work.Roundoff]: that of the residuals, which
-// are kept up to date by differences, and of the latent functions' divergences.
+// Roundoff implements [vi.Objective], see [work.Roundoff]. It sums the round-off of the residuals,
+// which are kept up to date by differences, and of the latent functions' divergences.
 func (m *multiTask) Roundoff() float64 {
 	var sum float64
 	for q, s := range m.noise {

@@ -3,6 +3,7 @@ package slab
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -34,80 +35,23 @@ type MultiTaskState struct {
 // MultiTaskPosterior is the approximate posterior of a [MultiTask]. It is
 // immutable and safe for concurrent use.
 type MultiTaskPosterior struct {
-	s       MultiTaskState
-	Q, M, N int                // tasks, kernels and samples
-	e, d    la.Matrix[float64] // Q×M, E[w] and E[w²]
-	within  la.Matrix[float64] // Q×M, Var[w]
+	s      MultiTaskState
+	dim    taskDims
+	e, d   la.Matrix[float64] // Q×M, E[w] and E[w²]
+	within la.Matrix[float64] // Q×M, Var[w]
 }
+
+// taskDims are the numbers of tasks, latent functions and samples.
+type taskDims struct{ Q, M, N int }
 
 // NewMultiTaskPosterior returns the posterior of a state, which it keeps and
 // which must not be changed afterwards. The error says what does not fit.
 func NewMultiTaskPosterior(s MultiTaskState) (*MultiTaskPosterior, error) {
-	fail := func(format string, args ...any) (*MultiTaskPosterior, error) {
-		return nil, fmt.Errorf("vi: multi-task state: "+format, args...)
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("vi: multi-task state: %w", err)
 	}
 	Q, M, N := len(s.Noise), len(s.Lengths), s.Alpha.Cols
-	if Q < 1 || M < 1 || N < 1 {
-		return fail("%d tasks, %d latent functions, %d samples: each must be at least 1", Q, M, N)
-	}
-	if err := s.Prior.validate(); err != nil {
-		return fail("%w", err)
-	}
-	for q, v := range s.Noise {
-		if !(v > 0) || math.IsInf(v, 1) {
-			return fail("Noise[%d] is %g", q, v)
-		}
-	}
-	if len(s.Weights) != Q*M || len(s.Dense) != M {
-		return fail("%d weights and %d covariances where %d and %d are needed", len(s.Weights), len(s.Dense), Q*M, M)
-	}
-	if i := firstBadPair(s.Weights); i >= 0 {
-		return fail("Weights[%d] is %+v", i, s.Weights[i])
-	}
-	for j, i := range s.Active {
-		if i < 0 || i >= M || j > 0 && i <= s.Active[j-1] {
-			return fail("Active[%d] is %d: ascending numbers below %d are needed", j, i, M)
-		}
-	}
-	for i, l := range s.Lengths {
-		if !(l >= 0) || math.IsInf(l, 1) {
-			return fail("Lengths[%d] is %g", i, l)
-		}
-	}
-	for _, x := range []struct {
-		name string
-		m    la.Matrix[float64]
-	}{{"Root", s.Root}, {"Alpha", s.Alpha}, {"Phi", s.Phi}, {"PhiVariance", s.PhiVariance}} {
-		if err := checkState(x.name, x.m, M, N); err != nil {
-			return fail("%w", err)
-		}
-		for i := range M {
-			if j := check.NonFinite(x.m.Row(i)); j >= 0 {
-				return fail("%s: entry (%d, %d) is %g", x.name, i, j, x.m.At(i, j))
-			}
-		}
-	}
-	if s.Factors != nil {
-		if len(s.Factors) != M {
-			return fail("Factors: %d where %d are needed", len(s.Factors), M)
-		}
-		for _, i := range s.Active {
-			if !s.Dense[i] {
-				continue
-			}
-			f := s.Factors[i]
-			if err := checkState(fmt.Sprintf("Factors[%d]", i), f, N, N); err != nil {
-				return fail("%w", err)
-			}
-			for n := range N {
-				row := f.Row(n)[:n+1]
-				if j := check.NonFinite(row); j >= 0 || !(row[n] > 0) {
-					return fail("Factors[%d]: row %d is not that of a Cholesky factor", i, n)
-				}
-			}
-		}
-	}
-	p := &MultiTaskPosterior{s: s, Q: Q, M: M, N: N,
+	p := &MultiTaskPosterior{s: s, dim: taskDims{Q, M, N},
 		e: la.NewMatrix[float64](Q, M), d: la.NewMatrix[float64](Q, M), within: la.NewMatrix[float64](Q, M)}
 	for _, i := range s.Active {
 		for q := range Q {
@@ -121,10 +65,51 @@ func NewMultiTaskPosterior(s MultiTaskState) (*MultiTaskPosterior, error) {
 	return p, nil
 }
 
-// checkState checks the shape of a matrix that somebody else has filled.
-func checkState(name string, m la.Matrix[float64], rows, cols int) error {
-	if m.Rows != rows || m.Cols != cols || !m.Valid() {
-		return fmt.Errorf("%s: %d×%d (stride %d, %d elements) where %d×%d is needed", name, m.Rows, m.Cols, m.Stride, len(m.Data), rows, cols)
+// validate returns an error that names the first part that does not fit.
+func (s *MultiTaskState) validate() error {
+	Q, M, N := len(s.Noise), len(s.Lengths), s.Alpha.Cols
+	return check.Parts(
+		check.That(Q >= 1 && M >= 1 && N >= 1, "%d tasks, %d latent functions, %d samples: each must be at least 1", Q, M, N),
+		s.Prior.validate,
+		check.Vector("Noise", s.Noise, check.Positive),
+		checkPairs("Weights", s.Weights, Q, M),
+		check.Length("Dense", len(s.Dense), M),
+		s.validateActive,
+		check.Vector("Lengths", s.Lengths, check.NotNegative),
+		check.Matrix("Root", s.Root, M, N, check.Finite),
+		check.Matrix("Alpha", s.Alpha, M, N, check.Finite),
+		check.Matrix("Phi", s.Phi, M, N, check.Finite),
+		check.Matrix("PhiVariance", s.PhiVariance, M, N, check.Finite),
+		s.validateFactors,
+	)
+}
+
+// validateActive checks that the active latent functions are in ascending order.
+func (s *MultiTaskState) validateActive() error {
+	M := len(s.Lengths)
+	for j, i := range s.Active {
+		if i < 0 || i >= M || j > 0 && i <= s.Active[j-1] {
+			return fmt.Errorf("Active[%d] is %d: ascending numbers below %d are needed", j, i, M)
+		}
+	}
+	return nil
+}
+
+// validateFactors checks the factors of the active latent functions, if there are any.
+func (s *MultiTaskState) validateFactors() error {
+	if s.Factors == nil {
+		return nil
+	}
+	if err := check.Length("Factors", len(s.Factors), len(s.Lengths))(); err != nil {
+		return err
+	}
+	for _, i := range s.Active {
+		if !s.Dense[i] {
+			continue
+		}
+		if err := check.Cholesky(fmt.Sprintf("Factors[%d]", i), s.Factors[i], s.Alpha.Cols)(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -169,20 +154,20 @@ func (m *multiTask) posterior(variances bool) (*MultiTaskPosterior, error) {
 func (p *MultiTaskPosterior) State() MultiTaskState { return p.s }
 
 // Dims returns the number of tasks, of latent functions and of training samples.
-func (p *MultiTaskPosterior) Dims() (Q, M, N int) { return p.Q, p.M, p.N }
+func (p *MultiTaskPosterior) Dims() (Q, M, N int) { return p.dim.Q, p.dim.M, p.dim.N }
 
 // Weight returns the factor of the weight of latent function m in task q; of a
 // pruned function its Logit is −Inf.
-func (p *MultiTaskPosterior) Weight(q, m int) Pair { return p.s.Weights[q*p.M+m] }
+func (p *MultiTaskPosterior) Weight(q, m int) Pair { return p.s.Weights[q*p.dim.M+m] }
 
 // Energy returns the mean square over the training samples of what each latent
 // function contributes to each task, Q×M: E[w_qm]²·Σ_n E[φ_nm]²/N. The scale of a
 // weight alone says little, since the functions' own scales differ.
 func (p *MultiTaskPosterior) Energy() la.Matrix[float64] {
-	out := la.NewMatrix[float64](p.Q, p.M)
+	out := la.NewMatrix[float64](p.dim.Q, p.dim.M)
 	for _, i := range p.s.Active {
-		power := la.SumSq(p.s.Phi.Row(i)) / float64(p.N)
-		for q := range p.Q {
+		power := la.SumSq(p.s.Phi.Row(i)) / float64(p.dim.N)
+		for q := range p.dim.Q {
 			e := p.e.At(q, i)
 			out.Set(q, i, e*e*power)
 		}
@@ -225,66 +210,27 @@ type MultiTaskPrediction struct {
 // opt.MeanOnly leaves out the variances and needs no self. The cost is N·T for each
 // latent function, and N²·T for the variances.
 func (p *MultiTaskPosterior) Predict(k CrossKernels, self, mean la.Matrix[float64], opt vi.PredictOptions) (*MultiTaskPrediction, error) {
-	dense := false
-	for _, i := range p.s.Active {
-		dense = dense || p.s.Dense[i]
-	}
-	T := max(self.Cols, mean.Cols)
-	if k != nil {
-		M, N, cols := k.Dims()
-		if M != p.M || N != p.N {
-			return nil, fmt.Errorf("vi: k: %d of %d×%d where %d with %d training samples are needed", M, N, cols, p.M, p.N)
-		}
-		T = cols
-	} else if dense {
-		return nil, fmt.Errorf("vi: k: nil")
-	}
-	if !opt.MeanOnly && (self.Rows != p.M || self.Cols != T) {
-		return nil, fmt.Errorf("vi: self: %d×%d where %d×%d is needed", self.Rows, self.Cols, p.M, T)
-	}
-	if mean.Rows != 0 && (mean.Rows != p.M || mean.Cols != T) {
-		return nil, fmt.Errorf("vi: mean: %d×%d where %d×%d is needed", mean.Rows, mean.Cols, p.M, T)
-	}
-	if !opt.MeanOnly && dense && p.s.Factors == nil {
-		return nil, fmt.Errorf("vi: this posterior was made to predict means only")
+	T, err := p.checkArguments(k, self, mean, opt)
+	if err != nil {
+		return nil, err
 	}
 	ws := &la.Workspace{Workers: opt.Workers}
-	phi, variance := la.NewMatrix[float64](p.M, T), la.Matrix[float64]{}
+	phi, variance := la.NewMatrix[float64](p.dim.M, T), la.Matrix[float64]{}
 	if !opt.MeanOnly {
-		variance = la.NewMatrix[float64](p.M, T)
+		variance = la.NewMatrix[float64](p.dim.M, T)
 	}
-	block := min(T, work.PredictRows)
-	columns := la.NewMatrix[float64](block, p.N)
+	columns := la.NewMatrix[float64](min(T, work.PredictRows), p.dim.N)
 	for _, i := range p.s.Active {
 		if mean.Rows > 0 {
 			copy(phi.Row(i), mean.Row(i))
 		}
+		var v []float64
 		if !opt.MeanOnly {
-			copy(variance.Row(i), self.Row(i))
+			v = variance.Row(i)
+			copy(v, self.Row(i))
 		}
-		if !p.s.Dense[i] {
-			continue
-		}
-		root := p.s.Root.Row(i)
-		for first := 0; first < T; first += block {
-			n := min(block, T-first)
-			kn := columns.Slice(0, n, 0, p.N)
-			k.Columns(i, first, kn)
-			la.Gemv(ws, la.NoTrans, 1, kn, p.s.Alpha.Row(i), 1, phi.Row(i)[first:first+n])
-			if opt.MeanOnly {
-				continue
-			}
-			for r := range n {
-				row := kn.Row(r)
-				for j, s := range root {
-					row[j] *= s
-				}
-			}
-			la.Trsm(ws, la.Right, la.Transpose, p.s.Factors[i], kn)
-			v := variance.Row(i)[first : first+n]
-			for r := range v {
-				v[r] = max(0, v[r]-la.SumSq(kn.Row(r)))
-			}
+		if p.s.Dense[i] {
+			p.predictLatent(ws, i, k, columns, phi.Row(i), v)
 		}
 	}
 	out := p.combine(ws, phi, variance)
@@ -292,6 +238,55 @@ func (p *MultiTaskPosterior) Predict(k CrossKernels, self, mean la.Matrix[float6
 		out.Phi, out.PhiVariance = phi, variance
 	}
 	return out, nil
+}
+
+// checkArguments checks the arguments of Predict and returns the number of samples.
+func (p *MultiTaskPosterior) checkArguments(k CrossKernels, self, mean la.Matrix[float64], opt vi.PredictOptions) (T int, err error) {
+	dense := slices.ContainsFunc(p.s.Active, func(i int) bool { return p.s.Dense[i] })
+	T = max(self.Cols, mean.Cols)
+	if k != nil {
+		M, N, cols := k.Dims()
+		if M != p.dim.M || N != p.dim.N {
+			return 0, fmt.Errorf("vi: k: %d of %d×%d where %d with %d training samples are needed", M, N, cols, p.dim.M, p.dim.N)
+		}
+		T = cols
+	}
+	switch {
+	case k == nil && dense:
+		return 0, fmt.Errorf("vi: k: nil")
+	case !opt.MeanOnly && (self.Rows != p.dim.M || self.Cols != T):
+		return 0, fmt.Errorf("vi: self: %d×%d where %d×%d is needed", self.Rows, self.Cols, p.dim.M, T)
+	case mean.Rows != 0 && (mean.Rows != p.dim.M || mean.Cols != T):
+		return 0, fmt.Errorf("vi: mean: %d×%d where %d×%d is needed", mean.Rows, mean.Cols, p.dim.M, T)
+	case !opt.MeanOnly && dense && p.s.Factors == nil:
+		return 0, fmt.Errorf("vi: this posterior was made to predict means only")
+	}
+	return T, nil
+}
+
+// predictLatent adds k*ᵀα to the means of latent function i, T, and takes |L⁻¹S·k*|² from its
+// variances, if these are not nil. It overwrites columns, a block of samples' kernels.
+func (p *MultiTaskPosterior) predictLatent(ws *la.Workspace, i int, k CrossKernels, columns la.Matrix[float64], mean, variance []float64) {
+	for first := 0; first < len(mean); first += columns.Rows {
+		n := min(columns.Rows, len(mean)-first)
+		kn := columns.Slice(0, n, 0, p.dim.N)
+		k.Columns(i, first, kn)
+		la.Gemv(ws, la.NoTrans, 1, kn, p.s.Alpha.Row(i), 1, mean[first:first+n])
+		if variance == nil {
+			continue
+		}
+		for r := range n {
+			row := kn.Row(r)
+			for j, s := range p.s.Root.Row(i) {
+				row[j] *= s
+			}
+		}
+		la.Trsm(ws, la.Right, la.Transpose, p.s.Factors[i], kn)
+		v := variance[first : first+n]
+		for r := range v {
+			v[r] = max(0, v[r]-la.SumSq(kn.Row(r)))
+		}
+	}
 }
 
 // Train returns the posterior of the functions at the training samples, which for
@@ -315,7 +310,7 @@ func (p *MultiTaskPosterior) Train(opt vi.PredictOptions) *MultiTaskPrediction {
 // only means are wanted.
 func (p *MultiTaskPosterior) combine(ws *la.Workspace, phi, variance la.Matrix[float64]) *MultiTaskPrediction {
 	T := phi.Cols
-	out := &MultiTaskPrediction{Mean: la.NewMatrix[float64](p.Q, T)}
+	out := &MultiTaskPrediction{Mean: la.NewMatrix[float64](p.dim.Q, T)}
 	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, p.e, phi, 0, out.Mean)
 	if variance.Rows == 0 {
 		return out
@@ -324,7 +319,7 @@ func (p *MultiTaskPosterior) combine(ws *la.Workspace, phi, variance la.Matrix[f
 	for i, v := range square.Data {
 		square.Data[i] = v * v
 	}
-	out.Function = la.NewMatrix[float64](p.Q, T)
+	out.Function = la.NewMatrix[float64](p.dim.Q, T)
 	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, p.d, variance, 0, out.Function)
 	la.Gemm(ws, la.NoTrans, la.NoTrans, 1, p.within, square, 1, out.Function)
 	out.Variance = out.Function.Clone()

@@ -2,11 +2,8 @@ package slab
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi/internal/check"
-	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -59,173 +56,11 @@ type multiTask struct {
 	moveTask, weightTask func(*la.Workspace, int) error
 }
 
-// model checks the arguments and returns the initial state.
-func (t MultiTask) model(latents []Latent, y la.Matrix[float64], seed uint64) (*multiTask, error) {
-	Q, M, N := y.Rows, len(latents), y.Cols
-	switch {
-	case Q == 0 || N == 0:
-		return nil, fmt.Errorf("vi: y: %d×%d where at least one task of one sample is needed", Q, N)
-	case M == 0:
-		return nil, fmt.Errorf("vi: latents: none given")
-	case !(t.Noise >= 0) || math.IsInf(t.Noise, 1):
-		return nil, fmt.Errorf("vi: Noise is %g: it must be positive and finite", t.Noise)
-	}
-	y, observed, err := check.SplitMissing(y)
-	if err != nil {
-		return nil, err
-	}
-	m := &multiTask{
-		Q: Q, M: M, N: N, y: y, observed: observed, count: make([]float64, Q),
-		latents: make([]latentGP, M), prior: t.Prior, noise: make([]float64, Q), floor: make([]float64, Q),
-		shared: t.SharedNoise, held: t.Held, keepAll: t.KeepAll, plain: t.Plain,
-		lengthsEvery: t.LengthsEvery, lengthTolerance: 1e-3,
-		q: make([]Pair, Q*M), e: la.NewMatrix[float64](Q, M), d: la.NewMatrix[float64](Q, M),
-		within: la.NewMatrix[float64](Q, M), a: la.NewMatrix[float64](M, N),
-		residual: y.Clone(), spread: la.NewMatrix[float64](Q, M), power: la.NewMatrix[float64](Q, M),
-		crew: work.NewCrew(t.Workers, Q, func(share int) *la.Workspace { return &la.Workspace{Workers: share} }),
-		h:    make([]float64, N), step: make([]float64, N), square: make([]float64, N),
-	}
-	if m.lengthsEvery <= 0 {
-		m.lengthsEvery = 5
-	}
-	for i := range m.coef {
-		m.coef[i] = make([]float64, Q)
-	}
-	moves := false
-	for i, l := range latents {
-		if err := l.Covariance.validate(N); err != nil {
-			return nil, fmt.Errorf("vi: latents[%d].Covariance: %w", i, err)
-		}
-		if l.Mean != nil {
-			if len(l.Mean) != N {
-				return nil, fmt.Errorf("vi: latents[%d].Mean: %d values for %d samples", i, len(l.Mean), N)
-			}
-			if n := check.NonFinite(l.Mean); n >= 0 {
-				return nil, fmt.Errorf("vi: latents[%d].Mean: value %d is %g", i, n, l.Mean[n])
-			}
-			moves = moves || la.SumSq(l.Mean) > 0
-		}
-		f := &m.latents[i]
-		f.cov, f.prior = l.Covariance, l.Mean
-		f.start(N, m.a.Row(i))
-		f.uniform = f.cov.shared != nil && observed.Rows == 0
-		m.active = append(m.active, i)
-	}
-	m.scratch = newLatentScratch(N, false)
-	m.scratch.stop, m.crew.Stop = &m.Stop, &m.Stop
-	m.moveTask = m.moveLatent
-	m.memory.Of(m.noise)
-	for i := range m.latents {
-		f := &m.latents[i]
-		m.memory.Of(f.alpha, f.mean, f.variance, f.lambda)
-	}
-	m.weightTask = m.updateWeightsOf
-	if err := m.start(t, seed, moves); err != nil {
-		return nil, err
-	}
-	if !t.Plain {
-		m.means = make([]float64, Q*M)
-		m.ahead = &work.Anderson{}
-		m.ahead.Of(false, m.means)
-		m.ahead.Of(false, m.a.Data)
-		m.next = func(done func(string)) error {
-			m.setMeans()
-			return m.sweep(done)
-		}
-	}
-	if t.From != nil {
-		return m, m.resume(t.From)
-	}
-	return m, nil
-}
-
-// start sets σ_q², the prior of the weights and the weights.
-func (m *multiTask) start(t MultiTask, seed uint64, moves bool) error {
-	var total, values float64
-	for q := range m.Q {
-		m.count[q] = float64(m.N)
-		if m.observed.Rows > 0 {
-			m.count[q] = 0
-			for _, z := range m.observed.Row(q) {
-				m.count[q] += z
-			}
-		}
-		total += la.SumSq(m.y.Row(q))
-		values += m.count[q]
-	}
-	if total == 0 {
-		return fmt.Errorf("vi: y: every value is zero")
-	}
-	share := t.Noise
-	if share == 0 {
-		share = 0.25
-	}
-	for q := range m.Q {
-		power := total / values
-		if own := la.SumSq(m.y.Row(q)); !m.shared && own > 0 {
-			power = own / m.count[q]
-		}
-		m.noise[q], m.floor[q] = share*power, noiseFloor*power
-	}
-	if m.prior.Pi == 0 {
-		m.prior.Pi = 0.5
-	}
-	if m.prior.Variance == 0 {
-		m.prior.Variance = total / values
-	}
-	if err := m.prior.validate(); err != nil {
-		return err
-	}
-	if s := t.Start; s != nil {
-		if len(s.Weights) != m.Q*m.M {
-			return fmt.Errorf("vi: Start.Weights: %d where %d tasks of %d are needed", len(s.Weights), m.Q, m.M)
-		}
-		if i := firstBadPair(s.Weights); i >= 0 {
-			return fmt.Errorf("vi: Start.Weights[%d] is %+v", i, s.Weights[i])
-		}
-		copy(m.q, s.Weights)
-		if s.Noise != nil {
-			if len(s.Noise) != m.Q {
-				return fmt.Errorf("vi: Start.Noise: %d values for %d tasks", len(s.Noise), m.Q)
-			}
-			for q, v := range s.Noise {
-				if !(v > 0) || math.IsInf(v, 1) {
-					return fmt.Errorf("vi: Start.Noise[%d] is %g", q, v)
-				}
-			}
-			copy(m.noise, s.Noise)
-		}
-	} else {
-		src := random.Source(seed)
-		means := make([]float64, m.Q*m.M)
-		random.Normal(src, means)
-		for i := range m.q {
-			m.q[i] = Pair{0, math.Sqrt(m.prior.Variance) * means[i], m.prior.Variance}
-		}
-	}
-	for q := range m.Q {
-		for i := range m.M {
-			m.setMoments(q, i)
-			moves = moves || m.e.At(q, i) != 0
-		}
-	}
-	if !moves {
-		return fmt.Errorf("vi: Start.Weights: every weight is zero, and so is every mean function: no update would ever move from there")
-	}
-	for i := range m.latents {
-		m.tally(i)
-	}
-	for q := range m.Q {
-		m.renewResidual(&m.crew.All, q)
-	}
-	return nil
-}
-
 // resume continues from f.
 func (m *multiTask) resume(f *MultiTaskFit) error {
 	p := f.Posterior
-	if p.Q != m.Q || p.M != m.M || p.N != m.N {
-		return fmt.Errorf("vi: From: %d tasks, %d latent functions and %d samples where there are %d, %d and %d", p.Q, p.M, p.N, m.Q, m.M, m.N)
+	if p.dim.Q != m.Q || p.dim.M != m.M || p.dim.N != m.N {
+		return fmt.Errorf("vi: From: %d tasks, %d latent functions and %d samples where there are %d, %d and %d", p.dim.Q, p.dim.M, p.dim.N, m.Q, m.M, m.N)
 	}
 	s := p.s
 	m.prior, m.sweeps = s.Prior, len(f.Record.Trace)

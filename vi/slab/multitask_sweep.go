@@ -86,8 +86,8 @@ func (m *multiTask) sweep(done func(string)) error {
 	return nil
 }
 
-// form gives the uniform latent functions in the model the forms of their matrices, several of
-// which it makes at the same time.
+// form gives the uniform latent functions in the model the forms of their matrices. It makes
+// several forms at the same time.
 func (m *multiTask) form() error {
 	if m.formed {
 		return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
+	"github.com/bmkl/bmkl/vi/internal/fittest"
 )
 
 // taskProblem returns Q tasks on N inputs, sparse combinations of two smooth
@@ -120,7 +121,7 @@ func TestMultiTaskUpdatesAreOptimal(t *testing.T) {
 			lower("σ²")
 			m.noise[q] = old
 		}
-		// σ_w² is also that of q(w̃ | s=0), which is what bound takes it for.
+		// σ_w² is also the variance of q(w̃ | s=0), as bound assumes.
 		old := m.prior
 		m.prior.Variance *= f
 		lower("σ_w²")
@@ -381,7 +382,7 @@ func TestMultiTaskResumes(t *testing.T) {
 	}
 	for _, plain := range []bool{false, true} {
 		for name, latents := range latentKinds(d) {
-			requireResumed(t, name, func(a vi.Ascent) any {
+			fittest.RequireResumed(t, name, 30, []int{1, 7, 11, 16}, func(a vi.Ascent) any {
 				fit, err := MultiTask{Workers: 1, Plain: plain, Ascent: a}.Fit(t.Context(), latents, y)
 				require.NoError(t, err)
 				return []any{fit.Record, fit.Posterior.State()}

@@ -117,7 +117,7 @@ func newLines(n, entries int, each func(yield func(line, other int32, value floa
 	return l
 }
 
-// turned returns the same entries by the other coordinate, of which there are n.
+// turned returns the same entries by the other coordinate, which has n values.
 func (l *lines) turned(n int) lines {
 	return newLines(n, len(l.index), func(yield func(line, other int32, value float64)) {
 		for i := range len(l.start) - 1 {

@@ -97,8 +97,8 @@ func (q Pair) VarW() float64 {
 	return g * (q.Variance + float64(expit(-q.Logit)*float64(q.Mean*q.Mean)))
 }
 
-// bound returns minus the divergence of q from its prior, in two parts: that of
-// the slab and that of the indicator s,
+// bound returns minus the divergence of q from its prior, in two parts: the part of the slab and
+// the part of the indicator s,
 //
 //	γ[½ log(v/σ_w²) + ½ − (μ²+v)/(2σ_w²)]  and  γ log(π/γ) + (1−γ) log((1−π)/(1−γ)).
 func (q Pair) bound(p Prior) (slab, spike float64) {

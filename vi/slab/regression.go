@@ -25,13 +25,12 @@ import (
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011, sections
-// 3.1 and 4; docs/spikeslab.md derives the updates. Their order is
+// 3.1 and 4; docs/theory/spikeslab.md derives the updates. Their order is
 // (w̃_1, s_1), …, (w̃_M, s_M), σ², σ_w², π, in standard mean field w̃, s_1, …, s_M,
 // σ², σ_w², π.
 type Regression struct {
-	// Prior is the prior of the weights to start from. A Pi of 0 means ½, a
-	// Variance of 0 the one under which the expected power of Σ x_m·w_m is half
-	// that of the targets.
+	// Prior is the prior of the weights to start from. A Pi of 0 means ½, a Variance of 0 the one
+	// under which the expected power of Σ x_m·w_m is half the power of the targets.
 	Prior Prior
 
 	Noise float64 // σ² to start from; 0 means half the power of the targets
@@ -42,11 +41,11 @@ type Regression struct {
 
 	// Plain makes exactly the published updates. The default also extrapolates, in paired mean
 	// field, the means of the weights and the hyperparameters that are learned from sweep to
-	// sweep (docs/acceleration.md, section 8).
+	// sweep (docs/theory/acceleration.md, section 8).
 	Plain bool
 
-	// Restarts is the number of further random starts, of which the one with the
-	// highest bound is kept. They have the seeds Seed+1, Seed+2, …
+	// Restarts is the number of further random starts. The start with the highest bound is kept.
+	// They have the seeds Seed+1, Seed+2, …
 	Restarts int
 	Seed     uint64
 
@@ -80,7 +79,7 @@ type RegressionStart struct {
 type RegressionFit struct {
 	Posterior *RegressionPosterior
 	Record    vi.Record // of the start that was kept
-	Start     int       // which one it was: 0 is that of Seed
+	Start     int       // which start it was: 0 is the start from Seed
 	Bounds    []float64 // of all starts, in nats
 }
 

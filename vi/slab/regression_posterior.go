@@ -16,7 +16,7 @@ type RegressionState struct {
 	Noise   float64 // σ²
 	Weights []Pair  // M; under standard mean field the marginals of w̃ and s
 
-	// Covariance is that of w̃, M×M, under standard mean field; otherwise empty.
+	// Covariance is the covariance of w̃, M×M, under standard mean field; otherwise empty.
 	Covariance la.Matrix[float64]
 }
 
@@ -29,40 +29,46 @@ type RegressionPosterior struct {
 // NewRegressionPosterior returns the posterior of a state, which it keeps and
 // which must not be changed afterwards. The error says what does not fit.
 func NewRegressionPosterior(s RegressionState) (*RegressionPosterior, error) {
-	fail := func(format string, args ...any) (*RegressionPosterior, error) {
-		return nil, fmt.Errorf("vi: spike-and-slab state: "+format, args...)
-	}
-	M := len(s.Weights)
-	if M == 0 {
-		return fail("no weights")
-	}
-	if err := s.Prior.validate(); err != nil {
-		return fail("%w", err)
-	}
-	if !(s.Noise > 0) || math.IsInf(s.Noise, 1) {
-		return fail("Noise is %g", s.Noise)
-	}
-	if m := firstBadPair(s.Weights); m >= 0 {
-		return fail("Weights[%d] is %+v", m, s.Weights[m])
-	}
-	if c := s.Covariance; c.Rows != 0 {
-		if c.Rows != M || c.Cols != M || !c.Valid() {
-			return fail("Covariance: %d×%d (stride %d, %d elements) where %d×%d is needed", c.Rows, c.Cols, c.Stride, len(c.Data), M, M)
-		}
-		for m := range M {
-			if k := check.NonFinite(c.Row(m)); k >= 0 {
-				return fail("Covariance: entry (%d, %d) is %g", m, k, c.At(m, k))
-			}
-		}
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("vi: spike-and-slab state: %w", err)
 	}
 	return &RegressionPosterior{s: s}, nil
+}
+
+// validate returns an error that names the first part that does not fit.
+func (s *RegressionState) validate() error {
+	M := len(s.Weights)
+	covariance := check.Matrix("Covariance", s.Covariance, M, M, check.Finite)
+	if s.Covariance.Rows == 0 {
+		covariance = check.That(true, "")
+	}
+	return check.Parts(
+		check.That(M > 0, "no weights"),
+		s.Prior.validate,
+		check.Number("Noise", s.Noise, check.Positive),
+		checkPairs("Weights", s.Weights, M, 1),
+		covariance,
+	)
+}
+
+// checkPairs checks that there is a distribution q(w̃, s) for each of so many weights.
+func checkPairs(name string, q []Pair, rows, cols int) check.Part {
+	return func() error {
+		if len(q) != rows*cols {
+			return fmt.Errorf("%s: %d where %d×%d are needed", name, len(q), rows, cols)
+		}
+		if i := firstBadPair(q); i >= 0 {
+			return fmt.Errorf("%s[%d] is %+v", name, i, q[i])
+		}
+		return nil
+	}
 }
 
 // firstBadPair returns the index of the first pair that is not a distribution,
 // or −1.
 func firstBadPair(q []Pair) int {
 	for i, p := range q {
-		if math.IsNaN(p.Logit) || p.Mean-p.Mean != 0 || !(p.Variance >= 0) || math.IsInf(p.Variance, 1) {
+		if math.IsNaN(p.Logit) || !check.Finite(p.Mean) || !check.NotNegative(p.Variance) {
 			return i
 		}
 	}

@@ -16,8 +16,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 )
 
-// sparseProblem returns N samples of M correlated inputs of which every third
-// carries a weight.
+// sparseProblem returns N samples of M correlated inputs. Every third input carries a weight.
 func sparseProblem(N, M int, noise float64, seed uint64) (x la.Matrix[float64], y, w []float64) {
 	src := rand.New(rand.NewPCG(seed, 2))
 	x, y, w = la.NewMatrix[float64](N, M), make([]float64, N), make([]float64, M)

@@ -4,29 +4,12 @@ import (
 	"math"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/fittest"
 	"github.com/bmkl/bmkl/vi/internal/random"
 )
-
-// requireRestored sweeps, and demands that state, a copy, is after Restore what it was
-// at Keep.
-func requireRestored(t *testing.T, m vi.Objective, state func() any) {
-	for range 7 {
-		require.NoError(t, m.Sweep(nil))
-	}
-	m.Keep()
-	want := state()
-	for range 2 {
-		require.NoError(t, m.Sweep(nil))
-		assert.NotEqual(t, want, state())
-		m.Restore()
-		assert.Equal(t, want, state())
-	}
-}
 
 func TestRestore(t *testing.T) {
 	const N = 20
@@ -39,7 +22,7 @@ func TestRestore(t *testing.T) {
 		require.NoError(t, err)
 		m, err := r.model(d, 1)
 		require.NoError(t, err)
-		requireRestored(t, m, func() any { return m.(interface{ posterior() *RegressionPosterior }).posterior().State() })
+		fittest.RequireRestored(t, m, 7, func() any { return m.(interface{ posterior() *RegressionPosterior }).posterior().State() })
 	}
 
 	k, distance := la.NewMatrix[float64](N, N), la.NewMatrix[float64](N, N)
@@ -52,7 +35,7 @@ func TestRestore(t *testing.T) {
 	latents := []Latent{{Covariance: FixedCovariance(k)}, {Covariance: DecayCovariance(distance, 2, 0.1, 100)}, {Covariance: WhiteCovariance()}}
 	mt, err := MultiTask{Workers: 1, LengthsEvery: 2}.model(latents, y, 1)
 	require.NoError(t, err)
-	requireRestored(t, mt, func() any {
+	fittest.RequireRestored(t, mt, 7, func() any {
 		p, err := mt.posterior(true)
 		require.NoError(t, err)
 		return []any{p.State(), mt.Bound()}
@@ -67,7 +50,7 @@ func TestRestore(t *testing.T) {
 		f.Workers = 1
 		m, err := f.model(observed)
 		require.NoError(t, err)
-		requireRestored(t, m, func() any {
+		fittest.RequireRestored(t, m, 7, func() any {
 			s := m.posterior().State()
 			s.Mean, s.Variance = s.Mean.Clone(), s.Variance.Clone()
 			s.Weights = append([]Pair(nil), s.Weights...)

@@ -9,7 +9,8 @@ import (
 )
 
 // This file names the states of the models for a [vi.Journal]: everything that an update reads
-// before another one of the same sweep has written it, and what tells other data and settings.
+// before another one of the same sweep has written it, and the numbers by which it recognises other
+// data and settings.
 
 // snapshot names the hyperparameters.
 func (p *Prior) snapshot(s *work.Snapshot) {
@@ -139,8 +140,8 @@ func (m *factors) Snapshot(s *work.Snapshot) {
 	}
 }
 
-// entries tells one table from another: of each row and of each column the sum of its entries,
-// and how many entries a column has.
+// entries returns numbers by which a table is recognised: the sum of the entries of each row and of
+// each column, and how many entries a column has.
 func (m *factors) entries() []float64 {
 	if m.identity != nil {
 		return m.identity

@@ -8,31 +8,9 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/fittest"
 	"github.com/bmkl/bmkl/vi/internal/random"
 )
-
-// requireResumed demands that fits which go on from the journals after some of the sweeps of a
-// fit end in its bits. fit returns what is compared.
-func requireResumed(t *testing.T, name string, fit func(vi.Ascent) any) {
-	t.Helper()
-	var kept [][]byte
-	j := &vi.Journal{}
-	j.Save = func() error {
-		b, err := j.MarshalBinary()
-		kept = append(kept, b)
-		return err
-	}
-	whole := fit(vi.Ascent{MaxSweeps: 30})
-	require.Equal(t, whole, fit(vi.Ascent{MaxSweeps: 30, Journal: j}), "%s: a journal changes nothing", name)
-	for _, k := range []int{1, 7, 11, 16, len(kept)} {
-		if k > len(kept) {
-			continue
-		}
-		again := &vi.Journal{}
-		require.NoError(t, again.UnmarshalBinary(kept[k-1]))
-		assert.Equal(t, whole, fit(vi.Ascent{MaxSweeps: 30, Journal: again}), "%s: from sweep %d of %d", name, k, len(kept))
-	}
-}
 
 func TestRegressionJournal(t *testing.T) {
 	for _, N := range []int{30, 5} { // with and without XᵀX
@@ -43,7 +21,7 @@ func TestRegressionJournal(t *testing.T) {
 			y[n] += 3 * x.At(n, 2)
 		}
 		for _, r := range []Regression{{}, {Plain: true}, {Standard: true}} {
-			requireResumed(t, "regression", func(a vi.Ascent) any {
+			fittest.RequireResumed(t, "regression", 30, []int{1, 7, 11, 16}, func(a vi.Ascent) any {
 				r.Ascent = a
 				fit, err := r.Fit(t.Context(), x, y)
 				require.NoError(t, err)

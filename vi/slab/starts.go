@@ -10,9 +10,9 @@ import (
 // bestOf climbs from n starts, after the sweeps that before records, and calls keep
 // with every state that is better than those before it: one whose ascent ended without
 // an error than one with, and else the one with the higher bound. It returns the best
-// one's record and index and all bounds, NaN for starts without a good sweep. The end
-// of the context ends it. The error is that of the start that was kept, or of the
-// first if none was.
+// one's record and index and all bounds, NaN for starts without a good sweep. The end of the
+// context ends it. bestOf returns the error of the start that was kept, or of the first if none
+// was.
 func bestOf(ctx context.Context, a vi.Ascent, n int, before vi.Record, start func(i int) (vi.Objective, error), keep func(vi.Objective) error) (best vi.Record, index int, bounds []float64, err error) {
 	index = -1
 	for i := range n {

@@ -14,11 +14,12 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/fittest"
 	"github.com/bmkl/bmkl/vi/internal/tridiagonal"
 )
 
-// fixedLatents are latent functions of which some share a matrix that stays, of full rank, of a
-// few columns, and of zeros; and others.
+// fixedLatents are latent functions. Some share a matrix that never changes: of full rank, of a few
+// columns, or of zeros. The others do not.
 func fixedLatents(d la.Matrix[float64]) []Latent {
 	N := d.Rows
 	src := rand.New(rand.NewPCG(7, 7))
@@ -42,7 +43,7 @@ func fixedLatents(d la.Matrix[float64]) []Latent {
 	}
 }
 
-// bothWays returns two models of the same state, of which the second makes all updates with full matrices.
+// bothWays returns two models of the same state. The second makes all updates with full matrices.
 func bothWays(t *testing.T, task MultiTask, latents []Latent, y la.Matrix[float64]) (formed, full *multiTask) {
 	t.Helper()
 	task.Workers = 1
@@ -273,7 +274,7 @@ func TestFormsResume(t *testing.T) {
 	y, d := taskProblem(4, 18, 0.2, 1)
 	y = complete(y)
 	for _, plain := range []bool{false, true} {
-		requireResumed(t, "forms", func(a vi.Ascent) any {
+		fittest.RequireResumed(t, "forms", 30, []int{1, 7, 11, 16}, func(a vi.Ascent) any {
 			fit, err := MultiTask{Workers: 1, Plain: plain, Ascent: a}.Fit(t.Context(), fixedLatents(d), y)
 			require.NoError(t, err)
 			return []any{fit.Record, fit.Posterior.State()}

@@ -1,5 +1,5 @@
-// Command single writes the routines of BLAS for single precision from those for double
-// precision, as the Fortran library has them: the same text with other names and types.
+// Command single writes the BLAS routines for single precision. Their text is the text of the routines
+// for double precision with other names and types.
 package main
 
 import (

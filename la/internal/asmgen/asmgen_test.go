@@ -2,14 +2,17 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheFileIsWhatIsGenerated(t *testing.T) {
-	checkedIn, err := os.ReadFile("../../asm_amd64.s")
-	require.NoError(t, err)
-	assert.True(t, string(checkedIn) == string(generate()), "la/asm_amd64.s is stale: run go generate in la")
+func TestFilesInLaAreWhatAsmgenWrites(t *testing.T) {
+	for name, generate := range files {
+		checkedIn, err := os.ReadFile(filepath.Join("..", "..", name))
+		require.NoError(t, err)
+		assert.True(t, string(checkedIn) == string(generate()), "la/%s is stale: run go generate in la", name)
+	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Resumed returns the posterior of a fit that ends in p. Without a journal that is p. The numbers
-// of a journal may be anybody's: then p's state and these covariances of it are checked as those of
-// a file are, and the posterior is the one that restore makes of the state, because what p keeps
-// beside its state may contradict it.
+// Resumed returns the posterior of a fit that ends in p. Without a journal it returns p. Anybody
+// may have written the numbers of a journal: p's state and its covariances cov are then checked in
+// the way of a model file. The posterior is the one that restore makes of the state, because what p
+// keeps beside its state may contradict it.
 func Resumed[S any, P interface{ State() S }](journal bool, p P, restore func(S) (P, error), cov ...la.Matrix[float64]) (P, error) {
 	if !journal {
 		return p, nil

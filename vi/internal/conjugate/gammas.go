@@ -3,6 +3,7 @@ package conjugate
 import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // Gammas is a row of independent gamma factors with a common prior and, as in
@@ -64,4 +65,10 @@ func (g *Gammas) Bound() float64 {
 		ratios += s / g.Prior.Scale
 	}
 	return float64(float64(len(g.Scale))*g.fixed) + float64(g.Prior.Shape*logs) - float64(g.Shape*ratios)
+}
+
+// Snapshot names the factors and what they are made of.
+func (g *Gammas) Snapshot(s *work.Snapshot) {
+	s.Same(g.Prior.Shape, g.Prior.Scale, g.Shape)
+	s.Floats(g.Scale)
 }

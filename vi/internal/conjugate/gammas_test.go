@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	_ "github.com/bmkl/bmkl/internal/golden" // the flag -golden
+	_ "github.com/bmkl/bmkl/internal/testkit/golden" // the flag -golden
 	"github.com/bmkl/bmkl/vi"
 )
 

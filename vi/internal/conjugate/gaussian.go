@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // Gaussian is a Gaussian factor of small dimension in moment form.
@@ -99,6 +100,13 @@ func (g *Gaussian) Rescale(c float64, from int) {
 // Entropy returns −E[log q].
 func (g *Gaussian) Entropy() float64 {
 	return float64(0.5 * (g.LogDet + float64(float64(len(g.Mean))*(1+Log2Pi))))
+}
+
+// Snapshot names the factor.
+func (g *Gaussian) Snapshot(s *work.Snapshot) {
+	s.Floats(g.Mean, g.Cov.Data)
+	s.Float(&g.LogDet)
+	s.Float(&g.Spread)
 }
 
 // Log2Pi is log 2π.

@@ -25,9 +25,9 @@ type Settings struct {
 	// bound.
 	LongestStep float64
 
-	// Precondition, if not nil, multiplies d by a positive definite approximation of
-	// the inverse of the second derivatives near the point that was evaluated last. The
-	// steps taken correct it; NoMemory leaves it as it is.
+	// Precondition, if not nil, multiplies d by a positive definite approximation of the inverse of
+	// the second derivatives near the point that was evaluated last. The steps taken correct this
+	// approximation; with NoMemory they do not.
 	Precondition func(d []float64)
 	NoMemory     bool
 

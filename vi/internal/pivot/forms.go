@@ -74,8 +74,8 @@ func NewForms(ws *la.Workspace, a []la.Matrix[float64], units, sizes []float64, 
 	return f
 }
 
-// commonRange returns orthonormal rows of which the positive semidefinite m, whose lower triangle is
-// overwritten, is a function but for about share².
+// commonRange returns orthonormal rows that span the range of the positive semidefinite m, but for a
+// share of about share² of m. It overwrites the lower triangle of m.
 func commonRange(ws *la.Workspace, m la.Matrix[float64], share float64) la.Matrix[float64] {
 	n := m.Rows
 	most := 0.0

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	_ "github.com/bmkl/bmkl/internal/golden" // the flag -golden
 	"github.com/bmkl/bmkl/internal/testkit"
+	_ "github.com/bmkl/bmkl/internal/testkit/golden" // the flag -golden
 	"github.com/bmkl/bmkl/la"
 )
 

@@ -1,6 +1,6 @@
 // Package pivot is what predictions from a few pivots are made of: a pivoted Cholesky
 // factorisation of a kernel that grows, and quadratic forms of the coordinates that it gives
-// samples. docs/predictor.md has the mathematics.
+// samples. docs/theory/predictor.md has the mathematics.
 //
 //	space.go    Space: the subspace of a kernel's feature space that its pivots span
 //	forms.go    Forms: quadratic forms of coordinates, by a few combinations of these
@@ -15,21 +15,30 @@ import (
 // Unit is the unit of round-off in the allowances for rounding.
 const Unit = 0x1p-52
 
-// Space is what the pivoted Cholesky factorisation of a kernel of N samples tells: the pivots,
-// each the sample that had the largest residual, and K ≈ WᵀW. Column n of W has the coordinates
-// of sample n in the subspace of feature space that the pivots span.
+// Space is the result of the pivoted Cholesky factorisation of a kernel of N samples: the pivots,
+// each the sample that had the largest residual, and K ≈ WᵀW. Column n of W has the coordinates of
+// sample n in the subspace of feature space that the pivots span.
 type Space struct {
 	Pivots []int
 	W      [][]float64 // a row of N for each pivot
-	Left   []float64   // N, K_nn less that of WᵀW
+	Left   []float64   // N, K_nn less (WᵀW)_nn
 	Most   float64     // the largest K_nn
 
 	finished bool
+
+	// The rows of W lie in blocks of memory; room is the memory of the last block.
+	blocks []la.Matrix[float64]
+	room   []float64
+	known  [blockRows]float64
+	ws     *la.Workspace
 }
+
+// blockRows is how many rows of W a block of memory has.
+const blockRows = 32
 
 // NewSpace returns a space without pivots of the kernel whose diagonal is given, which it keeps.
 func NewSpace(diagonal []float64) Space {
-	s := Space{Left: diagonal}
+	s := Space{Left: diagonal, ws: &la.Workspace{}}
 	for _, v := range diagonal {
 		s.Most = max(s.Most, v)
 	}
@@ -64,17 +73,21 @@ func (s *Space) Length(w []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// Grow adds pivots, at most so many in all, until the largest residual is at most limit, or
-// round-off. column returns the kernels of a sample with all samples.
-func (s *Space) Grow(column func(n int) []float64, limit float64, most int) {
-	for !s.finished && len(s.Pivots) < min(most, len(s.Left)) {
-		pivot := 0
-		for n, v := range s.Left {
-			if v > s.Left[pivot] {
-				pivot = n
-			}
+// Largest returns the sample with the largest residual, and this residual.
+func (s *Space) Largest() (sample int, residual float64) {
+	for n, v := range s.Left {
+		if v > s.Left[sample] {
+			sample = n
 		}
-		largest := s.Left[pivot]
+	}
+	return sample, s.Left[sample]
+}
+
+// Grow adds pivots, at most so many in all, until the largest residual is at most limit, or
+// round-off. The function column stores the kernels of a sample with all samples.
+func (s *Space) Grow(column func(n int, dst []float64), limit float64, most int) {
+	for !s.finished && len(s.Pivots) < min(most, len(s.Left)) {
+		pivot, largest := s.Largest()
 		if largest <= limit {
 			return
 		}
@@ -82,21 +95,54 @@ func (s *Space) Grow(column func(n int) []float64, limit float64, most int) {
 			s.finished = true
 			return
 		}
-		row := append([]float64(nil), column(pivot)...)
-		for _, w := range s.W {
-			la.Axpy(-w[pivot], w, row)
-		}
-		la.Scal(1/math.Sqrt(largest), row)
-		for _, n := range s.Pivots {
-			row[n] = 0
-		}
-		row[pivot] = math.Sqrt(largest)
-		for n, v := range row {
-			s.Left[n] = max(0, s.Left[n]-float64(v*v))
-		}
-		s.Left[pivot] = 0
-		s.W, s.Pivots = append(s.W, row), append(s.Pivots, pivot)
+		s.Add(pivot, column)
 	}
+}
+
+// Add makes a sample with a positive residual the next pivot. The function column is as in Grow.
+func (s *Space) Add(pivot int, column func(n int, dst []float64)) {
+	residual := s.Left[pivot]
+	row := s.newRow()
+	column(pivot, row)
+	for _, b := range s.blocks { // row −= Σ_i w_i[pivot]·w_i
+		known := s.known[:b.Rows]
+		for i := range known {
+			known[i] = b.At(i, pivot)
+		}
+		la.Gemv(s.ws, la.Transpose, -1, b, known, 1, row)
+	}
+	la.Scal(1/math.Sqrt(residual), row)
+	for _, n := range s.Pivots {
+		row[n] = 0
+	}
+	row[pivot] = math.Sqrt(residual)
+	for n, v := range row {
+		s.Left[n] = max(0, s.Left[n]-float64(v*v))
+	}
+	s.Left[pivot] = 0
+	s.W, s.Pivots = append(s.W, row), append(s.Pivots, pivot)
+	last := &s.blocks[len(s.blocks)-1]
+	*last = la.MatrixOf(last.Rows+1, len(row), s.room[:(last.Rows+1)*len(row)])
+}
+
+// newRow returns the memory of the next row of W.
+func (s *Space) newRow() []float64 {
+	N := len(s.Left)
+	if len(s.Pivots)%blockRows == 0 {
+		s.room = make([]float64, min(blockRows, N-len(s.Pivots))*N)
+		s.blocks = append(s.blocks, la.MatrixOf(0, N, s.room[:0]))
+	}
+	at := len(s.Pivots) % blockRows * N
+	return s.room[at : at+N : at+N]
+}
+
+// Matrix returns a copy of the first m rows of W.
+func (s *Space) Matrix(m int) la.Matrix[float64] {
+	w := la.NewMatrix[float64](m, len(s.Left))
+	for i, row := range s.W[:m] {
+		copy(w.Row(i), row)
+	}
+	return w
 }
 
 // Invert stores in l, of the order of the pivots, the lower triangle L⁻¹ with which t = L⁻¹k are
@@ -120,7 +166,7 @@ func (s *Space) Invert(l la.Matrix[float64], terms int) (shift float64) {
 }
 
 // Hidden returns what round-off can add to the residual k(x,x) − |t|², per unit of k(x,x), where
-// shift is that of Invert.
+// shift is the shift that Invert returned.
 func (s *Space) Hidden(shift float64) float64 {
 	return float64(2*shift) + float64(shift*shift) + float64(Unit*float64(len(s.Pivots)+16))
 }

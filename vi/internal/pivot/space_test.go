@@ -20,12 +20,10 @@ func TestSpace(t *testing.T) {
 		x[i], weights[i] = src.NormFloat64(), src.NormFloat64()
 	}
 	kernel := func(a, b float64) float64 { return 2 * math.Exp(-(a-b)*(a-b)) }
-	column := func(n int) []float64 {
-		out := make([]float64, len(x))
+	column := func(n int, dst []float64) {
 		for i, v := range x {
-			out[i] = kernel(x[n], v)
+			dst[i] = kernel(x[n], v)
 		}
-		return out
 	}
 	s := NewSpace(slices.Repeat([]float64{2}, len(x)))
 	s.Grow(column, 3, 10)
@@ -70,6 +68,6 @@ func TestSpace(t *testing.T) {
 	assert.Less(t, len(s.Pivots), len(x), "until round-off")
 	assert.LessOrEqual(t, slices.Max(s.Left), s.Spare())
 	kept := len(s.Pivots)
-	s.Grow(func(int) []float64 { panic("a finished space needs no column") }, 0, len(x))
+	s.Grow(func(int, []float64) { panic("a finished space needs no column") }, 0, len(x))
 	assert.Len(t, s.Pivots, kept)
 }

@@ -51,9 +51,8 @@ func FindWithin(f func(float64) float64, a, b, within float64) float64 {
 }
 
 // Ridge returns where −A·ln s − B/s − C·s is highest over s > 0: the positive root of
-// C·s² + A·s − B = 0, in the form in which nothing cancels. It is the length of a step
-// along a ridge of the bound, see docs/acceleration.md. ok tells whether s is positive
-// and finite.
+// C·s² + A·s − B = 0, in the form in which nothing cancels. It is the length of a step along a
+// ridge of the bound, see docs/theory/acceleration.md. ok reports whether s is positive and finite.
 func Ridge(a, b, c float64) (s float64, ok bool) {
 	root := math.Sqrt(float64(a*a) + float64(4*float64(b*c)))
 	if a >= 0 {

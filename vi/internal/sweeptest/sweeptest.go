@@ -1,6 +1,6 @@
 // Package sweeptest prints, for the tests of the families, how many sweeps their fits need
 // to come near the bound that they converge to, by the published updates and by the order of
-// updates that is the default (docs/acceleration.md).
+// updates that is the default (docs/theory/acceleration.md).
 package sweeptest
 
 import (
@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	wanted = flag.Bool("sweeptable", false, "print the table of docs/acceleration.md (minutes to hours)")
+	wanted = flag.Bool("sweeptable", false, "print the tables of docs/lab/convergence.md (minutes to hours)")
 	data   = flag.String("data", "", "folder of the tables NAME.csv: a line of names, numbers, the target in the last column")
 	sets   = flag.String("sweepsets", "", "rows of the table, separated by semicolons; empty means all")
 	starts = flag.Int("sweepstarts", 5, "random starts")

@@ -21,8 +21,8 @@ type Form struct {
 // Reduce returns the form of the matrix of order N whose rows, up to the diagonal, row stores in dst. It
 // costs 4/3·N³ operations on one core, and asks ended before every row: its error ends the reduction.
 //
-// The form is that of K + E with |E| ≲ 2⁻⁵³·N·|K|. Infinite or undefined elements make an
-// undefined T.
+// The computed form is the exact form of K + E with |E| ≲ 2⁻⁵³·N·|K|. Infinite or undefined
+// elements make an undefined T.
 func Reduce(N int, row func(n int, dst []float64), ended func() error) (*Form, error) {
 	f := &Form{Diagonal: make([]float64, N), Below: make([]float64, N), mirrors: make([]float64, N*(N+1)/2)}
 	var most float64
@@ -56,7 +56,7 @@ func Reduce(N int, row func(n int, dst []float64), ended func() error) (*Form, e
 		}
 		next := x[:n]
 		f.Below[n] = mirror(next)
-		// p = K·next, with each row of K as soon as it is up to date.
+		// p = K·next, using each row of K once follow has brought it up to date.
 		p := p[:n]
 		for j := range p {
 			x := follow(j)

@@ -18,8 +18,9 @@ type Shifted struct {
 // NewShifted returns room for forms of order N.
 func NewShifted(N int) Shifted { return Shifted{d: make([]float64, N), l: make([]float64, N)} }
 
-// leastPivot is the least pivot that is accepted. Those of a K that is positive semidefinite are at least
-// 1; rounding that makes one smaller than this has left few right digits in the results.
+// leastPivot is the least pivot that is accepted. The pivots of a positive semidefinite K are at least 1
+// in exact arithmetic. Where rounding makes one smaller than leastPivot, few digits of the results are
+// right.
 const leastPivot = 0.5
 
 // Set makes s the factors of I + λT of f. It reports false, and s is of no use, if a pivot is below
@@ -55,8 +56,8 @@ func (s *Shifted) Solve(x []float64) {
 	}
 }
 
-// Inverse stores the diagonal of (I + λT)⁻¹, a sum of terms that are not negative, and returns
-// tr K(I + λK)⁻¹, of which λ times is N − tr (I + λK)⁻¹.
+// Inverse stores the diagonal of (I + λT)⁻¹, a sum of terms that are not negative, and returns tr
+// K(I + λK)⁻¹, which is (N − tr (I + λK)⁻¹)/λ.
 func (s *Shifted) Inverse(diagonal []float64) (trace float64) {
 	N := len(s.d)
 	var sum, own, after float64
@@ -72,7 +73,8 @@ func (s *Shifted) Inverse(diagonal []float64) (trace float64) {
 		// Element (n, n−1) of the inverse is −l·x.
 		trace += float64((t - float64(2*float64(s.form.Below[n]*s.l[n]))) * x)
 	}
-	// (N − tr (I + λK)⁻¹)/λ is the same. The round-off of the one is that of N/λ, of the other that of tr K.
+	// (N − tr (I + λK)⁻¹)/λ is the same. The round-off of the quotient is that in N/λ, the round-off of the
+	// sum that in tr K.
 	if N := float64(N); float64(s.lambda*own) >= N {
 		return (N - sum) / s.lambda
 	}

@@ -25,7 +25,7 @@ type Mixing struct {
 
 	normal la.Matrix[float64] // depth×depth
 	rhs    []float64          // depth
-	ws     la.Workspace       // that of the factorisation
+	ws     la.Workspace       // of the factorisation
 }
 
 // depth is the number of differences that are remembered.
@@ -34,9 +34,9 @@ const depth = 6
 // Forget forgets all calls so far.
 func (m *Mixing) Forget() { m.known, m.next, m.again = 0, 0, false }
 
-// Extrapolate replaces g, the value of the map, by the combination, and reports whether it
-// has; it leaves g alone where there is none that is finite. r is the residual g − x, whose
-// entries may have units of their own. The lengths of g and r are those of the first call.
+// Extrapolate replaces g, the value of the map, by the combination, and reports whether it has; it
+// leaves g alone where no combination is finite. r is the residual g − x, whose entries may have
+// units of their own. g and r have the same lengths in every call.
 func (m *Mixing) Extrapolate(g, r []float64) bool {
 	m.room(len(g))
 	if m.again {

@@ -3,8 +3,8 @@ package work
 import "math"
 
 // Roundoff returns what the sum Σ_i B_ii·(B⁻¹)_ii is to be multiplied by for the
-// round-off, in nats, of ½ log|B| and of the ½ tr B⁻¹ beside it in a bound, B being of
-// order n: two standard deviations. The computed factor is that of B + E with
+// round-off, in nats, of ½ log|B| and of the ½ tr B⁻¹ beside it in a bound, B being of order n: two
+// standard deviations. The computed factor is the exact factor of B + E with
 //
 //	|E_ij| ≤ u·√n·√(B_ii·B_jj),   u = 2⁻⁵³,
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	_ "github.com/bmkl/bmkl/internal/golden" // the flag -golden
+	_ "github.com/bmkl/bmkl/internal/testkit/golden" // the flag -golden
 	"github.com/bmkl/bmkl/la"
 )
 

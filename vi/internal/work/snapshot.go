@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // Snapshot copies the numbers of a state out of it, or back into it. What visits a state names
@@ -17,7 +19,7 @@ type Snapshot struct {
 	err    error
 }
 
-// errOther says that a state is not that of the fit at hand.
+// errOther says that a state belongs to another fit.
 var errOther = errors.New("it is of other data, other settings or another version")
 
 // Take returns the numbers that visit names, in buf if that has room.
@@ -58,6 +60,13 @@ func (s *Snapshot) Floats(x ...[]float64) {
 		} else {
 			s.values = append(s.values, v...)
 		}
+	}
+}
+
+// Matrices names the entries of matrices, whose sizes stay.
+func (s *Snapshot) Matrices(x ...la.Matrix[float64]) {
+	for _, v := range x {
+		s.Floats(v.Data)
 	}
 }
 

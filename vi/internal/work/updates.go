@@ -23,3 +23,8 @@ func Sweep(stop *Stop, updates []Update, done func(string)) error {
 	}
 	return nil
 }
+
+// Step returns an update that cannot fail.
+func Step(name string, f func()) Update {
+	return Update{Name: name, Step: func() error { f(); return nil }}
+}

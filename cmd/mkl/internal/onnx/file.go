@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// modelFile is a model file as docs/model-file.md describes it. The caller has had it
+// modelFile is a model file as docs/theory/model-file.md describes it. The caller has had it
 // read and checked by package mkl: what is not as described here is told, but not looked for.
 type modelFile struct {
 	kind    string
@@ -109,6 +109,8 @@ type (
 		Widths               []float64
 		Manhattan, Overlap   bool
 		Degree               int
+
+		Smoothness, Alpha, Power float64
 	}
 	gammaJSON   struct{ Shape, Scale float64 }
 	weightsJSON struct {
@@ -139,7 +141,18 @@ type (
 			Weight float64
 			Model  processesJSON
 		}
+		Indicators []struct {
+			Weight float64
+			Model  indicatorsJSON
+		}
 		Landmarks *struct{ Model landmarksJSON }
+		Local     json.RawMessage
+	}
+	indicatorsJSON struct {
+		designJSON
+		Classes                         []json.RawMessage
+		Noise                           float64
+		Slope, Prior, Damping, Variance float64
 	}
 	landmarksJSON struct {
 		Plan  designJSON

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // kernel is a view's kernels of the samples of a prediction.
-type kernel struct {
+type kernelValues struct {
 	cross value // T×D, with the basis points
 	self  value // T×1 or 1, of each sample with itself
 }
@@ -40,12 +41,12 @@ func (e *exporter) open(d designJSON) error {
 
 // kernels computes the kernels of the views. Their tensors have names that begin with
 // the prefix; widths, unless nil, are those of each view that has one for each feature.
-func (e *exporter) kernels(prefix string, d designJSON, widths [][]float64) (all []kernel, err error) {
+func (e *exporter) kernels(prefix string, d designJSON, widths [][]float64) (all []kernelValues, err error) {
 	for i, v := range d.Views {
 		if widths != nil && widths[i] != nil {
 			v.Kernel.Widths = widths[i]
 		}
-		var k kernel
+		var k kernelValues
 		if slices.Contains(given, v.Kernel.Kind) {
 			k = e.givenKernel(v, d)
 		} else if k, err = e.featureKernel(prefix, v, d); err != nil {
@@ -57,15 +58,15 @@ func (e *exporter) kernels(prefix string, d designJSON, widths [][]float64) (all
 }
 
 // givenKernel is a kernel of what a prediction is given.
-func (e *exporter) givenKernel(v viewJSON, d designJSON) kernel {
+func (e *exporter) givenKernel(v viewJSON, d designJSON) kernelValues {
 	x := e.inputs[v.Input]
-	k := kernel{cross: x, self: e.number(1)}
+	k := kernelValues{cross: x, self: e.number(1)}
 	if d.Inputs[v.Input].Cols > d.Basis {
 		own := make([]int, d.Basis)
 		for i := range own {
 			own[i] = i
 		}
-		k = kernel{e.columns(x, own...), e.columns(x, d.Basis)}
+		k = kernelValues{e.columns(x, own...), e.columns(x, d.Basis)}
 	}
 	if v.Kernel.Kind == "distance" {
 		k.cross = e.exp(e.scale(k.cross, -1/v.Kernel.Scale))
@@ -74,7 +75,7 @@ func (e *exporter) givenKernel(v viewJSON, d designJSON) kernel {
 }
 
 // featureKernel is a kernel of features, before it is centred and normalised.
-func (e *exporter) featureKernel(prefix string, v viewJSON, d designJSON) (k kernel, err error) {
+func (e *exporter) featureKernel(prefix string, v viewJSON, d designJSON) (k kernelValues, err error) {
 	z, basis := e.seen(prefix, v, d)
 	s := v.Kernel
 	k.self = e.number(1) // of the functions of a distance
@@ -97,6 +98,27 @@ func (e *exporter) featureKernel(prefix string, v viewJSON, d designJSON) (k ker
 		k.cross = e.exp(e.scale(e.sumOver(e.op("Abs", []value{difference}), 2, 0), c))
 	case s.Kind == "laplacian":
 		k.cross = e.exp(e.scale(e.sqrt(e.squaredDifferences(z, basis)), -1/s.Width))
+	case s.Kind == "matern":
+		c := math.Sqrt(2 * s.Smoothness)
+		if s.Widths == nil {
+			c /= s.Width
+		}
+		u := e.scale(e.sqrt(e.squaredDifferences(z, basis)), c)
+		factor := e.shift(u, 1)
+		if s.Smoothness == 2.5 {
+			factor = e.add(factor, e.scale(e.square(u), 1.0/3))
+		}
+		k.cross = e.mul(factor, e.exp(e.scale(u, -1)))
+	case s.Kind == "rational-quadratic":
+		c := 1 / (2 * s.Alpha)
+		if s.Widths == nil {
+			c /= s.Width * s.Width
+		}
+		k.cross = e.exp(e.scale(e.log(e.shift(e.scale(e.squaredDifferences(z, basis), c), 1)), -s.Alpha))
+	case s.Kind == "power-exponential":
+		// Log of 0 is −∞ and its exponential 0 again.
+		d := e.scale(e.log(e.scale(e.squaredDifferences(z, basis), 1/(s.Width*s.Width))), 0.5*s.Power)
+		k.cross = e.exp(e.scale(e.exp(d), -1))
 	case s.Kind == "categorical":
 		agree := e.op("Equal", []value{e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(basis)})
 		apart := e.cast(e.op("Not", []value{agree}), e.real)
@@ -273,7 +295,7 @@ func rank(basis, among la.Matrix[float64]) {
 
 // adjust centres and normalises the kernel of view i as that of the training was. The tensors of
 // the model have names that begin with the prefix.
-func (e *exporter) adjust(k kernel, prefix string, i int, v viewJSON) kernel {
+func (e *exporter) adjust(k kernelValues, prefix string, i int, v viewJSON) kernelValues {
 	view := fmt.Sprintf("%sview.%d.", prefix, i)
 	if v.Center {
 		rowMean := e.take(view + "row_mean")

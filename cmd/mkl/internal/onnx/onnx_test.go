@@ -6,15 +6,17 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	_ "github.com/bmkl/bmkl/internal/golden" // accepts -golden
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
+	_ "github.com/bmkl/bmkl/internal/testkit/golden" // accepts -golden
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // sample is data of two inputs, the second with a column of categories, that targets and classes depend on.
@@ -47,18 +49,22 @@ func draw(seed uint64, n int) (s sample) {
 // views have every kernel and what can be done to one.
 func (s sample) views() []mkl.View {
 	return []mkl.View{
-		{X: s.x, Kernel: mkl.RBF{}, Standardize: true},
-		{X: s.x, Kernel: mkl.RBF{Scale: 3}, Columns: []int{2, 0}},
-		{X: s.x, Kernel: mkl.RBF{Widths: []float64{0.5, 2, 4}}, Center: true},
-		{X: s.x, Kernel: mkl.RBF{Width: 1e-3}, Normalize: true},
-		{X: s.x, Kernel: mkl.Laplacian{Width: 3}},
-		{X: s.x, Kernel: mkl.Laplacian{Manhattan: true}, Ranks: true},
-		{X: s.x, Kernel: mkl.Laplacian{Widths: []float64{1, 3}}, Columns: []int{1, 2}, Standardize: true},
-		{X: s.z, Kernel: mkl.Linear{}, Standardize: true, Columns: []int{0}},
-		{X: s.z, Kernel: mkl.Polynomial{Degree: 3, Offset: 1, Scale: 0.5}, Standardize: true, Center: true, Normalize: true},
-		{X: s.z, Kernel: mkl.Constant{}},
-		{X: s.z, Kernel: mkl.Categorical{}, Columns: []int{1}},
-		{X: s.z, Kernel: mkl.Categorical{Overlap: true}},
+		{X: s.x, Input: "x1", Kernel: kernel.RBF{}, Standardize: true},
+		{X: s.x, Input: "x1", Kernel: kernel.RBF{Scale: 3}, Columns: []int{2, 0}},
+		{X: s.x, Input: "x1", Kernel: kernel.RBF{Widths: []float64{0.5, 2, 4}}, Center: true},
+		{X: s.x, Input: "x1", Kernel: kernel.RBF{Width: 1e-3}, Normalize: true},
+		{X: s.x, Input: "x1", Kernel: kernel.Laplacian{Width: 3}},
+		{X: s.x, Input: "x1", Kernel: kernel.Laplacian{Manhattan: true}, Ranks: true},
+		{X: s.x, Input: "x1", Kernel: kernel.Laplacian{Widths: []float64{1, 3}}, Columns: []int{1, 2}, Standardize: true},
+		{X: s.z, Input: "x2", Kernel: kernel.Linear{}, Standardize: true, Columns: []int{0}},
+		{X: s.z, Input: "x2", Kernel: kernel.Polynomial{Degree: 3, Offset: 1, Scale: 0.5}, Standardize: true, Center: true, Normalize: true},
+		{X: s.z, Input: "x2", Kernel: kernel.Constant{}},
+		{X: s.z, Input: "x2", Kernel: kernel.Categorical{}, Columns: []int{1}},
+		{X: s.z, Input: "x2", Kernel: kernel.Categorical{Overlap: true}},
+		{X: s.x, Input: "x1", Kernel: kernel.Matern{}, Standardize: true},
+		{X: s.x, Input: "x1", Kernel: kernel.Matern{Widths: []float64{1, 3}, Smoothness: 2.5}, Columns: []int{1, 2}},
+		{X: s.x, Input: "x1", Kernel: kernel.RationalQuadratic{Alpha: 0.7}, Standardize: true},
+		{X: s.x, Input: "x1", Kernel: kernel.PowerExponential{}, Standardize: true},
 	}
 }
 
@@ -95,74 +101,81 @@ var fitted = []struct {
 	fit  func(t *testing.T, s sample) (mkl.Model, error)
 }{
 	{"regression, healed, two targets", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.Regression{Fitting: few}.Fit(t.Context(), s.views(), s.y[0], s.y[1])
+		return mkl.Regression{Fitting: one, Ascent: few}.Fit(t.Context(), s.views(), s.y[0], s.y[1])
 	}},
 	{"regression, targets missing", func(t *testing.T, s sample) (mkl.Model, error) {
 		some := slices.Clone(s.y[1])
 		some[3], some[8] = math.NaN(), math.NaN()
-		return mkl.Regression{Fitting: few, MissingTargets: true}.Fit(t.Context(), s.views(), s.y[0], some)
+		return mkl.Regression{Fitting: one, Ascent: few, MissingTargets: true}.Fit(t.Context(), s.views(), s.y[0], some)
 	}},
 	{"regression with landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.Regression{Fitting: few, Landmarks: &mkl.Landmarks{Count: 12}}.Fit(t.Context(), s.uncentred(), s.y[0], s.y[1])
+		return mkl.Regression{Fitting: one, Ascent: few, Landmarks: &mkl.Landmarks{Count: 12}}.Fit(t.Context(), s.uncentred(), s.y[0], s.y[1])
 	}},
 	{"three classes with landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.Classifier[string]{Fitting: few, Landmarks: &mkl.Landmarks{Count: 12}}.Fit(t.Context(), s.uncentred(), s.classes)
+		return mkl.Classifier[string]{Fitting: one, Ascent: few, Landmarks: &mkl.Landmarks{Count: 12}}.Fit(t.Context(), s.uncentred(), s.classes)
 	}},
 	{"two classes", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.Classifier[string]{Fitting: few}.Fit(t.Context(), s.views(), s.kind)
+		return mkl.Classifier[string]{Fitting: one, Ascent: few}.Fit(t.Context(), s.views(), s.kind)
 	}},
 	{"three classes with a margin", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.Classifier[string]{Fitting: few, Margin: 0.5}.Fit(t.Context(), s.views(), s.classes)
+		return mkl.Classifier[string]{Fitting: one, Ascent: few, Margin: 0.5}.Fit(t.Context(), s.views(), s.classes)
 	}},
 	{"labels", func(t *testing.T, s sample) (mkl.Model, error) {
 		is := make([][]bool, 2)
 		for i := range s.kind {
 			is[0], is[1] = append(is[0], s.kind[i] == "low"), append(is[1], s.classes[i] == "b")
 		}
-		return mkl.MultiLabel{Fitting: few}.Fit(t.Context(), s.views(), is...)
+		return mkl.MultiLabel{Fitting: one, Ascent: few}.Fit(t.Context(), s.views(), mkl.LabelsOf(is[0]), mkl.LabelsOf(is[1]))
 	}},
 	{"processes averaged over draws", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.MultiGP{Fitting: few}.Fit(t.Context(), s.views(), s.y[0])
+		return mkl.MultiGP{Fitting: one, Climb: fewSteps}.Fit(t.Context(), s.views(), s.y[0])
 	}},
 	{"processes with noise that varies", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.MultiGP{Fitting: few, Noise: mkl.VaryingNoise}.Fit(t.Context(), s.views(), s.y[0])
+		return mkl.MultiGP{Fitting: one, Climb: fewSteps, Noise: mkl.VaryingNoise}.Fit(t.Context(), s.views(), s.y[0])
 	}},
 	{"processes with heavy tails", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.MultiGP{Fitting: few, Noise: mkl.HeavyNoise}.Fit(t.Context(), s.views(), s.y[0])
+		return mkl.MultiGP{Fitting: one, Climb: fewSteps, Noise: mkl.HeavyNoise}.Fit(t.Context(), s.views(), s.y[0])
 	}},
 	{"processes of few features", func(t *testing.T, _ sample) (mkl.Model, error) {
 		s := draw(4, 120)
-		return mkl.MultiGP{Fitting: few}.Fit(t.Context(), []mkl.View{
-			{X: s.x, Kernel: mkl.Linear{}, Center: true},
-			{X: s.z, Kernel: mkl.Linear{Scale: 2}, Ranks: true, Center: true},
-			{X: s.z, Kernel: mkl.Linear{}, Standardize: true},
+		return mkl.MultiGP{Fitting: one, Climb: fewSteps}.Fit(t.Context(), []mkl.View{
+			{X: s.x, Input: "x1", Kernel: kernel.Linear{}, Center: true},
+			{X: s.z, Input: "x2", Kernel: kernel.Linear{Scale: 2}, Ranks: true, Center: true},
+			{X: s.z, Input: "x2", Kernel: kernel.Linear{}, Standardize: true},
 		}, s.y[0])
 	}},
 	{"processes of two classes", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.MultiGPClassifier[string]{Fitting: few}.Fit(t.Context(), s.views(), s.kind)
+		return mkl.MultiGPClassifier[string]{Fitting: one, Climb: fewSteps}.Fit(t.Context(), s.views(), s.kind)
 	}},
 	{"processes of three classes, widths learned", func(t *testing.T, s sample) (mkl.Model, error) {
-		views := []mkl.View{{X: s.x, Kernel: mkl.RBF{ARD: true}, Standardize: true}, {X: s.z, Kernel: mkl.Laplacian{ARD: true}, Ranks: true}}
-		return mkl.MultiGPClassifier[string]{Fitting: few}.Fit(t.Context(), views, s.classes)
+		views := []mkl.View{{X: s.x, Input: "x1", Kernel: kernel.RBF{ARD: true}, Standardize: true}, {X: s.z, Input: "x2", Kernel: kernel.Laplacian{ARD: true}, Ranks: true}}
+		return mkl.MultiGPClassifier[string]{Fitting: one, Climb: fewSteps}.Fit(t.Context(), views, s.classes)
 	}},
 	{"landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
 		views := s.views()
 		views[8].Normalize = false // which landmarks do not go with, where the view is centred
-		return mkl.LandmarkGP{Fitting: few, Landmarks: mkl.Landmarks{Count: 12, Sample: 25}}.Fit(t.Context(), views, s.y[0])
+		return mkl.LandmarkGP{Fitting: one, Climb: fewSteps, Landmarks: &mkl.Landmarks{Count: 12, Sample: 25}}.Fit(t.Context(), views, s.y[0])
 	}},
 	{"pool", func(t *testing.T, s sample) (mkl.Model, error) {
 		testkit.NotShort(t)
-		return mkl.Auto{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.x}, {X: s.z}}, s.y[0])
+		return mkl.Auto{Fitting: one, Climb: fewest}.Fit(t.Context(), []mkl.View{{X: s.x, Input: "x1"}, {X: s.z, Input: "x2"}}, s.y[0])
 	}},
 	{"pool of classes", func(t *testing.T, s sample) (mkl.Model, error) {
 		testkit.NotShort(t)
-		return mkl.AutoClassifier[string]{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.x}, {X: s.z}}, s.kind)
+		return mkl.AutoClassifier[string]{Fitting: one, Climb: fewest}.Fit(t.Context(), []mkl.View{{X: s.x, Input: "x1"}, {X: s.z, Input: "x2"}}, s.kind)
+	}},
+	{"pool of classes in two views", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.AutoClassifier[string]{Fitting: one, Climb: fewest}.Fit(t.Context(), []mkl.View{{X: s.x, Input: "x1"}, {X: s.z, Input: "x2"}}, s.classes)
+	}},
+	{"pool of two classes with given kernels", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.AutoClassifier[string]{Fitting: one, Climb: fewest}.Fit(t.Context(), s.views(), s.kind)
 	}},
 }
 
 var (
-	few   = mkl.Fitting{MaxSweeps: 15, Seed: 1, Workers: 1}
-	fewer = mkl.Fitting{MaxSweeps: 3, Seed: 1, Workers: 1}
+	one              = mkl.Fitting{Seed: 1, Workers: 1}
+	few              = mkl.Ascent{MaxSweeps: 15}
+	fewSteps, fewest = mkl.Climb{MaxSteps: 15}, mkl.Climb{MaxSteps: 3}
 )
 
 // compare holds the outputs of a graph to the model's predictions. The tolerance is relative to the
@@ -265,15 +278,15 @@ func TestGiven(t *testing.T) {
 		return k
 	}
 	views := []mkl.View{
-		{X: distance(s, s), Kernel: mkl.FromDistance{}, Center: true},
-		{X: gram(s, s).Slice(0, 30, 0, 30), Kernel: mkl.Precomputed{}, Normalize: true},
+		{X: distance(s, s), Input: "x1", Kernel: kernel.FromDistance{}, Center: true},
+		{X: gram(s, s).Slice(0, 30, 0, 30), Input: "x2", Kernel: kernel.Precomputed{}, Normalize: true},
 	}
 	for _, fit := range []func(views []mkl.View) (mkl.Model, error){
 		func(views []mkl.View) (mkl.Model, error) {
-			return mkl.Regression{Fitting: few}.Fit(t.Context(), views, s.y[0])
+			return mkl.Regression{Fitting: one, Ascent: few}.Fit(t.Context(), views, s.y[0])
 		},
 		func(views []mkl.View) (mkl.Model, error) {
-			return mkl.MultiGP{Fitting: few}.Fit(t.Context(), views, s.y[0])
+			return mkl.MultiGP{Fitting: one, Climb: fewSteps}.Fit(t.Context(), views, s.y[0])
 		},
 	} {
 		for _, n := range []int{1, 2} { // distances alone have known kernels of samples with themselves
@@ -288,27 +301,24 @@ func TestGiven(t *testing.T) {
 		}
 	}
 	views[1].Normalize = false // the graph takes as many columns as there are basis points, and is not healed
-	m, err := mkl.Regression{Fitting: few}.Fit(t.Context(), views, s.y[0])
+	m, err := mkl.Regression{Fitting: one, Ascent: few}.Fit(t.Context(), views, s.y[0])
 	require.NoError(t, err)
 	x := []mkl.Features{distance(new, s), gram(new, s).Slice(0, 9, 0, 30)}
 	compare(t, m, x, readProgram(t, exported(t, m, Options{})).run(t, matrixArray(x[0]), matrixArray(x[1])), 1e-9)
 }
 
-// TestPoolOfLandmarks exports what a pool of very many samples is, and refuses one of classes.
-func TestPoolOfLandmarks(t *testing.T) {
+// TestPoolOfManyRows refuses a pool of very many samples with a local member.
+func TestPoolOfManyRows(t *testing.T) {
 	testkit.NotShort(t)
-	s, new := draw(1, 3001), others()
-	m, err := mkl.Auto{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.z}}, s.y[0])
+	s := draw(1, 3001)
+	m, err := mkl.Auto{Fitting: one, Climb: fewest, Time: time.Second}.Fit(t.Context(), []mkl.View{{X: s.z}}, s.y[0])
 	require.NoError(t, err)
-	p := readProgram(t, exported(t, m, Options{}))
-	compare(t, m, []mkl.Features{new.z}, p.run(t, matrixArray(new.z)), 1e-9)
-
-	classes, err := mkl.AutoClassifier[string]{Fitting: fewer}.Fit(t.Context(), []mkl.View{{X: s.z}}, s.kind)
-	require.NoError(t, err)
+	names, _ := m.Members()
+	require.Contains(t, names, "nearest samples")
 	var file bytes.Buffer
-	require.NoError(t, classes.Save(&file))
+	require.NoError(t, m.Save(&file))
 	_, err = Export(file.Bytes(), Options{})
-	assert.ErrorContains(t, err, "the pool is a model of classes with landmarks, which cannot be exported")
+	assert.ErrorContains(t, err, "the pool is of very many samples, and has members that cannot be exported")
 }
 
 // TestLogNormalCDF holds the operators for log Φ to the function, over all that it can be asked.

@@ -12,7 +12,7 @@ import (
 // function is a Gaussian process of the kernels k given what was observed, whose tensors
 // have names that begin with the prefix: its mean and its variance without noise. Sites say that it
 // is an approximation by sites.
-func (e *exporter) function(prefix string, k []kernel, sites bool) moments {
+func (e *exporter) function(prefix string, k []kernelValues, sites bool) moments {
 	var crosses, selves []value
 	for p, gamma := range e.take(prefix + "gamma") {
 		crosses = append(crosses, e.scale(k[p].cross, 1/gamma))
@@ -132,7 +132,10 @@ func (e *exporter) pool() error {
 	if err := json.Unmarshal(e.model, &m); err != nil {
 		return err
 	}
-	switch { // of very many samples the only member is a model with landmarks
+	switch { // of very many samples a pool may have a member on landmarks and a local one
+	case m.Local != nil || m.Landmarks != nil && len(m.Members) > 0:
+		return fmt.Errorf("the pool is of very many samples, and has members that cannot be exported: " +
+			"-model landmarks learns numbers by one that can")
 	case m.Landmarks == nil:
 	case e.kind == "pool-classifier":
 		return fmt.Errorf("the pool is a model of classes with landmarks, which cannot be exported: " +
@@ -140,13 +143,19 @@ func (e *exporter) pool() error {
 	default:
 		return e.landmarks("member.0.", m.Landmarks.Model)
 	}
-	if err := e.open(m.Members[0].Model.designJSON); err != nil {
+	var classes []json.RawMessage
+	var design designJSON
+	if len(m.Members) > 0 {
+		design, classes = m.Members[0].Model.designJSON, m.Members[0].Model.Classes
+	} else {
+		design, classes = m.Indicators[0].Model.designJSON, m.Indicators[0].Model.Classes
+	}
+	if err := e.open(design); err != nil {
 		return err
 	}
 	var parts []moments
 	var weights []float64
 	var shares []value
-	classes := m.Members[0].Model.Classes
 	for i, member := range m.Members {
 		prefix := fmt.Sprintf("member.%d.", i)
 		if classes == nil {
@@ -158,6 +167,13 @@ func (e *exporter) pool() error {
 			continue
 		}
 		p, err := e.probabilities(prefix, member.Model)
+		if err != nil {
+			return err
+		}
+		shares = append(shares, e.scale(p, member.Weight))
+	}
+	for i, member := range m.Indicators {
+		p, err := e.indicators(fmt.Sprintf("member.%d.", len(m.Members)+i), member.Model)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ type weighted struct {
 	*exporter
 	weightsJSON
 	L, P, D  int
-	all      []kernel
+	all      []kernelValues
 	together value // P×T×D, the kernels
 	e        []float64
 	ee       la.Matrix[float64] // E[e·eᵀ]

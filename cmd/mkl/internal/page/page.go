@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
 )
 
 // Page is a report.
@@ -55,10 +58,16 @@ var source string
 
 var page = template.Must(template.New("page").Parse(source))
 
-// Write writes the page.
+// Write writes the page. Control characters in names of columns and classes become escapes.
 func (p Page) Write(w io.Writer) error {
-	return page.Execute(w, struct {
+	var text strings.Builder
+	err := page.Execute(&text, struct {
 		Page
 		Style template.CSS
 	}{p, template.CSS(variables() + styles + seriesStyles())}) //nolint:gosec // ours
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, console.Printable(text.String()))
+	return err
 }

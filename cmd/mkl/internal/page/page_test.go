@@ -85,7 +85,7 @@ func elements(t *testing.T, text string, visit func(e xml.StartElement, attribut
 
 // everything is a page with a section of every kind of content, whose names are hostile.
 func everything() Page {
-	const hostile = `a<script>alert("1")</script>&'b`
+	const hostile = `a<script>alert("1")</script>&'b` + "\x1b[2J\u202e\x00\uffff"
 	line := Dependence{Target: hostile, At: []float64{1, 2}, Mean: []float64{3, 4}, Low: []float64{2, 3}, High: []float64{4, 5}}
 	return Page{Title: hostile, Lead: []string{hostile}, Warnings: []string{hostile}, Sections: []Section{
 		{
@@ -171,6 +171,7 @@ func TestFiles(t *testing.T) {
 			first = false
 		})
 		assert.Contains(t, out.String(), "prefers-color-scheme:dark")
+		assert.NotContains(t, out.String(), "\u202e")
 		assert.NotEmpty(t, p.Shows)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
 )
 
 // Picture is a drawing with its words: what it is called and what it shows, for those who do
@@ -57,11 +59,14 @@ func (p *Picture) Write(w io.Writer) error {
 }
 
 func (p *Picture) element(attributes, before string) string {
-	id := html.EscapeString(p.Name)
+	id := escaped(p.Name)
 	return fmt.Sprintf(`<svg class="plot" viewBox="0 0 %s %s" role="img" aria-labelledby="%s-title %s-desc"%s>`, short(p.width), short(p.height), id, id, attributes) +
-		fmt.Sprintf(`<title id="%s-title">%s</title><desc id="%s-desc">%s</desc>`, id, html.EscapeString(p.Title), id, html.EscapeString(p.Shows)) +
+		fmt.Sprintf(`<title id="%s-title">%s</title><desc id="%s-desc">%s</desc>`, id, escaped(p.Title), id, escaped(p.Shows)) +
 		before + p.body.String() + "</svg>"
 }
+
+// escaped is text in a drawing. XML has no place for most control characters, escaped or not.
+func escaped(text string) string { return html.EscapeString(console.Printable(text)) }
 
 // short is a place in a drawing, to a tenth; what is no number is drawn at the edge.
 func short(x float64) string {
@@ -77,12 +82,12 @@ func (p *Picture) text(x, y float64, anchor, class, words string) {
 	if class != "" {
 		fmt.Fprintf(&p.body, ` class="%s"`, class)
 	}
-	fmt.Fprintf(&p.body, ">%s</text>", html.EscapeString(words))
+	fmt.Fprintf(&p.body, ">%s</text>", escaped(words))
 }
 
 // upwards writes words from below to above.
 func (p *Picture) upwards(x, y float64, words string) {
-	fmt.Fprintf(&p.body, `<text class="name" text-anchor="middle" transform="translate(%s %s) rotate(-90)">%s</text>`, short(x), short(y), html.EscapeString(words))
+	fmt.Fprintf(&p.body, `<text class="name" text-anchor="middle" transform="translate(%s %s) rotate(-90)">%s</text>`, short(x), short(y), escaped(words))
 }
 
 func (p *Picture) line(class string, x1, y1, x2, y2 float64) {

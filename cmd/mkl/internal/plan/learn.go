@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/cmd/internal/table"
+	"github.com/bmkl/bmkl/internal/encode"
 )
 
 // Table is the columns of a view in a table that was read.
@@ -30,6 +31,7 @@ type View struct {
 	Columns []Column
 	At      []int // the places of the columns in the table
 	Left    []LeftOut
+	Codes   []string // columns of numbers that look like codes of categories, which were not named
 }
 
 // Learn makes the plan of a view by its training data. If impute, missing values are
@@ -70,6 +72,9 @@ func Learn(t Table, impute bool) View {
 	}
 	for _, j := range v.At {
 		v.Columns = append(v.Columns, t.column(j, impute))
+		if k := slices.Index(t.Columns, j); !t.Named[k] && t.Data.Types[j] == table.Numeric && looksCoded(t.Data.Numbers[j]) {
+			v.Codes = append(v.Codes, t.Names[j])
+		}
 	}
 	return v
 }
@@ -112,6 +117,9 @@ func (t Table) useless(j int) (why string, counting bool) {
 	return "", false
 }
 
+// ofText begins the reason why a column of text is left out that has many values.
+const ofText = "text that is different"
+
 // fewRows are too few to tell a column that counts or names them from one that means something.
 const fewRows = 10
 
@@ -134,9 +142,9 @@ func uselessText(cells []string) string {
 		return "always " + cells[0]
 	case len(cells) < fewRows:
 	case n == present:
-		return "text that is different in every row"
+		return ofText + " in every row"
 	case 2*n > present:
-		return fmt.Sprintf("text that is different in most rows (%d of %d)", n, present)
+		return fmt.Sprintf(ofText+" in most rows (%d of %d)", n, present)
 	}
 	return ""
 }
@@ -242,7 +250,7 @@ func (v View) Lines() (lines []string) {
 	}
 	const most = 12
 	if n := len(lines); n > most {
-		lines = append(lines[:most:most], fmt.Sprintf("… and %s more that are not plain numbers", plural(n-most, "column")))
+		lines = append(lines[:most:most], fmt.Sprintf("… and %s more that are not plain numbers", encode.Plural(n-most, "column")))
 	}
 	var reasons []string
 	columns := map[string][]string{}
@@ -254,9 +262,13 @@ func (v View) Lines() (lines []string) {
 	}
 	for i, why := range reasons {
 		if i == most {
-			return append(lines, fmt.Sprintf("… and columns left out for %s more", plural(len(reasons)-most, "reason")))
+			return append(lines, fmt.Sprintf("… and columns left out for %s more", encode.Plural(len(reasons)-most, "reason")))
 		}
-		lines = append(lines, fmt.Sprintf("left out: %s (%s)", few(columns[why]), why))
+		what := "left out:"
+		if strings.HasPrefix(why, ofText) {
+			what = "warning: nothing is learned from"
+		}
+		lines = append(lines, fmt.Sprintf("%s %s (%s)", what, encode.Few(columns[why]), why))
 	}
 	return lines
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/bmkl/bmkl/cmd/mkl/internal/table"
+	"github.com/bmkl/bmkl/cmd/internal/table"
+	"github.com/bmkl/bmkl/internal/encode"
 )
 
 // read reads all columns of a table as what they are.
@@ -40,9 +41,9 @@ func TestEncode(t *testing.T) {
 	in := read(t, houses)
 	v := Learn(in, false)
 	require.Equal(t, []int{0, 1, 2, 3}, v.At)
-	assert.False(t, Simple(v.Columns))
-	assert.Equal(t, 5, Width(v.Columns))
-	assert.Equal(t, []string{"area", "city=Bonn", "city=Ulm", "built", "garden"}, Features(v.Columns))
+	assert.False(t, encode.Simple(v.Columns))
+	assert.Equal(t, 5, encode.Width(v.Columns))
+	assert.Equal(t, []string{"area", "city=Bonn", "city=Ulm", "built", "garden"}, encode.Features(v.Columns))
 	assert.Equal(t, []string{
 		"city is text: 2 columns of 0 and 1 (Bonn, Ulm)", "built is a date: days since 1970", "garden is yes or no: 1 and 0",
 	}, v.Lines())
@@ -61,7 +62,7 @@ func TestEncode(t *testing.T) {
 	require.Equal(t, v.Columns, kept)
 	assert.Equal(t, []string{
 		"area", "area missing", "city=Bonn", "city=Ulm", "city missing", "built", "built missing", "garden", "garden missing",
-	}, Features(kept))
+	}, encode.Features(kept))
 	assert.Equal(t, []string{
 		"area is numbers, 2.5 where missing, and a column of 0 and 1 that says where",
 		"city is text: 2 columns of 0 and 1 (Bonn, Ulm), and one for missing values",
@@ -76,7 +77,7 @@ func TestEncode(t *testing.T) {
 	// New data have categories that the plan does not.
 	in = read(t, strings.ReplaceAll(strings.ReplaceAll(houses, "Bonn", "Jena"), "NA", "Köln"))
 	e = Encode(kept, v.At, in.Data)
-	assert.Equal(t, map[string]Count{"city": {2, "Jena"}}, e.Unknown)
+	assert.Equal(t, map[string]Count{"city": {Cells: 2, First: "Jena"}}, e.Unknown)
 	assert.Equal(t, []float64{0, 0, 0}, e.X.Row(1)[2:5])
 }
 
@@ -87,9 +88,9 @@ func TestCodes(t *testing.T) {
 	v := Learn(in, true)
 	assert.Equal(t, []string{
 		"area", "area missing", "city", "built", "built missing", "garden", "garden missing",
-	}, Features(v.Columns))
+	}, encode.Features(v.Columns))
 	assert.Equal(t, "city is text: 2 categories, equal or not (Bonn, Ulm), and missing values are one more", v.Lines()[1])
-	codes, others := Coded(v.Columns)
+	codes, others := encode.Coded(v.Columns)
 	assert.Equal(t, []int{2}, codes)
 	assert.Equal(t, []int{0, 1, 3, 4, 5, 6}, others)
 	city := func(in Table, columns []Column) (values []float64) {
@@ -106,7 +107,7 @@ func TestCodes(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &kept))
 	in = read(t, strings.ReplaceAll(houses, "Bonn", "Jena"))
 	assert.Equal(t, []float64{1, -1, 2, 1}, city(in, kept))
-	assert.Equal(t, map[string]Count{"city": {1, "Jena"}}, Encode(kept, v.At, in.Data).Unknown)
+	assert.Equal(t, map[string]Count{"city": {Cells: 1, First: "Jena"}}, Encode(kept, v.At, in.Data).Unknown)
 
 	in = read(t, houses)
 	in.Codes = true
@@ -117,13 +118,13 @@ func TestCodes(t *testing.T) {
 func TestPlain(t *testing.T) {
 	in := read(t, "a,b\n1,2\n3,5\n")
 	v := Learn(in, false)
-	assert.True(t, Simple(v.Columns))
+	assert.True(t, encode.Simple(v.Columns))
 	assert.Empty(t, v.Lines())
-	assert.Equal(t, []Column{Plain("a"), Plain("b")}, v.Columns)
+	assert.Equal(t, []Column{encode.Plain("a"), encode.Plain("b")}, v.Columns)
 	assert.Equal(t, []float64{1, 2, 3, 5}, Encode(v.Columns, []int{0, 1}, in.Data).X.Data)
 	v = Learn(in, true) // new data may have gaps
-	assert.False(t, Simple(v.Columns))
-	assert.Equal(t, 2, Width(v.Columns))
+	assert.False(t, encode.Simple(v.Columns))
+	assert.Equal(t, 2, encode.Width(v.Columns))
 	assert.Empty(t, v.Lines())
 }
 
@@ -136,13 +137,13 @@ func TestLeaveOut(t *testing.T) {
 	}
 	in := read(t, b.String())
 	v := Learn(in, false)
-	assert.Equal(t, []string{"x", "kind=a", "kind=b", "late"}, Features(v.Columns))
+	assert.Equal(t, []string{"x", "kind=a", "kind=b", "late"}, encode.Features(v.Columns))
 	assert.Equal(t, []string{
 		"kind is text: 2 columns of 0 and 1 (a, b)",
 		"left out: zero, one (counts the rows)",
 		"left out: user_id (an id by its name, and different in every row)",
-		"left out: name (text that is different in every row)",
-		"left out: street (text that is different in most rows (8 of 12))",
+		"warning: nothing is learned from name (text that is different in every row)",
+		"warning: nothing is learned from street (text that is different in most rows (8 of 12))",
 		"left out: k (always 7)",
 		"left out: word (always same)",
 		"left out: none (empty)",
@@ -161,7 +162,7 @@ func TestLeaveOut(t *testing.T) {
 	// So does a count where there is nothing else, and what is too short to be one.
 	in = read(t, "n,k\n"+"1,5\n2,5\n3,5\n4,5\n5,5\n6,5\n7,5\n8,5\n9,5\n10,5\n")
 	v = Learn(in, false)
-	assert.Equal(t, []string{"n"}, Features(v.Columns))
+	assert.Equal(t, []string{"n"}, encode.Features(v.Columns))
 	assert.Equal(t, []LeftOut{{"k", "always 5"}}, v.Left)
 	v = Learn(read(t, "n,x\n1,5\n2,7\n3,6\n"), false)
 	assert.Empty(t, v.Left)

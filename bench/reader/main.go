@@ -1,0 +1,274 @@
+// Command reader times single predictions of default models on tables of the reader: mkl.Auto, or
+// mkl.AutoClassifier where the last column is text. Cells are numbers, the first line has names, and the last
+// column is the target.
+//
+//	go run ./bench/reader boston.csv glass.csv
+//
+// For each table it prints the samples of the fit, two thirds of the rows in a random order but at most -most, the
+// features and the classes; then of the default predictor, in µs, the median, the 99th percentile and the 99.9th of the
+// time of a call, the median after other data has filled the caches, and the median of means alone; the allocations of a
+// call; and the time, in ms, that it took to make the predictor. For two tolerances follow the median and the largest
+// errors of the rows that are held out against the model: of a mean and of a standard deviation, in units of the
+// standard deviation, or of a probability.
+//
+// The calls predict the held-out rows, one after the other, so that none finds the data of its own row in the caches.
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"log"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// tolerances are the tolerances whose errors are measured.
+var tolerances = []float64{1e-2, 1e-4}
+
+func main() {
+	log.SetFlags(0)
+	most := flag.Int("most", 700, "most samples of a fit")
+	calls := flag.Int("calls", 20000, "calls to time")
+	flag.Parse()
+	head := "| data | samples | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | ready, ms |"
+	for _, tolerance := range tolerances {
+		head += fmt.Sprintf(" p50 at %[1]g, µs | mean or probability error at %[1]g | SD error at %[1]g |", tolerance)
+	}
+	fmt.Println(head)
+	fmt.Println("| --- |" + strings.Repeat(" --: |", strings.Count(head, "|")-2))
+	for _, file := range flag.Args() {
+		x, y, err := read(file)
+		if err != nil {
+			log.Fatal(err)
+		}
+		row, err := measure(x, y, *most, *calls)
+		if err != nil {
+			log.Fatalf("%s: %v", file, err)
+		}
+		fmt.Printf("| %s | %s |\n", strings.TrimSuffix(filepath.Base(file), ".csv"), row)
+	}
+}
+
+// read returns the features and the target of a table.
+func read(file string) (x [][]float64, y []string, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	records, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for i, record := range records[1:] {
+		last := len(record) - 1
+		row := make([]float64, last)
+		for j := range row {
+			if row[j], err = strconv.ParseFloat(record[j], 64); err != nil {
+				return nil, nil, fmt.Errorf("%s: row %d, column %d: %w", file, i+1, j+1, err)
+			}
+		}
+		x, y = append(x, row), append(y, record[last])
+	}
+	return x, y, nil
+}
+
+// sets are the training samples of a table and the rows that are held out.
+type sets struct {
+	train, test [][]float64
+	labels      []string
+	numbers     []float64 // nil if the target is text
+}
+
+func split(x [][]float64, y []string, most int) (s sets) {
+	order := rand.New(rand.NewPCG(1, 1)).Perm(len(x))
+	n := min(2*len(x)/3, most)
+	for i, at := range order {
+		if i >= n {
+			s.test = append(s.test, x[at])
+			continue
+		}
+		s.train, s.labels = append(s.train, x[at]), append(s.labels, y[at])
+		if v, err := strconv.ParseFloat(y[at], 64); err == nil {
+			s.numbers = append(s.numbers, v)
+		}
+	}
+	if len(s.numbers) < n {
+		s.numbers = nil
+	}
+	return s
+}
+
+// predict returns what a predictor predicts of a row: a mean and a standard deviation, or probabilities.
+type predict func(row [][]float64) ([]float64, error)
+
+// fitted is a model: it makes predictors, and has predictions of the held-out rows.
+type fitted struct {
+	classes   int // 0 for numbers
+	predictor func(opt mkl.PredictorOptions) (predict, error)
+	exact     [][]float64 // of each held-out row, what predict returns
+}
+
+func (s sets) fit() (f fitted, err error) {
+	features, err := mkl.FromRows(s.train)
+	if err != nil {
+		return f, err
+	}
+	test, err := mkl.FromRows(s.test)
+	if err != nil {
+		return f, err
+	}
+	ctx, views := context.Background(), []mkl.View{{X: features}}
+	if s.numbers != nil {
+		m, err := mkl.Auto{}.Fit(ctx, views, s.numbers)
+		if err != nil {
+			return f, err
+		}
+		f.predictor = func(opt mkl.PredictorOptions) (predict, error) {
+			p, err := m.Predictor(opt)
+			out := make([]float64, 2)
+			return func(row [][]float64) ([]float64, error) {
+				mean, variance, err := p.Predict(row...)
+				out[0], out[1] = mean, math.Sqrt(variance)
+				return out, err
+			}, err
+		}
+		mean, variance, err := m.Predict(test)
+		for i := range mean {
+			f.exact = append(f.exact, []float64{mean[i], math.Sqrt(variance[i])})
+		}
+		return f, err
+	}
+	m, err := mkl.AutoClassifier[string]{}.Fit(ctx, views, s.labels)
+	if err != nil {
+		return f, err
+	}
+	f.classes = len(m.Classes())
+	f.predictor = func(opt mkl.PredictorOptions) (predict, error) {
+		p, err := m.Predictor(opt)
+		out := make([]float64, f.classes)
+		return func(row [][]float64) ([]float64, error) {
+			_, err := p.Predict(out, row...)
+			return out, err
+		}, err
+	}
+	_, f.exact, err = m.Predict(test)
+	return f, err
+}
+
+// largestErrors returns the largest errors of the held-out rows: of a mean and of a standard deviation, in units of the
+// standard deviation, or of a probability.
+func (f fitted) largestErrors(test [][]float64, p predict) (mean, sd float64, err error) {
+	row := make([][]float64, 1)
+	for i, x := range test {
+		row[0] = x
+		got, err := p(row)
+		if err != nil {
+			return 0, 0, err
+		}
+		want := f.exact[i]
+		if f.classes == 0 {
+			mean = max(mean, math.Abs(got[0]-want[0])/want[1])
+			sd = max(sd, math.Abs(got[1]-want[1])/want[1])
+			continue
+		}
+		for c, v := range want {
+			mean = max(mean, math.Abs(got[c]-v))
+		}
+	}
+	return mean, sd, nil
+}
+
+// times returns the times of so many calls, sorted, in µs. before is called before each of them.
+func times(test [][]float64, p predict, calls int, before func()) ([]float64, error) {
+	out := make([]float64, calls)
+	row := make([][]float64, 1)
+	for i := range out {
+		row[0] = test[i%len(test)]
+		before()
+		start := time.Now()
+		_, err := p(row)
+		if out[i] = time.Since(start).Seconds() * 1e6; err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// evict returns a function that leaves the caches without the predictor's data.
+func evict() func() {
+	other := make([]byte, 128<<20)
+	return func() {
+		for i := 0; i < len(other); i += 64 {
+			other[i]++
+		}
+	}
+}
+
+// measure fits the default model and measures its predictors.
+func measure(x [][]float64, y []string, most, calls int) (string, error) {
+	s := split(x, y, most)
+	f, err := s.fit()
+	if err != nil {
+		return "", err
+	}
+	begin := time.Now()
+	p, err := f.predictor(mkl.PredictorOptions{})
+	if err != nil {
+		return "", err
+	}
+	ready := time.Since(begin)
+	warm, err := times(s.test, p, calls, func() {})
+	if err != nil {
+		return "", err
+	}
+	cold, err := times(s.test, p, 50, evict())
+	if err != nil {
+		return "", err
+	}
+	row := [][]float64{s.test[0]}
+	allocations := testing.AllocsPerRun(100, func() { _, _ = p(row) })
+	only := "–"
+	if f.classes == 0 {
+		p, err := f.predictor(mkl.PredictorOptions{MeanOnly: true})
+		if err != nil {
+			return "", err
+		}
+		alone, err := times(s.test, p, calls, func() {})
+		if err != nil {
+			return "", err
+		}
+		only = fmt.Sprintf("%.1f", alone[calls/2])
+	}
+	var errors []string
+	for _, tolerance := range tolerances {
+		p, err := f.predictor(mkl.PredictorOptions{Tolerance: tolerance})
+		if err != nil {
+			return "", err
+		}
+		mean, sd, err := f.largestErrors(s.test, p)
+		if err != nil {
+			return "", err
+		}
+		t, err := times(s.test, p, min(calls, 2000), func() {})
+		if err != nil {
+			return "", err
+		}
+		errors = append(errors, fmt.Sprintf("%.1f | %.0e | %.0e", t[len(t)/2], mean, sd))
+	}
+	at := func(share float64) float64 { return warm[int(share*float64(calls-1))] }
+	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %s", len(s.train), len(x[0]), f.classes,
+		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, ready.Seconds()*1e3, strings.Join(errors, " | ")), nil
+}

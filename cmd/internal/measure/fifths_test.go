@@ -1,0 +1,38 @@
+package measure
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestFifths compares intervals of the right width with intervals of one width where the noise grows.
+func TestFifths(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const n = 2000
+	truth, mean, right, constant := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range n {
+		mean[i] = r.Float64()
+		sd := 0.1 + mean[i]
+		truth[i] = mean[i] + sd*r.NormFloat64()
+		right[i], constant[i] = sd*sd, 0.41
+	}
+	truth[7] = math.NaN()
+	good, bad := Fifths(truth, mean, right, 0.95), Fifths(truth, mean, constant, 0.95)
+	count, fails := 0, 0
+	for k := range good {
+		assert.False(t, good[k].Fails(0.95), good[k])
+		count += bad[k].Count
+		if bad[k].Fails(0.95) {
+			fails++
+		}
+		assert.LessOrEqual(t, bad[k].From, bad[k].To)
+	}
+	assert.Equal(t, n-1, count)
+	assert.GreaterOrEqual(t, fails, 3)
+	assert.Greater(t, bad[0].Coverage, bad[4].Coverage)
+	assert.Nil(t, Fifths(truth[:49], mean[:49], right[:49], 0.95))
+	assert.False(t, Fifth{Count: 10, Coverage: 0.8}.Fails(0.95), "by chance")
+}

@@ -1,0 +1,291 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxLine bounds the part of a text file that is looked at before reading.
+const maxLine = 1 << 20
+
+type csvSource struct {
+	room
+	name    string
+	columns []string
+	r       *csv.Reader
+	rows    *rowReader // that r reads
+	first   []string   // the first row, if it is not a header
+	line    int        // of the first row
+	skipped int        // lines of comments before all that r has
+	comma   bool       // numbers have a decimal comma
+	remarks []string
+}
+
+func newCSV(name string, r io.Reader, opt Options) (Source, error) {
+	rows := &rowReader{r: r, longest: opt.longest()}
+	br := bufio.NewReaderSize(rows, maxLine)
+	if bom, err := br.Peek(3); err == nil && string(bom) == "\xef\xbb\xbf" {
+		_, _ = br.Discard(3)
+	}
+	head, err := br.Peek(maxLine)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if i := bytes.IndexByte(head, 0); i >= 0 {
+		return nil, fmt.Errorf("%s: neither text nor %s: byte %d is zero", name, formats, i+1)
+	}
+	comment, lines, err := comments(br)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if head, err = br.Peek(maxLine); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	sep := opt.Separator
+	if sep == 0 {
+		sep = separator(head)
+	}
+	comma := opt.Decimal == ',' || opt.Decimal == 0 && decimalComma(head, sep)
+	cr := csv.NewReader(br)
+	cr.Comma = sep
+	cr.ReuseRecord = true
+	cr.TrimLeadingSpace = sep != '\t'
+	cr.FieldsPerRecord = -1 // ragged rows get our own message
+
+	if lines > 0 {
+		cr.Comment = '#'
+	}
+	s := &csvSource{name: name, r: cr, rows: rows, skipped: lines, comma: comma}
+	rec, err := s.next()
+	if err == io.EOF {
+		return nil, fmt.Errorf("%s: the file is empty", name)
+	}
+	if err != nil {
+		return nil, s.syntax(err, 1)
+	}
+	if len(rec) > opt.columns() {
+		return nil, fmt.Errorf("%s: %w", name, tooMany(opt.columns()))
+	}
+	if s.points(rec); comma && opt.Decimal == 0 {
+		s.remarks = append(s.remarks, "numbers have a decimal comma (-decimal . reads them as text)")
+	}
+	header := opt.Header == HeaderYes
+	if titles := strings.Split(comment, string(sep)); opt.Header == HeaderAuto && len(titles) == len(rec) && len(rec) > 1 && numeric(rec) && !numeric(titles) {
+		s.titles(titles) // as NumPy's savetxt writes them
+		s.first = append([]string{}, rec...)
+		s.line = s.lineOf()
+		return s, nil
+	}
+	if opt.Header == HeaderAuto {
+		header = !numeric(rec)
+	}
+	if header {
+		s.titles(rec)
+	} else {
+		s.columns = positions(len(rec))
+		s.first = append([]string{}, rec...)
+		s.line = s.lineOf()
+	}
+	return s, nil
+}
+
+// comments skips the lines at the front that start with #, of which it returns the last, and how many
+// lines it skipped.
+func comments(br *bufio.Reader) (last string, lines int, err error) {
+	for {
+		switch b, err := br.Peek(1); {
+		case err == io.EOF:
+			return last, lines, nil
+		case err != nil:
+			return "", 0, err
+		case b[0] != '#':
+			return last, lines, nil
+		}
+		line, err := br.ReadSlice('\n')
+		if err != nil && err != io.EOF {
+			return "", 0, err // a comment longer than the buffer
+		}
+		last, lines = strings.TrimSpace(strings.TrimLeft(string(line), "#")), lines+1
+	}
+}
+
+// numeric reports whether one of the cells reads as a number.
+func numeric(cells []string) bool {
+	return slices.ContainsFunc(cells, func(cell string) bool {
+		_, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+		return err == nil
+	})
+}
+
+// titles takes the names of the columns.
+func (s *csvSource) titles(cells []string) {
+	for _, cell := range cells {
+		s.columns = append(s.columns, strings.TrimSpace(strings.Clone(cell)))
+	}
+	names, remarks := distinct(s.columns)
+	s.columns, s.remarks = names, append(s.remarks, remarks...)
+}
+
+// next reads a row.
+func (s *csvSource) next() ([]string, error) {
+	s.rows.next()
+	return s.r.Read()
+}
+
+// lineOf is the line of the row that was read last.
+func (s *csvSource) lineOf() int {
+	line, _ := s.r.FieldPos(0)
+	return line + s.skipped
+}
+
+// separators are what may stand between cells, unless another is given.
+var separators = []rune{',', ';', '\t'}
+
+// separator is the one of them that the first line holds most of, unless its commas are decimal.
+func separator(head []byte) rune {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	for _, sep := range separators[1:] {
+		if bytes.ContainsRune(line, sep) && decimalComma(line, sep) {
+			return sep
+		}
+	}
+	best, most := ',', 0
+	for _, sep := range separators {
+		if n := bytes.Count(line, []byte(string(sep))); n > most {
+			best, most = sep, n
+		}
+	}
+	return best
+}
+
+func (s *csvSource) Name() string      { return s.name }
+func (s *csvSource) Columns() []string { return s.columns }
+func (s *csvSource) Rows() int         { return -1 }
+func (s *csvSource) Remarks() []string { return s.remarks }
+
+func (s *csvSource) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
+	anys := anyColumns(want)
+	return blocks(rows, func(first int) (Data, error) { return s.block(want, anys, first, rows) })
+}
+
+// block reads a block of rows, all that are left if rows is 0.
+func (s *csvSource) block(want []Want, anys map[int]*anyColumn, first, rows int) (Data, error) {
+	d := newData(s, want, first)
+	s.empty()
+	columns := make([]*anyColumn, len(want)) // those of Any
+	for k, w := range want {
+		columns[k] = anys[w.Column]
+	}
+	for rows == 0 || d.Rows < rows {
+		rec, line := s.first, s.line
+		if s.first = nil; rec == nil {
+			var err error
+			if rec, err = s.next(); err == io.EOF {
+				break
+			} else if err != nil {
+				return d, s.syntax(err, first+d.Rows+1)
+			}
+			s.points(rec)
+			line = s.lineOf()
+		}
+		d.Rows++
+		row := first + d.Rows
+		if len(rec) != len(s.columns) {
+			return d, &CellError{File: s.name, Row: row, Line: line, Column: -1,
+				Msg: fmt.Sprintf("%s where there are %d columns", cells(len(rec)), len(s.columns))}
+		}
+		d.lines = append(d.lines, line)
+		if err := s.take(1, 1+len(want), numberBytes); err != nil {
+			return d, fmt.Errorf("%s: row %d: %w", s.name, row, err)
+		}
+		for k, w := range want {
+			j := w.Column
+			cell := strings.TrimSpace(rec[j])
+			if c := columns[k]; w.Kind.text() || c != nil && (c.As == "" || c.As == Text) {
+				s.taken += bytesOfText(len(cell)) - numberBytes
+			}
+			if c := columns[k]; c != nil {
+				if at, msg := c.text(cell); msg != "" {
+					return d, d.Cell(at, j, msg)
+				}
+				continue
+			}
+			if w.Kind.text() {
+				text, msg := label(cell, w.Kind)
+				if msg != "" {
+					return d, s.cell(row, line, j, msg)
+				}
+				d.Labels[j] = append(d.Labels[j], strings.Clone(text))
+				continue
+			}
+			x, msg := parse(cell, w.Kind)
+			if msg != "" {
+				return d, s.cell(row, line, j, msg)
+			}
+			d.Numbers[j] = append(d.Numbers[j], x)
+		}
+	}
+	return d, d.finish(anys)
+}
+
+func cells(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return fmt.Sprintf("%d cells", n)
+}
+
+func (s *csvSource) cell(row, line, column int, msg string) error {
+	return &CellError{File: s.name, Row: row, Line: line, Column: column, Name: s.columns[column], Msg: msg}
+}
+
+// syntax tells a mistake in the quoting.
+func (s *csvSource) syntax(err error, row int) error {
+	var pe *csv.ParseError
+	if errors.As(err, &pe) {
+		return &CellError{File: s.name, Row: row, Line: pe.Line + s.skipped, Column: -1, Msg: pe.Err.Error()}
+	}
+	return fmt.Errorf("%s: %w", s.name, err)
+}
+
+// parse returns a cell's number, or what is wrong with it.
+func parse(cell string, kind Kind) (x float64, msg string) {
+	if kind == Optional && Missing(cell) {
+		return nan, ""
+	}
+	if cell == "" {
+		return 0, "the cell is empty"
+	}
+	x, err := strconv.ParseFloat(cell, 64)
+	switch {
+	case err == nil && finite(x):
+		return x, ""
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Sprintf("%s is outside the range of a float64", short(cell))
+	case err == nil:
+		return 0, fmt.Sprintf("%s is not a finite number", short(cell))
+	}
+	return 0, fmt.Sprintf("%q is not a number", short(cell))
+}
+
+// short cuts a long cell for a message that stays on one line.
+func short(cell string) string {
+	const most = 40
+	if len(cell) <= most {
+		return cell
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(cell[cut]) {
+		cut--
+	}
+	return cell[:cut] + "…"
+}

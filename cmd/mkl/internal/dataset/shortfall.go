@@ -1,0 +1,63 @@
+package dataset
+
+import (
+	"fmt"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
+)
+
+// Shortfall counts what is wrong with rows, over one block of rows after another. The zero value has seen no row.
+type Shortfall struct {
+	Rows    int
+	Missing int   // rows in which something is missing
+	First   error // what is missing in the first of them
+
+	unknown map[string]plan.Count // by column, cells of categories that the fit had not seen
+	filled  map[string]int        // by column that had a value in every row of the fit, cells that were filled in
+}
+
+// AddCells adds the cells, by column, that the fit had not seen: unknown categories, and gaps that were filled in.
+func (s *Shortfall) AddCells(e plan.Encoded) {
+	for column, n := range e.Filled {
+		if s.filled == nil {
+			s.filled = map[string]int{}
+		}
+		s.filled[column] += n
+	}
+	for column, n := range e.Unknown {
+		if s.unknown == nil {
+			s.unknown = map[string]plan.Count{}
+		}
+		all, ok := s.unknown[column]
+		if !ok {
+			all.First = n.First
+		}
+		all.Cells += n.Cells
+		s.unknown[column] = all
+	}
+}
+
+// Warn says on standard error how many rows could not be done, such as predicted, and which categories the fit had
+// not seen, in the order of the plans. The error is that no row could be done.
+func (s *Shortfall) Warn(e *console.Env, plans [][]plan.Column, done string) error {
+	for _, columns := range plans {
+		for _, column := range columns {
+			if n := s.unknown[column.Name]; n.Cells > 0 {
+				fmt.Fprintf(e.Stderr, "mkl: warning: column %s: %s of categories that the fit had not seen, the first %q: they count as none\n",
+					column.Name, console.Plural(n.Cells, "cell"), n.First)
+			}
+			if n := s.filled[column.Name]; n > 0 {
+				fmt.Fprintf(e.Stderr, "mkl: warning: column %s: %s without a value that can be read, where the fit had none: filled in with %s\n",
+					column.Name, console.Plural(n, "cell"), column.Filling())
+			}
+		}
+	}
+	if s.Rows > 0 && s.Missing == s.Rows {
+		return console.Inputf("none of %s can be %s: %w", console.Plural(s.Rows, "row"), done, s.First)
+	}
+	if s.Missing > 0 {
+		fmt.Fprintf(e.Stderr, "mkl: warning: %d of %s cannot be %s, the first: %v\n", s.Missing, console.Plural(s.Rows, "row"), done, s.First)
+	}
+	return nil
+}

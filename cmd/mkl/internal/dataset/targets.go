@@ -1,0 +1,91 @@
+package dataset
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/table"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Form is what targets are.
+type Form int
+
+// The forms of targets.
+const (
+	Numbers Form = iota // columns of numbers
+	Classes             // a column of labels, one for each sample
+	Labels              // columns that say whether a sample has a label
+	Entries             // the entries of a table, which has no other columns
+)
+
+// Kind is how a column of targets is read. If missing, cells can be empty.
+func (f Form) Kind(missing bool) table.Kind {
+	switch {
+	case f == Numbers && missing, f == Entries:
+		return table.Optional
+	case f == Numbers:
+		return table.Number
+	case missing:
+		return table.OptionalLabel
+	}
+	return table.Label
+}
+
+// TargetKind is how targets of a form are read: where rows without a target are left out or learned from, cells can
+// be empty.
+func (f Flags) TargetKind(form Form) table.Kind {
+	return form.Kind(f.MissingTargets || f.Missing != MissingRefuse && f.Missing != MissingViews)
+}
+
+// Targets are targets as package mkl takes them, in one of their forms.
+type Targets struct {
+	Numbers [][]float64   // by target
+	Class   []string      // by sample
+	Classes []string      // the distinct labels, in order
+	Labels  [][]mkl.Label // by target and sample
+}
+
+// Outputs is how many functions are learned: one for each target, or for each class.
+func (t Targets) Outputs() int { return max(len(t.Numbers), len(t.Labels), len(t.Classes)) }
+
+// TargetsAs returns the targets in a form.
+func (t *Table) TargetsAs(form Form) (y Targets, err error) {
+	switch form {
+	case Numbers:
+		for _, j := range t.Targets {
+			y.Numbers = append(y.Numbers, t.Main.Data.Numbers[j])
+		}
+	case Classes:
+		y.Class = t.Main.Data.Labels[t.Targets[0]]
+		y.Classes = table.Classes(y.Class)
+	case Labels:
+		for _, j := range t.Targets {
+			has, err := HasLabel(t.Main, j)
+			if err != nil {
+				return y, err
+			}
+			y.Labels = append(y.Labels, has)
+		}
+	}
+	return y, nil
+}
+
+// HasLabel reads a column that says whether samples have a label.
+func HasLabel(f *console.File, column int) ([]mkl.Label, error) {
+	has := make([]mkl.Label, f.Data.Rows)
+	for i, text := range f.Data.Labels[column] {
+		switch strings.ToLower(text) {
+		case "1", "+1", "true", "yes":
+			has[i] = mkl.LabelPresent
+		case "0", "-1", "false", "no":
+			has[i] = mkl.LabelAbsent
+		case "":
+			has[i] = mkl.LabelUnknown
+		default:
+			return nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no", text)))
+		}
+	}
+	return has, nil
+}

@@ -1,0 +1,270 @@
+// Package evaluation compares what models predict with the truth, and finds which columns predictions depend on.
+package evaluation
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/measure"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/factors"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/prediction"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/saved"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Evaluation is how predictions compare with the truth.
+type Evaluation struct {
+	Task        string        `json:"task"`
+	Samples     int           `json:"samples"`
+	Measures    []Measures    `json:"measures"`           // by target; one for a classifier
+	Baseline    *Measures     `json:"baseline,omitempty"` // of one target: what the mean or the frequencies of these samples would have
+	Calibration []measure.Bin `json:"calibration,omitempty"`
+	Fifths      []Fifths      `json:"fifths,omitempty"` // coverage, by target
+
+	// Training is true if the model was fitted to the file.
+	Training bool `json:"training,omitempty"`
+
+	bins     int     // of the calibration
+	noun     string  // what a sentence calls one of the rows
+	held     bool    // each entry of a table was predicted from the other entries of its row
+	interval float64 // probability of the interval whose coverage is measured; 0 if there is none
+}
+
+// Measures are what was measured of a target, by name.
+type Measures struct {
+	Target string          `json:"target"`
+	Values console.Figures `json:"values"`
+}
+
+// MeasureNames are the measures in the order in which they are printed.
+var MeasureNames = []string{
+	"RMSE", "RMSE/SD", "R²", "MAE", "log density", "CRPS", "pinball", "coverage",
+	"accuracy", "F1", "log loss", "ECE", "Brier", "AUC", "AP", "EER", measure.Surprises,
+}
+
+// Tested is a model, what it predicts of the rows of a file, and how the predictions compare with the truth. The
+// caller closes the files.
+type Tested struct {
+	*saved.Opened
+	*prediction.Outcome
+	*Evaluation
+	Main  *console.File // with the rows that could be predicted
+	Truth []int         // its columns of the targets
+}
+
+// Test predicts rows and compares the predictions with the truth: the columns that target names, or else the targets
+// of the fit. bins is the number of rows of a calibration table.
+func Test(e *console.Env, in *saved.Input, target string, bins int) (_ *Tested, err error) {
+	if in.Data == "" {
+		return nil, console.Inputf("evaluate needs a data file, which holds the truth")
+	}
+	o, err := saved.Open(e, in, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			o.Files.Close()
+		}
+	}()
+	main := o.Main()
+	truth, err := o.AskTruth(target)
+	if err != nil {
+		return nil, err
+	}
+	training, err := o.Notes.Made.Used(e, main.Path)
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.Predict(e)
+	if err != nil {
+		return nil, err
+	}
+	main.Data.Pick(out.Kept)
+	ev := &Evaluation{Task: o.Notes.Task, Samples: len(out.Kept), Training: training, bins: bins, noun: o.Rows.Noun()}
+	if t, ok := o.Rows.(*factors.Rows); ok {
+		ev.held = !t.Listed
+	}
+	if f := o.Estimator.Form; f == dataset.Numbers || f == dataset.Entries {
+		ev.interval = in.Interval
+	}
+	return &Tested{o, out, ev, main, truth}, ev.measure(out.Prediction, main, truth, o.Notes.Predicted())
+}
+
+// measure compares predictions with the truth in columns of f, which were read.
+func (ev *Evaluation) measure(p prediction.Prediction, f *console.File, truth []int, targets []string) error {
+	switch p := p.(type) {
+	case prediction.Numbers:
+		return ev.measureNumbers(p, f, truth, targets)
+	case prediction.Classes:
+		return ev.measureClasses(p, f, truth[0], targets[0])
+	case prediction.Labels:
+		return ev.measureLabels(p, f, truth, targets)
+	}
+	return nil
+}
+
+func (ev *Evaluation) measureNumbers(p prediction.Numbers, f *console.File, truth []int, targets []string) error {
+	for o, j := range truth {
+		v, err := measure.Target(f.Data.Numbers[j], p.Mean[o], p.Variance[o], ev.interval)
+		if err != nil {
+			return console.Inputf("%s: %w", targets[o], err)
+		}
+		ev.Measures = append(ev.Measures, Measures{targets[o], v})
+		if fifths := measure.Fifths(f.Data.Numbers[j], p.Mean[o], p.Variance[o], ev.interval); fifths != nil {
+			ev.Fifths = append(ev.Fifths, Fifths{targets[o], fifths})
+		}
+		if ratio := v["RMSE/SD"]; ratio > 0 && len(truth) == 1 {
+			ev.Baseline = &Measures{"mean", console.Figures{"RMSE": v["RMSE"] / ratio, "RMSE/SD": 1}}
+		}
+	}
+	return nil
+}
+
+func (ev *Evaluation) measureClasses(p prediction.Classes, f *console.File, truth int, target string) error {
+	class, probability, err := Known(p, f, truth)
+	if err != nil {
+		return err
+	}
+	ev.Samples = len(class)
+	v, err := measure.Classes(class, probability)
+	if err != nil {
+		return err
+	}
+	ev.Measures, ev.Baseline = []Measures{{target, v}}, frequencies(class)
+	if ev.bins > 0 {
+		ev.Calibration, err = measure.Calibration(class, probability, ev.bins)
+	}
+	return err
+}
+
+func (ev *Evaluation) measureLabels(p prediction.Labels, f *console.File, truth []int, targets []string) error {
+	for o, j := range truth {
+		has, err := dataset.HasLabel(f, j)
+		if err != nil {
+			return err
+		}
+		var probability [][]float64
+		var class []int
+		for i, v := range has {
+			if v != mkl.LabelUnknown {
+				probability = append(probability, []float64{1 - p.Probability[o][i], p.Probability[o][i]})
+				class = append(class, int(v-mkl.LabelAbsent))
+			}
+		}
+		v, err := measure.Classes(class, probability)
+		if err != nil {
+			return err
+		}
+		ev.Measures = append(ev.Measures, Measures{targets[o], v})
+		if len(truth) == 1 {
+			ev.Baseline = frequencies(class)
+		}
+	}
+	return nil
+}
+
+// frequencies measures the prediction of each sample by the frequencies of the classes among all: no other
+// that is the same for every sample has a lower log loss or Brier score.
+func frequencies(class []int) *Measures {
+	count := map[int]int{}
+	for _, k := range class {
+		count[k]++
+	}
+	most, entropy, squares := 0.0, 0.0, 0.0
+	for _, k := range slices.Sorted(maps.Keys(count)) {
+		p := float64(count[k]) / float64(len(class))
+		most = max(most, p)
+		entropy -= float64(p * math.Log(p))
+		squares += float64(p * p)
+	}
+	return &Measures{"frequencies", console.Figures{"accuracy": most, "log loss": entropy, "Brier": 1 - squares}}
+}
+
+// Known returns the positions among the classes of the labels of a column, and what was predicted of the same samples,
+// without the samples that have no label.
+func Known(p prediction.Classes, f *console.File, column int) (class []int, probability [][]float64, err error) {
+	for i, label := range f.Data.Labels[column] {
+		if label == "" {
+			continue
+		}
+		k := slices.Index(p.Classes, label)
+		if k < 0 {
+			return nil, nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("%q is not a class of the model", label)))
+		}
+		class, probability = append(class, k), append(probability, p.Probability[i])
+	}
+	return class, probability, nil
+}
+
+// ofTraining says of rows that the model was fitted to them.
+func ofTraining(training bool) string {
+	if !training {
+		return ""
+	}
+	return " that the model was fitted to: errors on new rows are larger"
+}
+
+// Print prints the measures, and the calibration of a classifier.
+func (ev *Evaluation) Print(out io.Writer) error {
+	fmt.Fprintf(out, "%s, %s%s\n", ev.Task, console.Plural(ev.Samples, ev.noun), ofTraining(ev.Training))
+	if ev.held {
+		fmt.Fprintln(out, "each entry predicted from the others of its row")
+	}
+	fmt.Fprintln(out)
+	header := []string{"target"}
+	align := "l"
+	for _, name := range MeasureNames {
+		if slices.ContainsFunc(ev.Measures, func(m Measures) bool { _, ok := m.Values[name]; return ok }) {
+			header, align = append(header, name), align+"r"
+		}
+	}
+	rows := [][]string{header}
+	all := ev.Measures
+	if ev.Baseline != nil {
+		all = append(slices.Clone(all), *ev.Baseline)
+	}
+	for _, m := range all {
+		row := []string{console.ColumnName(m.Target)}
+		for _, name := range header[1:] {
+			cell := ""
+			if v, ok := m.Values[name]; ok {
+				cell = console.Figure(v)
+				if name == measure.Surprises { // a count
+					cell = strconv.FormatFloat(v, 'f', 0, 64)
+				}
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	if err := console.PrintTable(out, align, rows); err != nil {
+		return err
+	}
+	if slices.Contains(header, measure.Surprises) {
+		fmt.Fprintf(out, "\nECE: expected calibration error, of the most probable class in %d bins; %s: truths that were given a smaller probability\n", measure.ErrorBins, measure.Surprises)
+	}
+	if ev.Baseline != nil {
+		fmt.Fprintf(out, "\n%s: predicting each sample by that of all, which a model should beat\n", ev.Baseline.Target)
+	}
+	if ev.interval > 0 {
+		fmt.Fprintf(out, "\nlog density: mean per sample, in nats; coverage: of the %g %% interval\n", 100*ev.interval)
+	}
+	if err := ev.printFifths(out); err != nil || len(ev.Calibration) == 0 {
+		return err
+	}
+	fmt.Fprintln(out)
+	rows = [][]string{{"predicted", "samples", "mean", "came true"}}
+	for _, b := range ev.Calibration {
+		rows = append(rows, []string{
+			fmt.Sprintf("%.2f … %.2f", b.From, b.To), fmt.Sprint(b.Count), fmt.Sprintf("%.3f", b.Mean), fmt.Sprintf("%.3f", b.Observed),
+		})
+	}
+	return console.PrintTable(out, "lrrr", rows)
+}

@@ -1,0 +1,26 @@
+package evaluation
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/internal/measure"
+)
+
+// The baseline of classes is measured like the same probabilities of a model.
+func TestFrequencies(t *testing.T) {
+	class := []int{0, 2, 2, 0, 2, 1, 2}
+	var probability [][]float64
+	for range class {
+		probability = append(probability, []float64{2. / 7, 1. / 7, 4. / 7})
+	}
+	want, err := measure.Classes(class, probability)
+	require.NoError(t, err)
+	got := frequencies(class)
+	assert.Len(t, got.Values, 3)
+	for name, v := range got.Values {
+		assert.InEpsilon(t, want[name], v, 1e-14, name)
+	}
+}

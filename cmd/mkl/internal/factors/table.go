@@ -1,0 +1,232 @@
+// Package factors reads tables with gaps, for factor analysis and for the prediction of their entries. A file holds a
+// table either with a column for each column, or as a list of entries: the name of a row, the name of a column and
+// a value in each line.
+package factors
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/spec"
+	"github.com/bmkl/bmkl/cmd/internal/table"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Table is a table that was read for a fit.
+type Table struct {
+	Note    notes.Table
+	Columns []string  // names
+	Table   mkl.Table // as package mkl takes it
+	Entries int       // that are there
+	Lines   []string  // what is to be said of the table
+
+	Files  []*console.File
+	Source console.Source // the columns that were read
+}
+
+// Name is the name of the file.
+func (t *Table) Name() string { return t.Source.File.Name() }
+
+// check refuses flags that are not for such a table.
+func check(f dataset.Flags, task, entries string) error {
+	switch {
+	case f.View != nil:
+		return console.Inputf("-view is not for -task %s: it has no kernels, and takes the table unchanged", task)
+	case entries != "" && f.Target != "":
+		return console.Inputf("-entries names the columns of a list of entries: -target is not for it")
+	}
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"missing", f.Missing != dataset.MissingImpute}, {"as", f.As != nil}, {"join", f.Join != ""}} {
+		if flag.given {
+			return console.Inputf("-%s is not for -task %s, which learns from the entries that are there", flag.name, task)
+		}
+	}
+	return nil
+}
+
+// Read reads a table for a fit of the given task. Entries is the text of -entries: the columns of a list of entries;
+// empty if the file has a column for each column.
+func Read(e *console.Env, f dataset.Flags, task, entries string) (*Table, error) {
+	if err := check(f, task, entries); err != nil {
+		return nil, err
+	}
+	opt, err := f.Options()
+	if err != nil {
+		return nil, err
+	}
+	fs := &console.Files{Env: e, Opt: opt}
+	defer fs.Close()
+	main, err := fs.Open(f.Data)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{Files: fs.All}
+	if entries != "" {
+		err = t.readList(fs, main, entries)
+	} else {
+		err = t.readWide(fs, main, f.Target, !f.RawColumns)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Lines = append(fs.Remarks(), t.Lines...)
+	return t, nil
+}
+
+// readList reads a list of entries.
+func (t *Table) readList(fs *console.Files, f *console.File, entries string) error {
+	columns, err := dataset.EntryColumns(entries, f)
+	if err != nil {
+		return err
+	}
+	t.Source = console.Source{File: f, Columns: columns}
+	f.Need(columns[0], table.Label)
+	f.Need(columns[1], table.Label)
+	f.Need(columns[2], table.Number)
+	if _, err := fs.Read(); err != nil {
+		return err
+	}
+	l, err := readEntries(f, columns)
+	if err != nil {
+		return err
+	}
+	for _, j := range columns {
+		t.Note.Entries = append(t.Note.Entries, f.Columns()[j])
+	}
+	t.Note.Rows, t.Columns, t.Table, t.Entries = l.rows, l.columns, l.SparseTable, len(l.Entries)
+	return nil
+}
+
+// readWide reads the columns of numbers among the columns that target names, each in units of its standard deviation
+// if standard.
+func (t *Table) readWide(fs *console.Files, f *console.File, target string, standard bool) error {
+	if target == "" {
+		target = "*"
+	}
+	items, err := spec.ParseColumns(target)
+	if err != nil {
+		return console.Inputf("-target %w", err)
+	}
+	columns, err := spec.Select(items, f.Columns(), nil)
+	if err != nil {
+		return console.Inputf("-target: %s: %w%s", f.Name(), err, dataset.Spaced(f))
+	}
+	named := spec.Named(items, f.Columns())
+	t.Source = console.Source{File: f, Columns: columns}
+	for _, j := range columns {
+		kind := table.Any
+		if named[j] {
+			kind = table.Optional
+		}
+		f.Need(j, kind)
+	}
+	if _, err := fs.Read(); err != nil {
+		return err
+	}
+	var kept []int
+	for _, j := range columns {
+		if f.Data.Numbers[j] == nil || f.Data.Types[j] == table.Date {
+			t.Lines = append(t.Lines, fmt.Sprintf("column %s: it is not of numbers, and left out", f.Columns()[j]))
+			continue
+		}
+		kept = append(kept, j)
+	}
+	if len(kept) == 0 {
+		return console.Inputf("%s: no column is of numbers: a list of entries needs -entries ROW,COLUMN,VALUE", f.Name())
+	}
+	if err := t.take(f, kept, standard); err != nil {
+		return err
+	}
+	if len(columns) == 3 && t.Entries == len(kept)*f.Data.Rows {
+		t.Lines = append(t.Lines, "no cell is empty: if each line is an entry of a table, -entries ROW,COLUMN,VALUE says so")
+	}
+	return nil
+}
+
+// take makes the table of columns that were read.
+func (t *Table) take(f *console.File, columns []int, standard bool) error {
+	wide := make(mkl.DenseTable, f.Data.Rows)
+	for i := range wide {
+		wide[i] = make([]float64, len(columns))
+	}
+	for k, j := range columns {
+		t.Columns = append(t.Columns, f.Columns()[j])
+		n, center, scale := unitOf(f.Data.Numbers[j])
+		if n == 0 {
+			return console.Inputf("%s: column %q has no entry: leave it out by -target", f.Name(), f.Columns()[j])
+		}
+		t.Entries += n
+		if standard {
+			t.Note.Center, t.Note.Scale = append(t.Note.Center, center), append(t.Note.Scale, scale)
+		} else {
+			center, scale = 0, 1
+		}
+		for i, v := range f.Data.Numbers[j] {
+			wide[i][k] = (v - center) / scale
+		}
+	}
+	t.Table = wide
+	return nil
+}
+
+// unitOf returns how many numbers of a column are there, their mean and their standard deviation, 1 if that is 0.
+func unitOf(column []float64) (n int, mean, sd float64) {
+	var count, sum, square float64
+	for _, v := range column {
+		if !math.IsNaN(v) {
+			count, sum = count+1, sum+v
+		}
+	}
+	mean = sum / count
+	for _, v := range column {
+		if !math.IsNaN(v) {
+			square += float64((v - mean) * (v - mean))
+		}
+	}
+	sd = math.Sqrt(square / count)
+	if !(sd > 0) || math.IsInf(sd, 0) {
+		sd = 1
+	}
+	return int(count), mean, sd
+}
+
+// list is a table that a file lists as entries, with the names of its rows and columns, which are numbered in the
+// order in which they appear.
+type list struct {
+	mkl.SparseTable
+	rows, columns []string
+}
+
+// readEntries reads entries whose columns were read.
+func readEntries(f *console.File, columns []int) (l list, err error) {
+	number := func(names *[]string, of map[string]int, name string) int {
+		i, ok := of[name]
+		if !ok {
+			i = len(*names)
+			of[name], *names = i, append(*names, name)
+		}
+		return i
+	}
+	rows, cols, first := map[string]int{}, map[string]int{}, map[mkl.TableCell]int{}
+	for i, v := range f.Data.Numbers[columns[2]] {
+		row, col := f.Data.Labels[columns[0]][i], f.Data.Labels[columns[1]][i]
+		for k, name := range []string{row, col} {
+			if name == "" {
+				return l, console.Input(f.Data.Cell(i, columns[k], "an entry without it has no place in the table"))
+			}
+		}
+		cell := mkl.TableCell{Row: number(&l.rows, rows, row), Col: number(&l.columns, cols, col)}
+		if before, twice := first[cell]; twice {
+			return l, console.Input(f.Data.Cell(i, columns[2], fmt.Sprintf("the entry of %s and %s is there twice, first in row %d", row, col, before+1)))
+		}
+		first[cell] = i
+		l.Entries = append(l.Entries, mkl.TableEntry{TableCell: cell, Value: v})
+	}
+	l.Rows, l.Cols = len(l.rows), len(l.columns)
+	return l, nil
+}

@@ -1,0 +1,181 @@
+// Package fitting runs fits: it brings together a data set that was read and a model that was asked for, checks that
+// memory suffices, and fits under a progress bar, with a limit of time and a file that keeps the state.
+//
+//	Problem  a table with the model that is to learn it
+//	Job      features, targets and kernels are made: nothing is missing but the time   Problem.Prepare
+//	         the model                                                                 Job.Run
+package fitting
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/memory"
+	"github.com/bmkl/bmkl/cmd/internal/table"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/provenance"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Limits are the flags that say what a computation may take of the machine.
+type Limits struct {
+	console.WorkersFlag `embed:"" group:"run"`
+
+	Memory memory.Size `group:"run" placeholder:"SIZE" help:"Refuse a computation that needs more memory than this, such as 8GiB; by default what the machine has available."`
+}
+
+// Options are the flags, and whether to show no progress.
+type Options struct {
+	Limits
+	Quiet bool
+}
+
+// Problem is a table that was read, with the model that is to learn it.
+type Problem struct {
+	Table   *dataset.Table
+	Model   *model.Request
+	Guessed string // what about the target column decided the task; empty if the task was named
+}
+
+// Read reads the cells of a data set and finds the task: the given one or, if that is empty, the task that the cells
+// of the only target suggest, for the reason in guessed. form finds the form of a task's targets. The columns in more
+// are read as well.
+func Read(o *dataset.Opened, named string, form func(task string) (dataset.Form, error), more ...table.Want) (t *dataset.Table, task, guessed string, err error) {
+	kind := func(task string) (table.Kind, error) {
+		f, err := form(task)
+		return o.TargetKind(f), err
+	}
+	if named != "" {
+		k, err := kind(named)
+		if err != nil {
+			return nil, "", "", err
+		}
+		t, err = o.Read(k, more...)
+		return t, named, "", err
+	}
+	if t, err = o.Read(table.Undecided, more...); err != nil {
+		return nil, "", "", err
+	}
+	task, guessed = model.Guess(t.Undecided())
+	if err := model.CheckGuess(task, t); err != nil {
+		return nil, "", "", err
+	}
+	k, err := kind(task)
+	if err != nil {
+		return nil, "", "", err
+	}
+	return t, task, guessed, t.Decide(k)
+}
+
+// Remarks say what is odd about the targets, and how the task was inferred if it was not named.
+func Remarks(t *dataset.Table, form dataset.Form, y dataset.Targets, task, guessed string) []string {
+	lines := model.Doubts(form, t.TargetName(), y, guessed != "")
+	if guessed != "" {
+		lines = append(lines, fmt.Sprintf("task: %s (column %s %s)", task, t.TargetName(), guessed))
+	}
+	return lines
+}
+
+// Gather reads the cells of a data set for the model that the command line asks for: for the named task, or for the
+// task that the cells suggest. A fit that needs too much memory is refused before the files are read, if the task and
+// the number of rows are known.
+func Gather(o *dataset.Opened, w model.Wanted, named string, limit memory.Size) (*Problem, error) {
+	choose := func(task string) (*model.Request, error) {
+		r, err := model.Choose(w, task, len(o.Targets))
+		if err != nil {
+			return nil, err
+		}
+		return r, r.CheckViews(o.Views)
+	}
+	t, task, guessed, err := Read(o, named, func(task string) (dataset.Form, error) {
+		r, err := choose(task)
+		if err != nil {
+			return 0, err
+		}
+		if n := o.Main.Rows(); named != "" && n >= 0 {
+			err = r.CheckMemory(limit, o.Shapes(), n, len(o.Targets))
+		}
+		return r.Form, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r, err := choose(task)
+	if err != nil {
+		return nil, err
+	}
+	return &Problem{t, r, guessed}, nil
+}
+
+// Job is a fit that is ready to run.
+type Job struct {
+	Model   *model.Request
+	Samples *dataset.Samples
+	Data    *model.Data
+	Notes   *notes.Notes
+	Lines   []string // what is to be said of the data
+}
+
+// Prepare makes features of the cells that were read, checks that memory suffices, and makes the views and targets of
+// the estimator. made says how the command makes the model; nil if the model is not kept.
+func (p Problem) Prepare(e *console.Env, opt Options, made *provenance.Made) (*Job, error) {
+	r := p.Model
+	s, lines, err := p.Table.Samples()
+	if err != nil {
+		return nil, err
+	}
+	lines = append(p.Table.Files.Remarks(), lines...)
+	y, err := Targets(s, r.Form, r.Task)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.CheckMemory(opt.Memory, s.Shapes(), s.Rows(), y.Outputs()); err != nil {
+		return nil, err
+	}
+	if s, err = s.Compare(e, opt.Quiet, opt.Workers); err != nil {
+		return nil, err
+	}
+	j := &Job{Model: r, Samples: s, Data: &model.Data{Targets: y}, Notes: s.Notes(r.LearnedTask(len(s.Targets)), made)}
+	j.Lines = append(lines, Remarks(p.Table, r.Form, y, r.Task, p.Guessed)...)
+	if !r.Kernels() {
+		j.Data.Features, j.Data.Names = s.Features[0].X, s.Features[0].Names()
+		return j, nil
+	}
+	views, left, err := dataset.KernelViews(s.Features, r.Learner())
+	for _, note := range left {
+		j.Lines = append(j.Lines, "kernels: "+j.Notes.NameColumns(note))
+	}
+	j.Data.Views = views
+	return j, err
+}
+
+// Targets returns the targets of a task in its form.
+func Targets(s *dataset.Samples, form dataset.Form, task string) (dataset.Targets, error) {
+	y, err := s.TargetsAs(form)
+	if err == nil && task == model.Binary && len(y.Classes) != 2 {
+		return y, console.Inputf("%s: column %q has %s where -task %s needs 2: %s", s.Main.Name(), s.TargetName(),
+			console.Plural(len(y.Classes), "class"), task, strings.Join(y.Classes[:min(5, len(y.Classes))], ", "))
+	}
+	return y, err
+}
+
+// Run fits. The journal, if there is one, keeps the state. If the fit ended with an error and has a model all the
+// same, Run returns both.
+func (j *Job) Run(e *console.Env, opt Options, journal *mkl.Journal) (mkl.Model, error) {
+	encoded, err := j.Notes.Encode()
+	if err != nil {
+		return nil, err
+	}
+	limit := j.Model.Settings.Time
+	if j.Model.Timed {
+		limit = 0
+	}
+	return Run(e, opt.Quiet, limit, func(ctx context.Context, progress func(mkl.Progress)) (mkl.Model, error) {
+		run := model.Run{Workers: opt.Workers, Progress: progress, Journal: journal, Notes: encoded}
+		return j.Model.Fitter(run, j.Samples.Views).Fit(ctx, j.Data)
+	})
+}

@@ -1,0 +1,37 @@
+package model
+
+import (
+	"context"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+var autoRows = []*Estimator{
+	{
+		Model: Auto, Tasks: []string{Regression}, Kind: "pool", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Timed: true,
+		takes: "kernels text resume",
+		settle: func(r *Request) (*settled, error) {
+			return &settled{fitter: func(f *fitting) Fitter {
+				a := mkl.Auto{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time}
+				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
+					return AsModel(a.Fit(ctx, d.Views, d.Numbers[0]))
+				}}
+			}}, nil
+		},
+	},
+	{
+		Model: Auto, Tasks: []string{Binary, Multiclass}, Kind: "pool-classifier", Form: dataset.Classes, Part: partKernel, One: true, Open: true, Timed: true,
+		takes:    "kernels text resume",
+		complete: "labels must be complete",
+		settle: func(r *Request) (*settled, error) {
+			return &settled{fitter: func(f *fitting) Fitter {
+				a := mkl.AutoClassifier[string]{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time}
+				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
+					a.Classes = d.Classes
+					return AsModel(a.Fit(ctx, d.Views, d.Class))
+				}}
+			}}, nil
+		},
+	},
+}

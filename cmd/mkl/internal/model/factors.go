@@ -1,0 +1,32 @@
+package model
+
+import (
+	"context"
+
+	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// FactorFlags are the flags of -task factors.
+type FactorFlags struct {
+	Factors     int  `help:"Factors of -task factors, at most; 0 means 10."`
+	SharedNoise bool `help:"Give all columns of -task factors the same noise."`
+	NoOffsets   bool `help:"Leave out the columns' own levels in -task factors."`
+}
+
+var factorRows = []*Estimator{{
+	Model: "factors", Tasks: []string{FactorsTask}, Kind: "factors", Form: dataset.Entries, Part: "factor",
+	takes: "factors entries shared-noise no-offsets restarts resume",
+}}
+
+// FactorAnalysis makes the estimator of a table with gaps.
+func (r *Request) FactorAnalysis(run Run) mkl.FactorAnalysis {
+	f := r.Tables.FactorFlags
+	how := r.fitting(run, false)
+	return mkl.FactorAnalysis{Fitting: how.Fitting, Ascent: how.Ascent, Factors: f.Factors, SharedNoise: f.SharedNoise, NoOffsets: f.NoOffsets}
+}
+
+// FitFactors fits the estimator to a table.
+func (r *Request) FitFactors(ctx context.Context, run Run, t mkl.Table) (mkl.Model, error) {
+	return AsModel(r.FactorAnalysis(run).Fit(ctx, t))
+}

@@ -1,0 +1,117 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/table"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
+)
+
+// Guess infers the task from the cells of the only target, and says what about the column decided. Empty cells and
+// NA do not count. Where most of the others are numbers the task is a regression, so that a slip of the pen is an
+// error and no class; but 0 and 1, or −1 and 1, are two classes. All else are labels.
+func Guess(cells []string) (task, why string) {
+	var texts []string
+	var values []float64
+	present := 0
+	for _, cell := range cells {
+		if table.Missing(cell) {
+			continue
+		}
+		present++
+		if v, err := strconv.ParseFloat(cell, 64); err == nil {
+			values = append(values, v)
+		}
+		texts = append(texts, cell)
+	}
+	if 2*len(values) >= present {
+		texts = table.Classes(texts)
+		slices.Sort(values)
+		if v := slices.Compact(values); len(texts) == 2 && len(v) == 2 && (v[0] == 0 || v[0] == -1) && v[1] == 1 {
+			return Binary, "is " + texts[0] + " or " + texts[1]
+		}
+		return Regression, "has numbers"
+	}
+	classes := len(table.Classes(texts))
+	why = "has " + console.Plural(classes, "label")
+	if classes <= 2 {
+		return Binary, why
+	}
+	return Multiclass, why
+}
+
+// CheckGuess refuses to take for classes what names the samples: labels that are different in more than half of the
+// rows.
+func CheckGuess(task string, t *dataset.Table) error {
+	cells := t.Undecided()
+	if task == Regression || len(cells) < fewRows {
+		return nil
+	}
+	labels := slices.DeleteFunc(slices.Clone(cells), table.Missing)
+	if classes := len(table.Classes(labels)); 2*classes > len(labels) {
+		return console.Inputf("%s: column %q has %d labels in %d rows: it seems to name the samples (-task %s learns them all the same)",
+			t.Main.Name(), t.TargetName(), classes, len(labels), Multiclass)
+	}
+	return nil
+}
+
+// Numbers of classes that make one doubt what a column means.
+const (
+	fewRows    = 10 // too few to doubt anything
+	fewValues  = 20 // so few whole numbers may be classes
+	manyLabels = 20 // so many classes that are numbers may be quantities
+)
+
+// Doubts say what is odd about targets of a form, the first of which has a name. guessed reports whether the task was
+// inferred from the cells.
+func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (lines []string) {
+	switch {
+	case form == dataset.Classes:
+		count := map[string]int{}
+		for _, label := range y.Class {
+			count[label]++
+		}
+		var alone []string
+		for _, class := range y.Classes {
+			if count[class] == 1 {
+				alone = append(alone, class)
+			}
+		}
+		if alone != nil {
+			lines = append(lines, fmt.Sprintf("column %s: %s of one sample (%s): what is predicted of such a class is little more than a guess",
+				name, console.Plural(len(alone), "class"), console.Few(alone)))
+		}
+		if len(y.Classes) > manyLabels && allNumbers(y.Classes) {
+			lines = append(lines, fmt.Sprintf("column %s: %d classes that are numbers: -task %s learns them as quantities", name, len(y.Classes), Regression))
+		}
+	case guessed && form == dataset.Numbers:
+		if n := wholeValues(y.Numbers[0]); n > 0 && n <= fewValues && 5*n <= len(y.Numbers[0]) {
+			lines = append(lines, fmt.Sprintf("column %s: %d different whole numbers: -task %s learns them as classes", name, n, Multiclass))
+		}
+	}
+	return lines
+}
+
+// allNumbers reports whether all labels are numbers.
+func allNumbers(labels []string) bool {
+	return !slices.ContainsFunc(labels, func(label string) bool {
+		_, err := strconv.ParseFloat(label, 64)
+		return err != nil
+	})
+}
+
+// wholeValues counts the different values, if all are whole numbers.
+func wholeValues(x []float64) int {
+	values := map[float64]bool{}
+	for _, v := range x {
+		if v != math.Trunc(v) {
+			return 0
+		}
+		values[v] = true
+	}
+	return len(values)
+}

@@ -1,0 +1,49 @@
+package model
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Help describes the tasks and the models, for the help of mkl fit.
+func Help() string {
+	var b strings.Builder
+	b.WriteString("The target is all that has to be named: mkl fit houses.csv -target price -o houses.mkl\n\nTasks:\n\n")
+	for _, t := range tasksHelp {
+		fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.help)
+	}
+	b.WriteString("\nModels:\n\n")
+	for _, m := range modelsHelp {
+		fmt.Fprintf(&b, "  %-12s %s\n", m.name, m.help)
+	}
+	return b.String()
+}
+
+// tasksHelp describes the values of -task.
+var tasksHelp = []struct{ name, help string }{
+	{Regression, "numbers: one target or several"},
+	{Binary, "one of two classes"},
+	{Multiclass, "one of several classes"},
+	{CountsTask, "counts 0, 1, 2, …, whose predictions are never below 0"},
+	{Multioutput, "several numbers, with the same weights of kernels"},
+	{"shared", "several numbers that depend on different views"},
+	{"tasks", "several numbers, each known for rows of its own"},
+	{"multitask", "several numbers that are sparse combinations of a few functions"},
+	{"multilabel", "several columns of 0 and 1, or no and yes"},
+	{"tasklabels", "the same, each known for rows of its own"},
+	{FactorsTask, "a table with gaps, whose columns are combinations of a few factors"},
+	{PairsTask, "numbers for pairs of a row and a column, by -rows and -columns"},
+	{PairLabels, "labels that such pairs have or have not"},
+}
+
+// modelsHelp describes the values of -model.
+var modelsHelp = []struct{ name, help string }{
+	{Auto, "Gaussian processes whose kernels the data suggest, pooled: regression of one target, binary, multiclass"},
+	{BMKL, "weights of samples and of kernels: every task but counts, factors, pairs and pairlabels"},
+	{"mgp", "a sum of Gaussian processes, one for each kernel: the tasks of auto, and counts"},
+	{"probit", "a multinomial probit machine, one model of all classes: binary, multiclass"},
+	{LandmarksModel, "the model of mgp for any number of rows: the tasks of auto"},
+	{"spikeslab", "a sparse linear function, without kernels: regression of one target"},
+	{"factors", "sparse factor analysis: factors"},
+	{"pairs", "matrix factorisation with kernels: pairs, pairlabels"},
+}

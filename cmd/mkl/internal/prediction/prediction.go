@@ -1,0 +1,135 @@
+// Package prediction holds what models predict, of any kind, and writes it as a table.
+package prediction
+
+import (
+	"context"
+	"math"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/measure"
+	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/choose"
+)
+
+// Prediction is what a model predicts of some rows: [Numbers], [Classes] or [Labels].
+type Prediction interface {
+	// Columns adds what mkl predict writes. Targets are the names of what was predicted; a number has an interval of
+	// the given probability.
+	Columns(out *Columns, targets []string, interval float64)
+
+	// Of returns the prediction of one target for package choose. Classes are all classes that are compared, in
+	// order.
+	Of(target int, classes []string) (*choose.Prediction, error)
+}
+
+// Numbers are predicted targets that are numbers.
+type Numbers struct {
+	*mkl.Prediction
+
+	Counts *mkl.CountPrediction // of a target of counts: its intervals are of counts; nil of others
+}
+
+// Classes are predicted classes.
+type Classes struct {
+	*mkl.ClassPrediction[string]
+	Classes []string // in the order of the probabilities
+}
+
+// Labels are predicted labels, which a row has or has not.
+type Labels struct{ *mkl.LabelPrediction }
+
+// Outcome is what was predicted of the rows of a file.
+type Outcome struct {
+	Prediction
+	Rows int
+	Kept []int          // the rows that could be predicted, in order; others have a value missing
+	X    []mkl.Features // of samples: what the rows that were kept were predicted from
+}
+
+// By predicts with a model of samples of any kind.
+func By(ctx context.Context, m mkl.Model, opt mkl.PredictOptions, x []mkl.Features) (Prediction, error) {
+	switch m := m.(type) {
+	case mkl.TargetModel:
+		p, err := m.PredictTargets(ctx, opt, x...)
+		return Numbers{Prediction: p}, err
+	case *mkl.CountModel:
+		p, err := m.PredictCounts(ctx, opt, nil, x...)
+		if err != nil {
+			return nil, err
+		}
+		mean, variance := p.Moments()
+		return Numbers{&mkl.Prediction{Mean: [][]float64{mean}, Variance: [][]float64{variance}}, p}, nil
+	case mkl.ClassModel[string]:
+		p, err := m.PredictClasses(ctx, opt, x...)
+		return Classes{p, m.Classes()}, err
+	case mkl.LabelModel:
+		p, err := m.PredictLabels(ctx, opt, x...)
+		return Labels{p}, err
+	}
+	return nil, console.Inputf("the command does not know how to predict with %v", m)
+}
+
+// Columns adds the mean, the standard deviation and the interval of each target.
+func (p Numbers) Columns(out *Columns, targets []string, interval float64) {
+	z := measure.Quantile(interval)
+	for o, target := range targets {
+		prefix := ""
+		if len(targets) > 1 {
+			prefix = target + "_"
+		}
+		mean, sd := p.Mean[o], make([]float64, len(p.Mean[o]))
+		for i, v := range p.Variance[o] {
+			sd[i] = math.Sqrt(v)
+		}
+		out.AddNumber(prefix+"mean", func(i int) float64 { return mean[i] })
+		out.AddNumber(prefix+"sd", func(i int) float64 { return sd[i] })
+		if p.Counts != nil {
+			limits := p.Counts.Quantiles(0.5-float64(0.5*interval), 0.5+float64(0.5*interval))
+			out.AddNumber(prefix+"lower", func(i int) float64 { return limits[i][0] })
+			out.AddNumber(prefix+"upper", func(i int) float64 { return limits[i][1] })
+			continue
+		}
+		out.AddNumber(prefix+"lower", func(i int) float64 { return mean[i] - float64(z*sd[i]) })
+		out.AddNumber(prefix+"upper", func(i int) float64 { return mean[i] + float64(z*sd[i]) })
+	}
+}
+
+// Columns adds the most probable class and the probability of each.
+func (p Classes) Columns(out *Columns, _ []string, _ float64) {
+	out.Add("label", func(i int) string { return p.Label[i] })
+	for k, class := range p.Classes {
+		out.addProbability("p_"+class, func(i int) float64 { return p.Probability[i][k] })
+	}
+}
+
+// Columns adds, for each label, whether a row has it and its probability.
+func (p Labels) Columns(out *Columns, targets []string, _ float64) {
+	for o, target := range targets {
+		out.Add(target, func(i int) string {
+			if p.Label[o][i] {
+				return "1"
+			}
+			return "0"
+		})
+		out.addProbability("p_"+target, func(i int) float64 { return p.Probability[o][i] })
+	}
+}
+
+// Of returns the means and variances of a target.
+func (p Numbers) Of(target int, _ []string) (*choose.Prediction, error) {
+	return &choose.Prediction{Mean: p.Mean[target], Variance: p.Variance[target]}, nil
+}
+
+// Of returns the probabilities of the given classes.
+func (p Classes) Of(_ int, classes []string) (*choose.Prediction, error) {
+	return choose.OfClasses(p.Probability, p.Classes, classes)
+}
+
+// Of returns the probabilities that a row has not and has a label.
+func (p Labels) Of(target int, _ []string) (*choose.Prediction, error) {
+	out := &choose.Prediction{}
+	for _, has := range p.Probability[target] {
+		out.Probability = append(out.Probability, []float64{1 - has, has})
+	}
+	return out, nil
+}

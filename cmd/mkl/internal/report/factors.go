@@ -1,0 +1,126 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Factor is a factor of a model.
+type Factor struct {
+	Factor int     `json:"factor"` // counted from 1
+	Share  float64 `json:"share"`  // of the power of the fitted table
+	Active bool    `json:"active"`
+	Shapes []Shape `json:"columns"` // those whose weights are probably not zero, the largest first
+}
+
+// Shape is what a column has of a factor.
+type Shape struct {
+	Column    string         `json:"column"`
+	Weight    console.Number `json:"weight"` // in the column's units, for a factor of standard deviation 1
+	Inclusion float64        `json:"inclusion"`
+}
+
+// Factors below these are not told: with less of the power, and of a column with less of a probability to have it.
+const (
+	leastShare     = 1e-3
+	leastInclusion = 0.5
+)
+
+// describeFactors reports on a model of factors.
+func (r *Report) describeFactors(m *mkl.FactorAnalysisModel) {
+	weights, inclusion := m.Weights()
+	scores, _ := m.Factors()
+	for k, share := range m.Energy() {
+		f := Factor{Factor: k + 1, Share: share, Active: share > leastShare}
+		var power float64
+		for _, row := range scores {
+			power += float64(row[k]*row[k]) / float64(len(scores))
+		}
+		for q := range weights {
+			if inclusion[q][k] < leastInclusion {
+				continue
+			}
+			_, scale := r.notes.Table.Unit(q)
+			f.Shapes = append(f.Shapes, Shape{r.notes.Targets[q], console.Number(scale * weights[q][k] * math.Sqrt(power)), inclusion[q][k]})
+		}
+		slices.SortStableFunc(f.Shapes, func(a, b Shape) int {
+			return cmp.Compare(math.Abs(float64(b.Weight)), math.Abs(float64(a.Weight)))
+		})
+		r.Factors = append(r.Factors, f)
+	}
+	slices.SortStableFunc(r.Factors, func(a, b Factor) int { return cmp.Compare(b.Share, a.Share) })
+	for q, sd := range m.NoiseSD() {
+		_, scale := r.notes.Table.Unit(q)
+		r.Targets = append(r.Targets, Target{Name: r.notes.Targets[q], NoiseSD: console.Number(scale * sd)})
+	}
+}
+
+// mostColumns is the number of columns up to which all are listed.
+const mostColumns = 12
+
+// printFactors prints the factors that matter, and the noise of the columns.
+func (r *Report) printFactors(out io.Writer) error {
+	const most = 4
+	rows := [][]string(nil)
+	active := 0
+	for _, f := range r.Factors {
+		if !f.Active {
+			continue
+		}
+		active++
+		var on []string
+		for _, s := range f.Shapes[:min(most, len(f.Shapes))] {
+			on = append(on, s.Column+" "+console.Signed(float64(s.Weight)))
+		}
+		if more := len(f.Shapes) - len(on); more > 0 {
+			on = append(on, fmt.Sprintf("… %d more", more))
+		}
+		rows = append(rows, []string{"", fmt.Sprintf("%.1f %%", 100*f.Share), fmt.Sprintf("factor%d", f.Factor), strings.Join(on, ", ")})
+	}
+	fmt.Fprintf(out, "\n%d of %s active: share of the fitted power, columns by what a standard deviation of the factor adds\n", active, console.Plural(len(r.Factors), "factor"))
+	if err := console.PrintTable(out, "lrll", rows); err != nil {
+		return err
+	}
+	var noise []float64
+	for _, t := range r.Targets {
+		noise = append(noise, float64(t.NoiseSD))
+	}
+	if len(r.Targets) > mostColumns {
+		slices.Sort(noise)
+		fmt.Fprintf(out, "\nnoise SD %s in the median column, from %s to %s\n",
+			console.Figure(noise[len(noise)/2]), console.Figure(noise[0]), console.Figure(noise[len(noise)-1]))
+		return nil
+	}
+	rows = [][]string{{"column", "noise SD"}}
+	for q, t := range r.Targets {
+		rows = append(rows, []string{t.Name, console.Figure(noise[q])})
+	}
+	fmt.Fprintln(out)
+	return console.PrintTable(out, "lr", rows)
+}
+
+// OfTable says in a line what the table of a model of factors is.
+func OfTable(t *notes.Table, rows int, columns []string) string {
+	text := fmt.Sprintf("%s, %s, factors", console.Plural(rows, "row"), console.Plural(len(columns), "column"))
+	if t.Listed() {
+		return text + fmt.Sprintf(", of a list of entries (%s)", strings.Join(t.Entries, ", "))
+	}
+	if len(columns) <= mostColumns {
+		text += ": " + strings.Join(columns, ", ")
+	}
+	return text
+}
+
+// OfPairs says in a line what the pairs of a model are.
+func OfPairs(n *notes.Pairs, task string) string {
+	return fmt.Sprintf("%s (%s), %s (%s), %s of %s", console.Plural(len(n.Rows), "row"), n.Entries[0],
+		console.Plural(len(n.Columns), "column"), n.Entries[1], task, n.Entries[2])
+}

@@ -1,0 +1,75 @@
+package serving
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/mkl/record"
+)
+
+// Failure is the answer to a request that cannot be answered.
+type Failure struct {
+	Message string `json:"error"`
+	Record  int    `json:"record,omitempty"` // counted from 1
+	Column  string `json:"column,omitempty"`
+
+	status int
+}
+
+// Error is the message.
+func (f *Failure) Error() string { return f.Message }
+
+// Number is the prediction of a numeric target.
+type Number struct {
+	Target string         `json:"target"`
+	Mean   console.Number `json:"mean"`
+	SD     console.Number `json:"sd"`
+	Lower  console.Number `json:"lower"` // ends of the central interval
+	Upper  console.Number `json:"upper"`
+}
+
+// Prediction is a [record.Prediction] whose numbers have intervals.
+type Prediction struct {
+	Numbers []Number       `json:"numbers,omitempty"`
+	Class   string         `json:"class,omitempty"`
+	Classes []record.Class `json:"classes,omitempty"`
+	Labels  []record.Label `json:"labels,omitempty"`
+	Missing []string       `json:"missing,omitempty"`
+	Unknown []string       `json:"unknown,omitempty"`
+}
+
+// Answer is the answer to a request for predictions.
+type Answer struct {
+	Model       string       `json:"model"`
+	Interval    float64      `json:"interval,omitempty"`    // probability of the intervals of numbers
+	Prediction  *Prediction  `json:"prediction,omitempty"`  // of one record
+	Predictions []Prediction `json:"predictions,omitempty"` // of a list of records
+}
+
+// predictionOf adds intervals of a probability.
+func predictionOf(p record.Prediction, interval float64) Prediction {
+	out := Prediction{Class: p.Class, Classes: p.Classes, Labels: p.Labels, Missing: p.Missing, Unknown: p.Unknown}
+	for _, n := range p.Numbers {
+		lower, upper := n.Interval(interval)
+		out.Numbers = append(out.Numbers, Number{n.Target, console.Number(n.Mean), console.Number(n.SD), console.Number(lower), console.Number(upper)})
+	}
+	return out
+}
+
+// answer writes a value as JSON.
+func answer(w http.ResponseWriter, status int, v any) {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(v); err != nil {
+		status = http.StatusInternalServerError
+		b.Reset()
+		_ = json.NewEncoder(&b).Encode(&Failure{Message: err.Error()}) // a text can be written
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // an error means that the client is gone
+}

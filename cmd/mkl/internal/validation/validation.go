@@ -1,0 +1,175 @@
+// Package validation compares models and kernels by cross-validation, for mkl cv.
+//
+//	Flags       what the command line asks to compare
+//	data        the samples, their truth, and what belongs together     read
+//	folds       the divisions of the samples                            data.split
+//	candidates  baselines, and each model with each set of kernels      comparison.candidates
+//	ranking     what package choose says of their predictions           Run
+package validation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/fitting"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/ranking"
+	"github.com/bmkl/bmkl/mkl/choose"
+)
+
+// Flags are the flags of mkl cv.
+type Flags struct {
+	Models    []string `sep:"," placeholder:"MODELS" help:"Models to compare, with commas between, as mkl fit -model has them; for several targets also tasks, such as multioutput and shared. By default all models for the task."`
+	Kernels   []string `sep:"none" placeholder:"KERNELS" help:"A set of kernels for the views that name none; can be repeated, and each model is fitted with each set. The set auto is what the data suggest, and the default."`
+	Baselines bool     `default:"true" negatable:"" help:"Compare with predicting the mean or the frequencies of the classes, and with a linear function."`
+
+	Folds    int    `default:"5" help:"Parts into which the samples are divided (${default}); each is predicted from the others."`
+	Repeats  int    `default:"1" help:"Divisions, each by another random order (${default})."`
+	Stratify bool   `default:"true" negatable:"" help:"Give every fold its share of each class; -no-stratify leaves it to chance."`
+	Group    string `placeholder:"COLUMN" help:"Column by which samples belong together, such as a patient: they are never divided. It is no feature."`
+	Order    string `placeholder:"COLUMN" help:"Column of dates or numbers that says what came first: every fold is predicted from what was before it."`
+
+	Score  string `enum:"auto,rmse,nlpd,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse or nlpd of numbers, log-loss, accuracy or brier of classes; auto is the first of these."`
+	Resume string `placeholder:"FILE" help:"File that keeps what is done; the same command goes on from there."`
+
+	model.TaskFlag `embed:""`
+	Learn          `embed:""`
+	fitting.Limits `embed:""`
+}
+
+// Learn are the flags that say from what and how a model learns.
+type Learn struct {
+	dataset.Flags  `embed:""`
+	model.Settings `embed:""`
+}
+
+// check refuses flags that contradict each other.
+func (f *Flags) check() error {
+	switch {
+	case f.Task != nil && slices.Contains([]string{model.FactorsTask, model.PairsTask, model.PairLabels}, *f.Task):
+		return console.Inputf("cv is not for -task %s: mkl evaluate measures such a model by entries that it was not fitted to", *f.Task)
+	case f.Folds < 2:
+		return console.Inputf("-folds %d: two at least are needed", f.Folds)
+	case f.Repeats < 1:
+		return console.Inputf("-repeats %d is below 1", f.Repeats)
+	case f.Order != "" && (f.Repeats > 1 || f.Group != ""):
+		return console.Inputf("-order excludes -repeats and -group")
+	}
+	return nil
+}
+
+// comparison is the candidates that are compared on data.
+type comparison struct {
+	*Flags
+	*data
+	env *console.Env
+}
+
+// Run reads the table, divides it, and compares the candidates. It shows no progress if quiet.
+func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	d, err := read(e, f, quiet)
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{Flags: f, data: d, env: e}
+	by, err := ranking.ScoreNamed(f.Score, d.form != dataset.Numbers)
+	if err != nil {
+		return nil, err
+	}
+	folds, err := c.split()
+	if err != nil {
+		return nil, console.Input(err)
+	}
+	candidates, workers, err := c.candidates(len(folds))
+	if err != nil {
+		return nil, err
+	}
+	key, err := fitting.Key([]any{f.Learn, f.Task}, d.samples.Files.All)
+	if err != nil {
+		return nil, err
+	}
+	bar := console.NewProgress(e, quiet, len(candidates)*len(folds), "fits")
+	if f.Resume != "" {
+		e.Kept = f.Resume
+	}
+	result, err := choose.Validation{
+		Truth: d.truth, Folds: folds, Candidates: candidates, Workers: workers, File: f.Resume, Key: key,
+		Progress: func(done, total int) { bar.Set(done, total, "") },
+	}.Run(e.Ctx)
+	bar.Finish()
+	if err != nil {
+		return nil, console.Input(err)
+	}
+	return c.rank(result, by)
+}
+
+// several reports whether there are several targets.
+func (d *data) several() bool { return len(d.samples.Targets) > 1 }
+
+// rank ranks the candidates: of several targets by all of them together, and by each.
+func (c *comparison) rank(result *choose.Result, by choose.Score) (*ranking.Comparison, error) {
+	names := c.samples.TargetNames()
+	of := func(name string) *ranking.Comparison {
+		return &ranking.Comparison{Task: c.task, Target: name, Samples: c.samples.Rows(), Folds: c.Folds, Repeats: c.Repeats}
+	}
+	out := of(strings.Join(names, ","))
+	out.Of = fmt.Sprintf("%s: %s, %s of %s, %s", c.samples.Main.Name(), console.Plural(out.Samples, "sample"), c.task,
+		console.Few(console.ColumnNames(names)), c.division())
+	if c.several() {
+		by = by.InAll()
+	}
+	if err := out.Rank(result, by); err != nil {
+		return nil, fmt.Errorf("no candidate has a score: %w", firstError(result))
+	}
+	for o, target := range result.Targets {
+		own := of(names[o])
+		own.Of = names[o]
+		if err := own.Rank(target, target.Scores()[slices.Index(result.Scores(), by)]); err != nil {
+			continue // no fold has the target, and it has no score
+		}
+		out.Targets = append(out.Targets, own)
+	}
+	return out, nil
+}
+
+// division says how the samples are divided.
+func (c *comparison) division() string {
+	text := console.Plural(c.Folds, "fold")
+	switch {
+	case c.Order != "":
+		text += " in the order of " + c.Order
+	case c.Group != "":
+		text += fmt.Sprintf(" of whole groups (%s)", c.Group)
+	}
+	if c.Repeats > 1 {
+		text += fmt.Sprintf(", %d times", c.Repeats)
+	}
+	return text
+}
+
+// split divides the rows.
+func (c *comparison) split() ([]choose.Fold, error) {
+	p := choose.Plan{Folds: c.Folds, Repeats: c.Repeats, Seed: c.Seed, Groups: c.groups, Time: c.order}
+	if c.Stratify && c.order == nil {
+		p.Strata = c.truth.Classes
+	}
+	return choose.Split(c.samples.Rows(), p)
+}
+
+// firstError is why the first fold failed that did.
+func firstError(r *choose.Result) error {
+	for _, of := range r.Errors {
+		for _, err := range of {
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

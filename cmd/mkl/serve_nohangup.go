@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// notifyReload does nothing: the system has no SIGHUP.
+func notifyReload(chan<- os.Signal) {}

@@ -1,0 +1,75 @@
+package la
+
+import (
+	"math"
+	"unsafe"
+)
+
+// panelKernels is the part of the kernel table that works on panels of PanelRows rows, see [Panels].
+type panelKernels[T Float] struct {
+	mul     panelEntry[T] // y_r = fma(a_pr, x_p, y_r)
+	sqDist  panelEntry[T] // t = x_p - a_pr, rounded, and y_r = fma(t, t, y_r)
+	absDist panelEntry[T] // t = x_p - a_pr, rounded, and y_r = y_r + |t|
+}
+
+// A panelEntry advances a chain for each row r of some panels by the terms p = 0…k-1 in this order. A
+// panel has the elements a_pr at a[p*PanelRows+r]; the next panel follows it. Every panel has its own
+// PanelRows chains in y. They start from +0, or, if add, from what y holds. panels and k may be 0. A
+// call works on at most panelPiece elements of panels.
+type panelEntry[T Float] func(panels, k int, a, x, y *T, add bool)
+
+// panelPiece is the number of elements in one call of a panelEntry, so that a goroutine can be
+// preempted soon. It is a multiple of PanelRows.
+const panelPiece = 24 << 10
+
+// rectangle runs the chains of f over panels of any size.
+func (f panelEntry[T]) rectangle(panels, k int, a, x, y *T) {
+	const columns = panelPiece / PanelRows
+	if k > columns {
+		for q := range panels {
+			for p := 0; p < k; p += columns {
+				f(1, min(columns, k-p), at(a, (q*k+p)*PanelRows), at(x, p), at(y, q*PanelRows), p > 0)
+			}
+		}
+		return
+	}
+	most := max(1, columns/(k+2)) // a column of y is read and written besides
+	for q := 0; q < panels; q += most {
+		f(min(most, panels-q), k, at(a, q*k*PanelRows), x, at(y, q*PanelRows), false)
+	}
+}
+
+func genericPanelKernels[T Float]() panelKernels[T] {
+	return panelKernels[T]{mul: genericPanelMul[T], sqDist: genericPanelSqDist[T], absDist: genericPanelAbsDist[T]}
+}
+
+func genericPanelMul[T Float](panels, k int, a, x, y *T, add bool) {
+	genericPanel(panels, k, a, x, y, add, fma[T])
+}
+
+func genericPanelSqDist[T Float](panels, k int, a, x, y *T, add bool) {
+	genericPanel(panels, k, a, x, y, add, func(a, x, y T) T {
+		t := x - a
+		return fma(t, t, y)
+	})
+}
+
+func genericPanelAbsDist[T Float](panels, k int, a, x, y *T, add bool) {
+	genericPanel(panels, k, a, x, y, add, func(a, x, y T) T { return y + T(math.Abs(float64(x-a))) })
+}
+
+// genericPanel advances chains y = term(a, x, y).
+func genericPanel[T Float](panels, k int, a, x, y *T, add bool, term func(a, x, y T) T) {
+	xs := unsafe.Slice(x, k)
+	for q := range panels {
+		ys := unsafe.Slice(at(y, q*PanelRows), PanelRows)
+		if !add {
+			clear(ys)
+		}
+		for p, v := range xs {
+			for r, e := range unsafe.Slice(at(a, (q*k+p)*PanelRows), PanelRows) {
+				ys[r] = term(e, v, ys[r])
+			}
+		}
+	}
+}

@@ -1,0 +1,39 @@
+//go:build !purego
+
+package la
+
+//go:noescape
+func avx512PanelMul64(panels, k int, a, x, y *float64, add bool)
+
+//go:noescape
+func avx512PanelSqDist64(panels, k int, a, x, y *float64, add bool)
+
+//go:noescape
+func avx512PanelAbsDist64(panels, k int, a, x, y *float64, add bool)
+
+//go:noescape
+func avx512PanelMul32(panels, k int, a, x, y *float32, add bool)
+
+//go:noescape
+func avx512PanelSqDist32(panels, k int, a, x, y *float32, add bool)
+
+//go:noescape
+func avx512PanelAbsDist32(panels, k int, a, x, y *float32, add bool)
+
+//go:noescape
+func avx2PanelMul64(panels, k int, a, x, y *float64, add bool)
+
+//go:noescape
+func avx2PanelSqDist64(panels, k int, a, x, y *float64, add bool)
+
+//go:noescape
+func avx2PanelAbsDist64(panels, k int, a, x, y *float64, add bool)
+
+//go:noescape
+func avx2PanelMul32(panels, k int, a, x, y *float32, add bool)
+
+//go:noescape
+func avx2PanelSqDist32(panels, k int, a, x, y *float32, add bool)
+
+//go:noescape
+func avx2PanelAbsDist32(panels, k int, a, x, y *float32, add bool)

@@ -1,0 +1,21 @@
+//go:build !purego
+
+package la
+
+//go:noescape
+func neonPanelMul64(panels, k int, a, x, y *float64, add bool)
+
+//go:noescape
+func neonPanelSqDist64(panels, k int, a, x, y *float64, add bool)
+
+//go:noescape
+func neonPanelAbsDist64(panels, k int, a, x, y *float64, add bool)
+
+//go:noescape
+func neonPanelMul32(panels, k int, a, x, y *float32, add bool)
+
+//go:noescape
+func neonPanelSqDist32(panels, k int, a, x, y *float32, add bool)
+
+//go:noescape
+func neonPanelAbsDist32(panels, k int, a, x, y *float32, add bool)

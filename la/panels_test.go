@@ -1,0 +1,135 @@
+package la
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestPanelsAreTheSameEverywhere(t *testing.T) {
+	floats(t, testPanels[float64], testPanels[float32])
+}
+
+func testPanels[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	for _, rows := range []int{0, 1, 63, 64, 65, 200} {
+		for _, cols := range []int{0, 1, 2, 5, 33, panelPiece/PanelRows + 3} {
+			a, x := filled[T](r, rows, cols), filled[T](r, 1, cols).Row(0)
+			p := PackPanels(a)
+			n := p.Padded()
+			everywhere(t, serial, func(*Workspace) []T {
+				y := make([]T, 3*n)
+				p.MultiplyVec(x, y[:n])
+				p.SqDistVec(x, y[n:2*n])
+				p.AbsDistVec(x, y[2*n:])
+				return y
+			}, "%d×%d", rows, cols)
+		}
+	}
+}
+
+// The loops of the definitions, in the order of the columns.
+func TestPanelsAreWhatTheySay(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	a, x := filled[float64](r, 130, 7), filled[float64](r, 1, 7).Row(0)
+	p := PackPanels(a)
+	y, sq, abs := make([]float64, p.Padded()), make([]float64, p.Padded()), make([]float64, p.Padded())
+	p.MultiplyVec(x, y)
+	p.SqDistVec(x, sq)
+	p.AbsDistVec(x, abs)
+	d := NewMatrix[float64](1, 130)
+	SqDist(nil, MatrixOf(1, 7, x), a, d)
+	assert.Equal(t, d.Row(0), sq[:130], "the distances of SqDist")
+	for i := range 130 {
+		var wantY, wantAbs float64
+		for j, v := range a.Row(i) {
+			wantY, wantAbs = math.FMA(v, x[j], wantY), wantAbs+math.Abs(x[j]-v)
+		}
+		assert.Equal(t, wantY, y[i], "row %d", i)
+		assert.Equal(t, wantAbs, abs[i], "row %d", i)
+	}
+}
+
+func TestLowerPanelsMultiply(t *testing.T) {
+	floats(t, testLowerPanels[float64], testLowerPanels[float32])
+}
+
+func testLowerPanels[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	for _, n := range []int{0, 1, 63, 64, 65, 130, panelPiece/PanelRows + 70} {
+		a := filled[float64](r, n, n)
+		for i := range n {
+			for j := i + 1; j < n; j++ {
+				a.Set(i, j, math.NaN()) // not to be read
+			}
+		}
+		l := PackLower[T](a)
+		x := make([]T, n)
+		for i := range x {
+			x[i] = T(r.NormFloat64())
+		}
+		want := make([]T, l.Padded())
+		for i := range n {
+			for j, v := range a.Row(i)[:i+1] {
+				want[l.Before()+i] = fma(T(v), x[j], want[l.Before()+i])
+			}
+		}
+		everywhere(t, serial, func(*Workspace) []T {
+			y := make([]T, l.Padded())
+			l.MultiplyVec(x, y)
+			sameBits(t, want, y, "order %d", n)
+			for p := range l.Padded() / PanelRows {
+				part := make([]T, l.Padded())
+				l.MultiplyPanels(p, p+1, x, part)
+				clear(y[:p*PanelRows])
+				clear(y[(p+1)*PanelRows:])
+				sameBits(t, y, part, "order %d, panel %d", n, p)
+				copy(y, want)
+			}
+			return y
+		}, "order %d", n)
+	}
+}
+
+func TestPanelsRefuseBadArguments(t *testing.T) {
+	p := PackPanels(NewMatrix[float32](3, 2))
+	assert.PanicsWithValue(t, "la: x: length 3 where 2 is needed", func() { p.SqDistVec(make([]float32, 3), make([]float32, 64)) })
+	assert.PanicsWithValue(t, "la: d: length 3 where 64 is needed", func() { p.SqDistVec(make([]float32, 2), make([]float32, 3)) })
+	both := make([]float32, 64)
+	assert.PanicsWithValue(t, "la: y overlaps x", func() { p.MultiplyVec(both[:2], both) })
+	p.Data = p.Data[1:]
+	assert.PanicsWithValue(t, "la: Data: length 127 where 128 is needed", func() { p.MultiplyVec(make([]float32, 2), both) })
+	l := PackLower[float32](NewMatrix[float64](3, 3))
+	l.Order = 65
+	assert.PanicsWithValue(t, "la: Data: length 192 where 4224 is needed", func() { l.MultiplyVec(make([]float32, 65), make([]float32, 128)) })
+	l.Order = 3
+	assert.PanicsWithValue(t, "la: panels 0 to 2 of 1", func() { l.MultiplyPanels(0, 2, both[:3], make([]float32, 64)) })
+}
+
+func BenchmarkPanels(b *testing.B) {
+	const n = 704
+	a := NewMatrix[float32](n, 60)
+	for _, cols := range []int{8, 60} {
+		p := PackPanels(a.Slice(0, n, 0, cols))
+		x, d := make([]float32, cols), make([]float32, n)
+		for name, f := range map[string]func(x, d []float32){"sqDist": p.SqDistVec, "absDist": p.AbsDistVec} {
+			b.Run(fmt.Sprint(name, "/", cols), func(b *testing.B) {
+				b.SetBytes(int64(4 * len(p.Data)))
+				for b.Loop() {
+					f(x, d)
+				}
+			})
+		}
+	}
+	l := PackLower[float32](NewMatrix[float64](n, n))
+	x, y := make([]float32, n), make([]float32, n)
+	b.Run("triangle", func(b *testing.B) {
+		b.SetBytes(int64(4 * len(l.Data)))
+		for b.Loop() {
+			l.MultiplyVec(x, y)
+		}
+	})
+}

@@ -1,0 +1,158 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi/amplitude"
+)
+
+// Default kernels of the members whose amplitudes borrow strength. They are fewer than the kernels of [KernelsBroad], since
+// each view has as many.
+const (
+	kernelsOfView  KernelSet = 1 << (16 + iota) // four Gaussian kernels about the median distance
+	kernelsOfRanks                              // three Laplacian kernels of ranks
+)
+
+// viewMedians are the widths of the Gaussian kernels of kernelsOfView, in medians of the distance.
+var viewMedians = []float64{math.Sqrt2 / 2, 1, math.Sqrt2, 2}
+
+// amplitudeKernels are the kernels of the members whose amplitudes borrow strength, packed, with the layout that
+// says which kernels belong to a view and which are alike.
+type amplitudeKernels struct {
+	design *gram.Design
+	part   []int    // of each kernel of the design the index among the packed kernels, or −1 of a constant
+	names  []string // of the views
+	notes  []string // on default kernels
+
+	packed *amplitude.Kernels
+	layout amplitude.Layout
+}
+
+// hasAmplitudes reports whether the views can be kernels of such members: none of them learns widths.
+func hasAmplitudes(views []View) bool {
+	return !slices.ContainsFunc(views, func(v View) bool { return v.Kernel != nil && kernel.Learns(v.Kernel) })
+}
+
+// viewKey is what the kernels of one view have in common: their input or, of kernels of one matrix, their name.
+func viewKey(views []View) func(v View) string {
+	several := slices.ContainsFunc(views, func(v View) bool { return v.Input != views[0].Input })
+	return func(v View) string {
+		if several {
+			return v.Input
+		}
+		return v.Name
+	}
+}
+
+// countViews returns how many views there are that have features or kernels of their own.
+func countViews(views []View) int {
+	key, seen := viewKey(views), map[string]bool{}
+	for _, v := range views {
+		if _, constant := v.Kernel.(kernel.Constant); !constant {
+			seen[key(v)] = true
+		}
+	}
+	return len(seen)
+}
+
+// newAmplitudeKernels computes the centred kernels of the views, which come from a set where none is given. It returns nil
+// if no view has a kernel that varies.
+func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views []View) (*amplitudeKernels, error) {
+	made, notes, err := FillViews(set, views)
+	if err != nil {
+		return nil, err
+	}
+	made = slices.Clone(made)
+	a := &amplitudeKernels{notes: notes}
+	key := viewKey(made)
+	kinds, of := map[string]int{}, map[string]int{}
+	var order []int // of the kernels that vary, view by view
+	for i := range made {
+		v := &made[i]
+		if _, constant := v.Kernel.(kernel.Constant); constant {
+			continue
+		}
+		v.Center = true
+		name := key(*v)
+		if _, ok := of[name]; !ok {
+			of[name] = len(of)
+			if name == "" {
+				name = "features"
+			}
+			a.names = append(a.names, name)
+		}
+		order = append(order, i)
+	}
+	if len(order) == 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return of[key(made[i])] - of[key(made[j])] })
+	a.part = make([]int, len(made))
+	for i := range a.part {
+		a.part[i] = -1
+	}
+	for at, i := range order {
+		a.part[i] = at
+		kind := kindOf(made[i])
+		if _, ok := kinds[kind]; !ok {
+			kinds[kind] = len(kinds)
+		}
+		a.layout.View = append(a.layout.View, of[key(made[i])])
+		a.layout.Kind = append(a.layout.Kind, kinds[kind])
+	}
+	t, err := bindViews(made, made[0].X.Rows, false)
+	if err != nil {
+		return nil, err
+	}
+	k, err := f.processKernels(ctx, t, 1, f.amplitudeMemory)
+	if err != nil {
+		return nil, err
+	}
+	a.design = t.Design
+	a.packed, err = amplitude.Pack(orderedKernels{k, order}, t.Samples() > packExactly)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	return a, nil
+}
+
+// packExactly is the most samples whose packed kernels are kept in float64. With more, memory is what the search waits for.
+const packExactly = 500
+
+// kindOf names what makes kernels of different views alike.
+func kindOf(v View) string {
+	k := v.Kernel
+	if _, linear := k.(kernel.Linear); linear {
+		k = kernel.Linear{} // whose scale is one over the number of features
+	}
+	return fmt.Sprintf("%v %t", k, v.Ranks)
+}
+
+// amplitudeMemory estimates what a fit takes: the kernels, their triangles, and what the search needs.
+func (f *fitting) amplitudeMemory(s FitSize) int64 {
+	N, P := float64(s.Samples), float64(s.Kernels)
+	return inBytes(float64(1.5*P*N*N) + float64(6*N*N))
+}
+
+// weights returns the amplitudes of the design's kernels, given the amplitudes of the packed ones; constants share the
+// given variance.
+func (a *amplitudeKernels) weights(amplitudes []float64, constant float64) []float64 {
+	w := make([]float64, len(a.part))
+	constants := float64(len(a.part) - len(amplitudes))
+	for i, p := range a.part {
+		if p < 0 {
+			w[i] = constant / constants
+			continue
+		}
+		w[i] = amplitudes[p] * a.packed.Units()[p]
+	}
+	return w
+}
+
+// hasConstant reports whether a kernel of the design is a constant. Kernels that are all given have none.
+func (a *amplitudeKernels) hasConstant() bool { return slices.Contains(a.part, -1) }

@@ -1,0 +1,59 @@
+package mkl
+
+import (
+	"context"
+
+	"github.com/bmkl/bmkl/vi/amplitude"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// addAmplitudes fits the members with amplitudes that borrow strength to several views and the targets y, and returns the
+// densities with theirs. Where all kernels are given no kernel stands for the constant, and there are no such members.
+func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y []float64, density [][]float64) ([][]float64, error) {
+	if countViews(views) < 2 || !hasAmplitudes(views) {
+		return density, nil
+	}
+	f := a.fitting()
+	k, err := newAmplitudeKernels(ctx, f, kernelsOfView, views)
+	if err != nil || k == nil || !k.hasConstant() {
+		return density, err
+	}
+	targets, z := standardizeTargets([][]float64{y}, false)
+	fits, table, err := k.fitAmplitudes(ctx, f, z, false)
+	if err != nil {
+		return nil, err
+	}
+	m.views = table
+	for _, fit := range fits {
+		member, err := k.regression(fit.Fit, targets[0])
+		if err != nil {
+			return nil, err
+		}
+		m.names, m.members = append(m.names, fit.name), append(m.members, member)
+		m.add(member)
+		density = append(density, member.leftOutDensity(y))
+	}
+	return density, nil
+}
+
+// regression returns the multiple Gaussian process at the amplitudes of a fit to one standardised target.
+func (a *amplitudeKernels) regression(f *amplitude.Fit, t target) (*MultiGPModel, error) {
+	s := mgp.State{Family: FamilyFlat, Tau: 1 / f.Noise, Alpha: f.Alpha.Row(0), Factor: f.Factor}
+	for _, w := range a.weights(f.Amplitudes, 1) {
+		s.Gamma = append(s.Gamma, 1/max(w, leastWeight))
+	}
+	posterior, err := mgp.NewPosterior(s)
+	if err != nil {
+		return nil, err
+	}
+	m := &MultiGPModel{target: t}
+	m.onViews = onViews{record{trace: amplitudeTrace(f)}, a.design}
+	m.designs, m.posteriors, m.limits = append(m.designs, a.design), append(m.posteriors, posterior), []bool{false}
+	m.bounds, m.evidence = []float64{f.LogEvidence}, true
+	m.leaveOneOut = []*mgp.LeaveOneOut{{Mean: f.LeftOutMean.Row(0), Variance: f.LeftOutVariance}}
+	return m, nil
+}
+
+// leastWeight stands for the weight 0 of a kernel that is left out, since one over a weight is kept. No prediction
+// shows the difference.
+const leastWeight = 1e-200

@@ -1,0 +1,90 @@
+package mkl
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit/golden"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// anchor is a problem of the golden files gpr, whose README says what the fields are.
+type anchor struct {
+	Seed, Samples, Features int
+	Noise                   float64
+	Kernels                 []struct {
+		Kind                             string
+		Weight, Width, Smoothness, Alpha float64
+	}
+	LogMarginal    float64 `json:"log_marginal"`
+	Mean, Variance []float64
+}
+
+// numbers returns what fills matrices row after row with the numbers of the README's generator.
+func (a anchor) numbers() func(rows, cols int) la.Matrix[float64] {
+	const modulus = 1<<31 - 1
+	s := 48271 * int64(a.Seed) % modulus
+	return func(rows, cols int) la.Matrix[float64] {
+		m := la.NewMatrix[float64](rows, cols)
+		for i := range rows {
+			for j := range cols {
+				s = 48271 * s % modulus
+				m.Set(i, j, float64(s)/(1<<30)-1)
+			}
+		}
+		return m
+	}
+}
+
+// views returns a view of each kernel, and the kernels' weights.
+func (a anchor) views(t *testing.T, x la.Matrix[float64]) (views []View, weights []float64) {
+	for _, k := range a.Kernels {
+		all := map[string]kernel.Kernel{
+			"constant": kernel.Constant{},
+			"linear":   kernel.Linear{},
+			"rbf":      kernel.RBF{Width: k.Width},
+			"matern":   kernel.Matern{Width: k.Width, Smoothness: k.Smoothness},
+			"rational": kernel.RationalQuadratic{Width: k.Width, Alpha: k.Alpha},
+		}
+		require.Contains(t, all, k.Kind)
+		views, weights = append(views, View{X: x, Kernel: all[k.Kind]}), append(weights, k.Weight)
+	}
+	return views, weights
+}
+
+// TestGoldenAnchors compares the evidence and the predictions at given weights and noise with scikit-learn's.
+func TestGoldenAnchors(t *testing.T) {
+	const tolerance = 1e-8 // of the README
+	var all []anchor
+	golden.Read(t, "gpr", "exact.json", &all)
+	require.Len(t, all, 200)
+	worst := map[string]float64{}
+	near := func(what string, want, got float64) {
+		off := math.Abs(got-want) / math.Abs(want)
+		worst[what] = max(worst[what], off)
+		assert.LessOrEqual(t, off, tolerance, "%s: %g, want %g", what, got, want)
+	}
+	for _, a := range all {
+		numbers := a.numbers()
+		x := numbers(a.Samples+len(a.Mean), a.Features)
+		y := numbers(1, a.Samples).Row(0)
+		la.Scal(2, y)
+		views, weights := a.views(t, x.Slice(0, a.Samples, 0, a.Features))
+		m, err := MultiGP{KnownWeights: weights, KnownNoise: a.Noise, RawTargets: true}.Fit(t.Context(), views, y)
+		require.NoError(t, err, "seed %d", a.Seed)
+		mean, variance, err := m.Predict(x.Slice(a.Samples, x.Rows, 0, a.Features))
+		require.NoError(t, err, "seed %d", a.Seed)
+
+		near("log marginal likelihood", a.LogMarginal, m.bounds[0])
+		for i := range mean {
+			near("mean", a.Mean[i], mean[i])
+			near("variance", a.Variance[i], variance[i]-a.Noise*a.Noise)
+		}
+		require.False(t, t.Failed(), "seed %d", a.Seed)
+	}
+	t.Log("largest relative deviations:", worst)
+}

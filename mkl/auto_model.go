@@ -1,0 +1,326 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+)
+
+// poolRule says how the members of a pool were weighted.
+type poolRule string
+
+const (
+	stacked  poolRule = "stacked"  // by their leave-one-out densities
+	averaged poolRule = "averaged" // all alike
+	byKind   poolRule = "by kind"  // alike within two kinds, the kinds by their leave-one-out probabilities
+	weighed  poolRule = "weighed"  // by their densities of samples held out
+)
+
+// pool is what pools of targets and of classes have in common.
+type pool struct {
+	record
+	names   []string  // of the members
+	weights []float64 // of the members, which sum to one
+	rule    poolRule
+	of      int      // samples that there were
+	left    []string // members that there was no time for
+	dropped []string // members whose weight was small, or that plainly fail
+	remarks []string // what the default kernels left out
+	views   []ViewShare
+
+	models      []Model
+	onLandmarks bool // members see different parts of very many samples
+}
+
+// add adds a member, whose trace follows those before it.
+func (p *pool) add(m Model) {
+	t := m.Trace()
+	if len(p.models) == 0 {
+		p.trace = Trace{Converged: true, Reason: t.Reason}
+	}
+	p.trace.Sweeps += t.Sweeps
+	p.trace.Bounds = append(p.trace.Bounds, t.Bounds...)
+	if !t.Converged && p.trace.Converged {
+		p.trace.Converged, p.trace.Reason = false, t.Reason
+	}
+	p.models = append(p.models, m)
+}
+
+// Samples returns the number of training samples that the members were fitted to.
+func (p *pool) Samples() int { return p.models[0].Samples() }
+
+// Inputs describes the matrices that a prediction takes, one for each distinct X of
+// the views, in their order. The indices of the views are those of the first member.
+func (p *pool) Inputs() []ModelInput { return p.models[0].Inputs() }
+
+// Bound returns NaN: members with different kernels have no common bound.
+func (p *pool) Bound() float64 { return math.NaN() }
+
+// KernelWeights returns the weights of all members' kernels, member after member,
+// times the weight of the member.
+func (p *pool) KernelWeights() (all []KernelWeight) {
+	for i, m := range p.models {
+		for _, w := range m.KernelWeights() {
+			w.View = p.names[i] + ": " + w.View
+			w.Mean *= p.weights[i]
+			w.SD *= p.weights[i]
+			all = append(all, w)
+		}
+	}
+	means := make([]float64, len(all))
+	for i, w := range all {
+		means[i] = w.Mean
+	}
+	limit := ActiveThreshold * vec.LargestAbs(means)
+	for i := range all {
+		all[i].Active = limit > 0 && math.Abs(all[i].Mean) >= limit
+	}
+	return all
+}
+
+// Collapsed lists the outputs whose function vanishes in every member.
+func (p *pool) Collapsed() []int {
+	out := p.models[0].Collapsed()
+	for _, m := range p.models[1:] {
+		also := m.Collapsed()
+		out = slices.DeleteFunc(out, func(o int) bool { return !slices.Contains(also, o) })
+	}
+	return out
+}
+
+// Members returns the names of the members and their weights in the pool, which add up to 1.
+func (p *pool) Members() (names []string, weights []float64) {
+	return slices.Clone(p.names), slices.Clone(p.weights)
+}
+
+// describe is a model's String.
+func (p *pool) describe(what string) string {
+	return fmt.Sprintf("pool of %d %s on %d samples", len(p.models), what, p.Samples())
+}
+
+// Story says in three sentences, each a line, what was tried, what was kept and why.
+func (p *pool) Story() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Tried: sums of Gaussian processes on %s.", listed(slices.Concat(p.names, p.dropped)))
+	if !p.onLandmarks && p.Samples() < p.of {
+		fmt.Fprintf(&b, " Each saw %d of the %d samples, chosen by chance.", p.Samples(), p.of)
+	}
+	if p.left != nil {
+		fmt.Fprintf(&b, " There was no time for %s.", listed(p.left))
+	}
+	for _, r := range p.remarks {
+		fmt.Fprintf(&b, " Note: %s.", r)
+	}
+	if len(p.names)+len(p.dropped) == 1 {
+		b.WriteString("\n")
+		return b.String()
+	}
+	shares := make([]string, len(p.names))
+	for i, n := range p.names {
+		shares[i] = fmt.Sprintf("%s %.0f %%", n, 100*p.weights[i])
+	}
+	fmt.Fprintf(&b, "\nKept: %s.\n", strings.Join(shares, ", "))
+	switch p.rule {
+	case weighed:
+		fmt.Fprintf(&b, "Why: shares are what predictions of %d samples held out call for; small ones are dropped.\n", heldOut(p.of))
+	case stacked:
+		b.WriteString("Why: shares are what predictions of the training targets, each from all others, call for; small ones are dropped.\n")
+	default:
+		b.WriteString("Why: over many sets of data the mean of their probabilities predicts better than each of them, and no score of the training samples chooses between them reliably")
+		if p.dropped != nil {
+			b.WriteString("; dropped is what predicts the training labels, each from all others, clearly worse than the first")
+		}
+		if p.rule == byKind {
+			b.WriteString("; the share of least squares is what predictions of the training labels, each from all others, call for")
+		}
+		b.WriteString(".\n")
+	}
+	return b.String()
+}
+
+// listed joins names in words.
+func listed(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], "; ") + "; and " + names[last]
+}
+
+// AutoModel is a fitted [Auto]: a mixture of multiple Gaussian processes. It is
+// immutable and safe for concurrent use.
+type AutoModel struct {
+	pool
+	members   []*MultiGPModel
+	landmarks *LandmarkGPModel // of very many samples, else nil
+	local     *localModel      // of very many samples, else nil
+}
+
+// Kind returns pool.
+func (m *AutoModel) Kind() string { return "pool" }
+
+// Targets returns 1.
+func (m *AutoModel) Targets() int { return 1 }
+
+// NoiseSD returns the root of the members' mean noise variance, in the target's
+// units: a slice of one.
+func (m *AutoModel) NoiseSD() []float64 {
+	var variance float64
+	for i, w := range m.weights {
+		sd := m.models[i].(TargetModel).NoiseSD()[0]
+		variance += float64(w * sd * sd)
+	}
+	return []float64{math.Sqrt(variance)}
+}
+
+// Outputs describes what was learned of the target.
+func (m *AutoModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.NoiseSD()[0]}} }
+
+// Predict returns the predictive mean and variance, noise included, for each
+// sample. Matrices and errors are those of [TargetModel.PredictTargets].
+func (m *AutoModel) Predict(x ...Features) (mean, variance []float64, err error) {
+	return predictOne(m, x)
+}
+
+// PredictTargets is Predict with options. The variance is that of the mixture: the
+// mean of the members' variances and the variance of their means.
+func (m *AutoModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	out, err := m.mixed(func(i int) (*Prediction, error) {
+		return m.models[i].(TargetModel).PredictTargets(ctx, opt, x...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out.checked()
+}
+
+// mixed returns the mean and, if the members have variances, the variance of the mixture of
+// the members' predictions.
+func (m *AutoModel) mixed(predict func(member int) (*Prediction, error)) (out *Prediction, err error) {
+	var before float64 // weight of the members so far
+	for i, w := range m.weights {
+		p, err := predict(i)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = newPrediction(1, len(p.Mean[0]), PredictOptions{MeanOnly: p.Variance == nil})
+		}
+		var of, variance []float64
+		if p.Variance != nil {
+			of, variance = out.Variance[0], p.Variance[0]
+		}
+		before += w
+		mix(out.Mean[0], of, w/before, p.Mean[0], variance)
+	}
+	return out, nil
+}
+
+// String describes the model in one line.
+func (m *AutoModel) String() string {
+	if m.onLandmarks {
+		return fmt.Sprintf("pool of %d Gaussian processes, for %d samples", len(m.models), m.of)
+	}
+	return m.describe("multiple Gaussian processes")
+}
+
+// Landmarks returns the member on landmarks; nil without one.
+func (m *AutoModel) Landmarks() *LandmarkGPModel { return m.landmarks }
+
+// Summary describes the model in words, line by line.
+func (m *AutoModel) Summary() string {
+	return fmt.Sprintf("%s\n%s%snoise SD %.4g\n%s", m, m.Story(), m.trace.outcome(), m.NoiseSD()[0], summarizeActive(m.KernelWeights()))
+}
+
+// leftOutDensity returns the log densities of the training targets given all others, of
+// targets with mean 0 and standard deviation 1: in the targets' own units all members
+// have the same term more, which would only round.
+func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
+	out := make([]float64, len(y))
+	l := m.leaveOneOut[0]
+	for i, v := range y {
+		if l.LogProbability != nil {
+			out[i] = l.LogProbability[i]
+			continue
+		}
+		d := (v-m.target.mean)/m.target.sd - l.Mean[i]
+		out[i] = -0.5 * (d*d/l.Variance[i] + special.Log(2*math.Pi*l.Variance[i]))
+	}
+	return out
+}
+
+// AutoClassifierModel is a fitted [AutoClassifier]: the mean of multiple Gaussian
+// process classifiers. It is immutable and safe for concurrent use.
+type AutoClassifierModel[T comparable] struct {
+	pool
+	members    []*MultiGPClassifierModel[T]
+	indicators []*indicatorModel[T]        // which follow the members
+	landmarks  *LandmarkClassifierModel[T] // of very many samples, else nil
+	local      *localClassModel[T]         // of very many samples, else nil
+}
+
+// Kind returns pool-classifier.
+func (m *AutoClassifierModel[T]) Kind() string { return "pool-classifier" }
+
+// member returns one of the models.
+func (m *AutoClassifierModel[T]) member(i int) ClassModel[T] { return m.models[i].(ClassModel[T]) }
+
+// Classes returns the classes in the order of probabilities and decisions.
+func (m *AutoClassifierModel[T]) Classes() []T { return m.member(0).Classes() }
+
+// Landmarks returns the member on landmarks; nil without one.
+func (m *AutoClassifierModel[T]) Landmarks() *LandmarkClassifierModel[T] { return m.landmarks }
+
+// Outputs describes what was learned of the classes: two are one output.
+func (m *AutoClassifierModel[T]) Outputs() []ModelOutput {
+	return make([]ModelOutput, functions(len(m.Classes())))
+}
+
+// Predict returns the most probable class of each sample and the probabilities
+// of all classes, [sample][class]. Matrices and errors are those of
+// [ClassModel.PredictClasses].
+func (m *AutoClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
+	return mostProbable(m, x)
+}
+
+// PredictClasses is Predict with options, and with decision values: means of the
+// members' probabilities and decisions.
+func (m *AutoClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
+	var out *ClassPrediction[T]
+	for i, w := range m.weights {
+		p, err := m.member(i).PredictClasses(ctx, opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		if out == nil {
+			out = newClassPrediction[T](len(p.Label), len(m.Classes()), opt)
+		}
+		for t := range p.Label {
+			for c := range out.Decision[t] {
+				out.Decision[t][c] += float64(w * p.Decision[t][c])
+				if p.Probability != nil {
+					out.Probability[t][c] += float64(w * p.Probability[t][c])
+				}
+			}
+		}
+	}
+	return out.labelled(m.Classes())
+}
+
+// String describes the model in one line.
+func (m *AutoClassifierModel[T]) String() string {
+	if m.onLandmarks {
+		return fmt.Sprintf("pool of %d Gaussian process classifiers of %d classes, for %d samples", len(m.models), len(m.Classes()), m.of)
+	}
+	return m.describe(fmt.Sprintf("multiple Gaussian process classifiers of %d classes", len(m.Classes())))
+}
+
+// Summary describes the model in words, line by line.
+func (m *AutoClassifierModel[T]) Summary() string {
+	return fmt.Sprintf("%s\n%s%s%s", m, m.Story(), m.trace.outcome(), summarizeActive(m.KernelWeights()))
+}

@@ -1,0 +1,74 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// Counts is the multiple Gaussian process model for counts 0, 1, 2, …: the logarithm of the mean is a level and a sum
+// of one Gaussian process for each view,
+//
+//	y ~ NB(μ, r) of the variance μ + μ²/r,   log μ = log o + b + Σ_p f_p(x),
+//
+// with the exposure o, such as the time under observation. The kernels' weights, b, r and learned length scales maximise the
+// evidence, which expectation propagation estimates. The zero value is ready to fit. The fit has
+// no random start, and so no use for Restarts and Seed. Its cost is as in [Survival].
+//
+// Source: docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].
+type Counts struct {
+	Fitting
+	Climb
+
+	// Poisson makes the distribution of a count given its mean Poisson's, whose variance is the mean. By default it is
+	// negative binomial, and the samples tell how much larger the variance is.
+	Poisson bool
+
+	// Exposure holds the exposure o of each sample, positive; nil means 1.
+	Exposure []float64
+
+	MissingViews bool          // as in [Regression]
+	Storage      KernelStorage // as in [Regression]
+}
+
+// Fit fits the model to the views of N samples and their counts. It returns the errors of
+// [MultiGP.Fit].
+func (c Counts) Fit(ctx context.Context, views []View, y []float64) (*CountModel, error) {
+	if _, err := checkTargets([][]float64{y}, false); err != nil {
+		return nil, err
+	}
+	for i, v := range y {
+		if !(v >= 0) || v != float64(int64(v)) {
+			return nil, fmt.Errorf("mkl: y[%d] is %g: counts are 0, 1, 2, …", i, v)
+		}
+	}
+	if err := checkExposure("Exposure", c.Exposure, len(y)); err != nil {
+		return nil, err
+	}
+	m, err := c.problem().fit(ctx, views, mgp.Counts{Y: y, Exposure: c.Exposure, Dispersed: !c.Poisson})
+	if m == nil {
+		return nil, err
+	}
+	return &CountModel{*m}, err
+}
+
+// checkExposure reports exposures that n samples cannot have.
+func checkExposure(name string, exposure []float64, n int) error {
+	if exposure != nil && len(exposure) != n {
+		return fmt.Errorf("mkl: %s: %d values for %d samples", name, len(exposure), n)
+	}
+	for i, v := range exposure {
+		if !(v >= 1e-100 && v <= 1e100) {
+			return fmt.Errorf("mkl: %s[%d] is %g: it must be positive, between 1e-100 and 1e100", name, i, v)
+		}
+	}
+	return nil
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes.
+func (c Counts) EstimateMemory(size FitSize) int64 { return c.problem().memory(size) }
+
+func (c *Counts) problem() *processObservations {
+	return newProcessObservations(c.Fitting, c.Climb, c.MissingViews, c.Storage)
+}

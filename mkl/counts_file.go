@@ -1,0 +1,30 @@
+package mkl
+
+import "io"
+
+// countsJSON is the settings of a model of counts. It has the tensors of a multiple Gaussian process, without
+// targets.
+type countsJSON struct {
+	designJSON
+	recordJSON
+	Processes []processJSON `json:"processes"`
+}
+
+// Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
+func (m *CountModel) Save(w io.Writer) error {
+	var f fileWriter
+	var j countsJSON
+	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
+	return f.write(w, m.Kind(), j)
+}
+
+func (m *CountModel) decode(f *fileReader) (err error) {
+	var j countsJSON
+	if err := f.settings(&j); err != nil {
+		return err
+	}
+	if m.processes, err = f.takeObservations(j.designJSON, j.recordJSON, j.Processes, "poisson", "negative-binomial"); err != nil {
+		return err
+	}
+	return f.close()
+}

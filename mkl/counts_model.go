@@ -1,0 +1,124 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// CountModel is a fitted [Counts]. It is immutable and safe for concurrent use.
+type CountModel struct{ processes }
+
+// Kind returns counts.
+func (m *CountModel) Kind() string { return "counts" }
+
+// Dispersion returns 1/r: the variance of a count is μ + μ²/r. It is 0 for a Poisson distribution.
+func (m *CountModel) Dispersion() float64 {
+	if r := m.shape(); r > 0 {
+		return 1 / r
+	}
+	return 0
+}
+
+// shape returns r, 0 for a Poisson distribution.
+func (m *CountModel) shape() float64 {
+	if s := m.posteriors[0].State().Shape; len(s) > 1 {
+		return special.Exp(s[1])
+	}
+	return 0
+}
+
+// Posterior returns the approximate posterior of the function.
+func (m *CountModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
+
+// Predict predicts the counts of samples with the exposure 1. It takes the matrices of
+// [TargetModel.PredictTargets] and returns its errors.
+func (m *CountModel) Predict(x ...Features) (*CountPrediction, error) {
+	return m.PredictCounts(context.Background(), PredictOptions{}, nil, x...)
+}
+
+// PredictCounts is Predict with options and with the exposures of the samples: nil means 1. Of the options only Workers
+// has a meaning here.
+func (m *CountModel) PredictCounts(ctx context.Context, opt PredictOptions, exposure []float64, x ...Features) (*CountPrediction, error) {
+	t, err := checkInputs(m.design, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkExposure("exposure", exposure, t); err != nil {
+		return nil, err
+	}
+	mean, variance := make([]float64, t), make([]float64, t)
+	opt.MeanOnly = false
+	err = m.predict(ctx, opt, x, t, func(_, first int, own *mgp.Prediction) {
+		copy(mean[first:], own.Mean)
+		copy(variance[first:], own.Function)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPredicted(mean, variance); err != nil {
+		return nil, err
+	}
+	p := &CountPrediction{counts: make([]mgp.CountDistribution, t)}
+	for i := range p.counts {
+		p.counts[i] = mgp.CountDistribution{Mean: mean[i], Variance: variance[i], Exposure: 1, R: m.shape()}
+		if exposure != nil {
+			p.counts[i].Exposure = exposure[i]
+		}
+		if m, v := p.counts[i].Moments(); m-m != 0 || v-v != 0 {
+			return nil, fmt.Errorf("mkl: the count of sample %d has the mean %g and the variance %g: it is not finite", i, m, v)
+		}
+	}
+	return p, nil
+}
+
+// CountPrediction holds the predictive distributions of the counts of samples.
+type CountPrediction struct{ counts []mgp.CountDistribution }
+
+// Samples returns the number of samples.
+func (p *CountPrediction) Samples() int { return len(p.counts) }
+
+// Moments returns the mean and the variance of each count.
+func (p *CountPrediction) Moments() (mean, variance []float64) {
+	for _, d := range p.counts {
+		m, v := d.Moments()
+		mean, variance = append(mean, m), append(variance, v)
+	}
+	return mean, variance
+}
+
+// Quantiles returns [sample][probability] the least count that is not exceeded with each probability, between 0 and 1
+// in ascending order. It panics if they are not.
+func (p *CountPrediction) Quantiles(probabilities ...float64) [][]float64 {
+	if !slices.IsSorted(probabilities) || len(probabilities) == 0 || !(probabilities[0] > 0 && probabilities[len(probabilities)-1] < 1) {
+		panic(fmt.Sprintf("mkl: Quantiles: the probabilities %g are not between 0 and 1 in ascending order", probabilities))
+	}
+	out := make([][]float64, len(p.counts))
+	for i, d := range p.counts {
+		out[i] = d.Quantiles(probabilities)
+	}
+	return out
+}
+
+// LogProbability returns the logarithm of the probability that a sample has the count y.
+func (p *CountPrediction) LogProbability(sample int, y float64) float64 {
+	return p.counts[sample].LogProbability(y)
+}
+
+// String describes the model in one line.
+func (m *CountModel) String() string {
+	return m.describe(m.posteriors[0].State().Likelihood + " counts by a multiple Gaussian process")
+}
+
+// Summary describes the model in words, line by line.
+func (m *CountModel) Summary() string {
+	return m.summary(m.String(), func(int) string {
+		if d := m.Dispersion(); d > 0 {
+			return fmt.Sprintf("the variance of a count of the mean μ is μ + %.3g·μ²", d)
+		}
+		return "the variance of a count is its mean"
+	})
+}

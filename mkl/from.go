@@ -1,0 +1,26 @@
+package mkl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+)
+
+// checkFrom reports what keeps a fit of so many outputs, of tasks or the like, from going on from a
+// model of others.
+func checkFrom(f *fitting, model *gram.Design, what string, outputs int, ds *gram.Design, wanted int) error {
+	return checkShape(f, "%d "+what+", %d kernels and %d samples where there are %d, %d and %d",
+		outputs, len(model.Views), model.D, wanted, len(ds.Views), ds.D)
+}
+
+// checkShape is checkFrom of what the numbers count: first those of the model, then those wanted.
+func checkShape(f *fitting, format string, numbers ...any) error {
+	if f.Restarts > 0 {
+		return fmt.Errorf("mkl: Restarts is %d: with From there is one start", f.Restarts)
+	}
+	if n := len(numbers) / 2; !slices.Equal(numbers[:n], numbers[n:]) {
+		return fmt.Errorf("mkl: From: "+format, numbers...)
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package gram
+
+import (
+	"math"
+	"reflect"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// Bank computes the kernels between one sample and the basis points of several designs. What the designs
+// have in common is computed once: what a kernel sees of the sample, distances, and kernels.
+// Distances have the basis points feature by feature, so that vector instructions work on many of them
+// however few the features are. The kernels have the bits that [Points] computes.
+type Bank struct {
+	samples int
+	sights  []bankSight
+	groups  []bankGroup
+	rows    int // kernels
+}
+
+// bankSight is what kernels see of one input, not divided by widths.
+type bankSight struct {
+	input int
+	in    Input
+	sight Sight
+}
+
+// bankGroup is a statistic and the kernels that are functions of it.
+type bankGroup struct {
+	sight   int
+	stat    kernel.Statistic
+	panels  la.Panels[float64] // the basis points as the kernels see them
+	kernels []bankKernel
+}
+
+// bankKernel is a kernel, its row among all kernels, and its value for a sample with itself, which is NaN if it
+// depends on the sample.
+type bankKernel struct {
+	kernel kernel.Kernel
+	row    int
+	self   float64
+}
+
+// BankView is where a [Bank] computes the kernel of a view.
+type BankView struct{ Group, Row int }
+
+// Add adds the kernels of a design and returns where each view's is. ok is false, and nothing is added, if a Bank cannot
+// compute them all: kernels that are given, functions, categories, centred or normalised, of inputs that samples may
+// lack, or of another number of basis points.
+func (b *Bank) Add(ds *Design) (views []BankView, ok bool) {
+	if b.samples != 0 && b.samples != ds.D {
+		return nil, false
+	}
+	for _, v := range ds.Views {
+		in := &ds.Inputs[v.Input]
+		if v.IsFunction() || v.Center || v.Normalize || in.Given || in.Gaps {
+			return nil, false
+		}
+		switch v.Kernel.Statistic().Kind {
+		case kernel.SquaredDistance, kernel.ManhattanDistance, kernel.InnerProduct, kernel.NoStatistic:
+		default:
+			return nil, false
+		}
+	}
+	b.samples = ds.D
+	views = make([]BankView, len(ds.Views))
+	for _, g := range ds.Groups {
+		at := b.group(ds, g)
+		for _, i := range g.Views {
+			views[i] = BankView{at, b.groups[at].kernel(ds.Views[i].Kernel, &b.rows)}
+		}
+	}
+	return views, true
+}
+
+// group returns the index of the group with this statistic, which is added if it is new.
+func (b *Bank) group(ds *Design, g Group) int {
+	s := b.sight(g.input, &ds.Inputs[g.input], g.sight)
+	for i := range b.groups {
+		if have := &b.groups[i]; have.sight == s && have.stat.Kind == g.stat.Kind && slices.Equal(have.stat.Widths, g.stat.Widths) {
+			return i
+		}
+	}
+	added := bankGroup{sight: s, stat: g.stat}
+	if g.stat.Kind != kernel.NoStatistic {
+		added.panels = la.PackPanels(g.basis)
+	}
+	b.groups = append(b.groups, added)
+	return len(b.groups) - 1
+}
+
+// sight returns the index of the sight of this input, which is added if it is new.
+func (b *Bank) sight(input int, in *Input, sight Sight) int {
+	for i := range b.sights {
+		s := &b.sights[i]
+		same := s.input == input && s.sight.Equal(sight) && SameMatrix(s.in.Basis, in.Basis)
+		if sight.Standardize {
+			same = same && slices.Equal(s.in.Mean, in.Mean) && slices.Equal(s.in.SD, in.SD)
+		}
+		if sight.Ranks {
+			same = same && reflect.DeepEqual(s.in.Ranks, in.Ranks)
+		}
+		if same {
+			return i
+		}
+	}
+	b.sights = append(b.sights, bankSight{input, *in, sight})
+	return len(b.sights) - 1
+}
+
+// kernel returns the row of a kernel of the group. If it is new it gets the next row.
+func (g *bankGroup) kernel(k kernel.Kernel, rows *int) int {
+	for _, have := range g.kernels {
+		if reflect.DeepEqual(have.kernel, k) {
+			return have.row
+		}
+	}
+	added := bankKernel{kernel: k, row: *rows, self: math.NaN()}
+	if g.stat.Kind != kernel.InnerProduct {
+		self := []float64{0}
+		k.Apply(self)
+		added.self = self[0]
+	}
+	g.kernels = append(g.kernels, added)
+	*rows++
+	return added.row
+}
+
+// BankScratch is memory for the kernels of one sample.
+type BankScratch struct {
+	K    la.Matrix[float64] // the kernels, a row each, padded for panels
+	Self []float64          // the kernels of the sample with itself
+
+	seen  [][]float64 // by sight
+	known []bool      // which are
+	z     []float64   // divided by widths
+	stat  []float64
+	done  []bool // by group
+}
+
+// NewScratch returns memory for the kernels of a sample.
+func (b *Bank) NewScratch() *BankScratch {
+	padded := (b.samples + la.PanelRows - 1) / la.PanelRows * la.PanelRows
+	s := &BankScratch{
+		K: la.NewMatrix[float64](b.rows, padded), Self: make([]float64, b.rows), stat: make([]float64, padded),
+		known: make([]bool, len(b.sights)), done: make([]bool, len(b.groups)),
+	}
+	longest := 0
+	for _, v := range b.sights {
+		s.seen = append(s.seen, make([]float64, v.sight.Cols(v.in.Cols)))
+		longest = max(longest, len(s.seen[len(s.seen)-1]))
+	}
+	s.z = make([]float64, longest)
+	return s
+}
+
+// Begin begins another sample.
+func (s *BankScratch) Begin() {
+	clear(s.known)
+	clear(s.done)
+}
+
+// Row returns the kernels of a view, once Kernels has computed them.
+func (b *Bank) Row(s *BankScratch, v BankView) []float64 { return s.K.Row(v.Row)[:b.samples] }
+
+// Kernels computes the kernels of the views of the sample x that are not known yet, with all others of their groups.
+func (b *Bank) Kernels(s *BankScratch, views []BankView, x [][]float64) {
+	for _, v := range views {
+		if !s.done[v.Group] {
+			b.compute(s, v.Group, x)
+			s.done[v.Group] = true
+		}
+	}
+}
+
+// compute computes the kernels of a group.
+func (b *Bank) compute(s *BankScratch, i int, x [][]float64) {
+	g := &b.groups[i]
+	z := s.seen[g.sight]
+	if !s.known[g.sight] {
+		v := &b.sights[g.sight]
+		v.in.see(z, x[v.input], v.sight, nil)
+		s.known[g.sight] = true
+	}
+	if g.stat.Widths != nil {
+		for j, w := range g.stat.Widths {
+			s.z[j] = z[j] / w
+		}
+		z = s.z[:len(z)]
+	}
+	stat := s.stat
+	if len(g.kernels) == 1 {
+		stat = s.K.Row(g.kernels[0].row)
+	}
+	switch g.stat.Kind {
+	case kernel.SquaredDistance:
+		g.panels.SqDistVec(z, stat)
+	case kernel.ManhattanDistance:
+		g.panels.AbsDistVec(z, stat)
+	case kernel.InnerProduct:
+		g.panels.MultiplyVec(z, stat)
+	case kernel.NoStatistic:
+		clear(stat)
+	}
+	for n := range g.kernels {
+		k := &g.kernels[n]
+		row := s.K.Row(k.row)[:b.samples]
+		if len(g.kernels) > 1 {
+			copy(row, stat)
+		}
+		k.kernel.Apply(row)
+		self := s.Self[k.row : k.row+1]
+		if self[0] = k.self; math.IsNaN(k.self) {
+			self[0] = g.stat.Of(z, z)
+			k.kernel.Apply(self)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package gram
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// blockRows is the number of rows of a kernel matrix that one task computes.
+const blockRows = 64
+
+// inBlocks runs a task on each of the row blocks of 0 … n−1, the last first:
+// where blocks are rows of a triangle those are the longest. Each of the
+// workers (0: all processors) gets a task function of its own from newTask.
+func inBlocks(ctx context.Context, workers, n int, newTask func() func(first, last int)) error {
+	if ctx == nil {
+		return ErrNoContext
+	}
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	count := (n + blockRows - 1) / blockRows
+	var next atomic.Int64
+	work := func() {
+		task := newTask()
+		for ctx.Err() == nil {
+			b := count - int(next.Add(1))
+			if b < 0 {
+				return
+			}
+			task(b*blockRows, min(n, (b+1)*blockRows))
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(workers, count) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
+	if ctx.Err() != nil {
+		return fmt.Errorf("mkl: kernel matrices: %w", context.Cause(ctx))
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package gram
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// centerTraining centres the training kernel k and keeps the means; share is that of the design.
+func (v *Bound) centerTraining(k la.Matrix[float64], share []float64) {
+	v.RowMean = make([]float64, k.Rows)
+	for d := range v.RowMean {
+		v.RowMean[d] = sharedMean(k.Row(d), share)
+	}
+	v.TotalMean = sharedMean(v.RowMean, share)
+	for d, rd := range v.RowMean {
+		row := k.Row(d)
+		for s, rs := range v.RowMean {
+			row[s] = row[s] - (rd + rs) + v.TotalMean
+		}
+	}
+}
+
+// atMean is the share of the largest self-similarity below which that of a
+// centred sample is round-off: the sample lies at the mean.
+const atMean = 1e-12
+
+// normalizeTraining gives the training kernel k unit diagonal and keeps the scales. It is an error if a
+// sample has no length.
+func (v *Bound) normalizeTraining(k la.Matrix[float64]) error {
+	v.Unit = make([]float64, k.Rows)
+	var largest float64
+	for d := range v.Unit {
+		largest = max(largest, k.At(d, d))
+	}
+	for d := range v.Unit {
+		self := k.At(d, d)
+		if !(self > 0) || v.Center && self <= 2*atMean*largest {
+			return fmt.Errorf("Normalize: the kernel of sample %d with itself is %g", d, self)
+		}
+		v.Unit[d] = 1 / math.Sqrt(self)
+	}
+	for d, ud := range v.Unit {
+		row := k.Row(d)
+		for s, us := range v.Unit {
+			row[s] *= ud * us
+		}
+		row[d] = 1
+	}
+	return nil
+}
+
+// measure notes how large the kernel's values are.
+func (v *Bound) measure(k la.Matrix[float64]) {
+	for d := range k.Rows {
+		for _, x := range k.Row(d) {
+			v.Largest = max(v.Largest, math.Abs(x))
+		}
+	}
+}
+
+// Derive sets what follows from the other fields: how large the kernel can be,
+// and how small the kernel of a centred sample with itself.
+func (v *Bound) Derive() {
+	bounded := v.Kernel.Properties().Bounded
+	switch {
+	case v.Normalize && v.Kernel.Statistic().OfFeatures(): // the Cauchy-Schwarz inequality
+		v.Largest, v.Certain = 1, true
+	case bounded && !v.Normalize && v.Center: // each of four terms is in [0, 1]
+		v.Largest, v.Certain = 2, true
+	case bounded && !v.Normalize:
+		v.Largest, v.Certain = 1, true
+	}
+	if v.Center {
+		for _, u := range v.Unit {
+			v.floor = max(v.floor, atMean/(u*u))
+		}
+	}
+}
+
+// adjust centres and normalises, as the training kernel was, the kernels k
+// between a sample and the basis points. Before that their mean over the training
+// samples was mean, and the kernel of the sample with itself self; that is
+// returned adjusted.
+func (v *Bound) adjust(k []float64, mean, self float64) float64 {
+	if v.Center {
+		self = self - 2*mean + v.TotalMean
+		for d, r := range v.RowMean {
+			k[d] = k[d] - (r + mean) + v.TotalMean
+		}
+	}
+	if v.Normalize {
+		// A sample without length in the kernel's feature space has no
+		// direction: its kernels are 0.
+		scale := 0.0
+		if self > v.floor {
+			scale = 1 / math.Sqrt(self)
+		}
+		for d, u := range v.Unit {
+			k[d] *= u * scale
+		}
+		self *= scale * scale
+	}
+	return self
+}

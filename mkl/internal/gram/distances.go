@@ -1,0 +1,144 @@
+package gram
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// Resolve replaces the widths and scales that were left to the data by the mean or
+// a multiple of the median distance.
+func (t *Training) Resolve(ctx context.Context, workers int) error {
+	for _, g := range t.Groups {
+		distances := map[kernel.Distance]float64{}
+		for _, i := range g.Views {
+			v := &t.Views[i]
+			what := v.Kernel.Missing()
+			if what == kernel.NoDistance {
+				v.Kernel = v.Kernel.Resolve(0)
+				continue
+			}
+			distance, ok := distances[what]
+			if !ok {
+				var err error
+				switch what {
+				case kernel.MeanDistance:
+					distance, err = g.meanDistance(ctx, workers, t.Inputs[g.input].Present(g.basis), t.sources[i].X)
+				case kernel.MedianDistance:
+					distance, err = g.medianDistance(ctx, workers, t.Inputs[g.input].Present(g.basis))
+				}
+				if err != nil {
+					return err
+				}
+				distances[what] = distance
+			}
+			k := v.Kernel.Resolve(distance)
+			if err := k.Check(v.Sight.Cols(t.sources[i].X.Cols)); err != nil || k.Missing() != kernel.NoDistance {
+				return fmt.Errorf("mkl: %s: the %v distance between the training samples is %g: give a width or scale", t.Label(i), what, distance)
+			}
+			v.Kernel = k
+		}
+	}
+	return nil
+}
+
+// meanDistance is the mean distance over all pairs of two training samples b as the kernels
+// see them, or of given ones over all pairs of x, a training sample and a basis point. The
+// order of the sum does not depend on the workers.
+func (g *Group) meanDistance(ctx context.Context, workers int, b, x la.Matrix[float64]) (float64, error) {
+	sums := make([]float64, x.Rows)
+	if g.stat.Kind == kernel.GivenStatistic {
+		for i := range sums {
+			for _, v := range x.Row(i) {
+				sums[i] += v
+			}
+		}
+		return vec.Total(sums) / float64(x.Rows) / float64(x.Cols), nil
+	}
+	err := inBlocks(ctx, workers, b.Rows, func() func(int, int) {
+		ws, scratch := &la.Workspace{Workers: 1}, la.NewMatrix[float64](min(blockRows, b.Rows), b.Rows)
+		return func(first, last int) {
+			s := scratch.Slice(0, last-first, 0, b.Rows)
+			g.stat.Compute(ws, b.Slice(first, last, 0, b.Cols), b, s)
+			for i := range s.Rows {
+				for _, v := range s.Row(i) {
+					if g.stat.Kind == kernel.SquaredDistance {
+						v = math.Sqrt(v)
+					}
+					sums[first+i] += v
+				}
+			}
+		}
+	})
+	return vec.Total(sums) / float64(b.Rows) / float64(b.Rows), err
+}
+
+// MedianSamples is the most training samples that a median distance is taken of:
+// half a million pairs tell it to a fraction of a percent. In very many dimensions,
+// where distances are alike, fewer do.
+func MedianSamples(n, features int) int {
+	return min(n, 1000, max(100, int(1e4/math.Sqrt(float64(features)))))
+}
+
+// Evenly returns m of the rows of x at even distances.
+func Evenly(x la.Matrix[float64], m int) la.Matrix[float64] {
+	if m == x.Rows {
+		return x
+	}
+	y := la.NewMatrix[float64](m, x.Cols)
+	for i := range m {
+		copy(y.Row(i), x.Row(i*x.Rows/m))
+	}
+	return y
+}
+
+// medianDistance is the median distance over pairs of two training samples, all of those in x
+// or some at even distances. If it is 0, for more than half of the pairs
+// are of equal samples, it is the median of the positive distances, and 0 only if
+// there are none.
+func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[float64]) (float64, error) {
+	b := Evenly(x, MedianSamples(x.Rows, x.Cols))
+	d := make([]float64, b.Rows*(b.Rows-1)/2)
+	err := inBlocks(ctx, workers, b.Rows, func() func(int, int) {
+		ws, scratch := &la.Workspace{Workers: 1}, la.NewMatrix[float64](min(blockRows, b.Rows), b.Rows)
+		return func(first, last int) {
+			s := scratch.Slice(0, last-first, 0, last)
+			g.stat.Compute(ws, b.Slice(first, last, 0, b.Cols), b.Slice(0, last, 0, b.Cols), s)
+			for r := range s.Rows {
+				i := first + r
+				copy(d[i*(i-1)/2:], s.Row(r)[:i])
+			}
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	slices.Sort(d)
+	median := middle(d)
+	if median == 0 {
+		positive, _ := slices.BinarySearchFunc(d, 0, func(v, _ float64) int {
+			if v > 0 {
+				return 1
+			}
+			return -1
+		})
+		median = middle(d[positive:])
+	}
+	if g.stat.Kind == kernel.SquaredDistance {
+		median = math.Sqrt(median)
+	}
+	return median, nil
+}
+
+// middle returns the middle of sorted numbers, the lower of two, and 0 of none.
+func middle(sorted []float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[(len(sorted)-1)/2]
+}

@@ -1,0 +1,124 @@
+package gram
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// LengthSlopes returns the lengths of each view's kernel, and the slopes of a bound by their logarithms, from what
+// boundGradient calls its argument with: ∂L/∂K_m. Kernel m is that of view of[m], whose matrix is ks[of[m]], empty
+// if its lengths were learned. There are none for kernels without lengths and for views that are centred or
+// normalised.
+func (ds *Design) LengthSlopes(ks []la.Matrix[float64], of []int, boundGradient func(func(int, la.Matrix[float64])) error) (lengths, slopes [][]float64, err error) {
+	lengths, slopes = make([][]float64, len(ds.Views)), make([][]float64, len(ds.Views))
+	for i := range ds.Views {
+		if ks[i].Rows > 0 {
+			lengths[i] = ds.heldLengths(i)
+		}
+		slopes[i] = make([]float64, len(lengths[i]))
+	}
+	ws := &la.Workspace{}
+	err = boundGradient(func(m int, g la.Matrix[float64]) {
+		i := of[m]
+		switch k := ds.Views[i].Kernel; {
+		case len(lengths[i]) == 0:
+		case kernel.Widths(k) == nil:
+			if of, ok := k.(kernel.Decaying); ok {
+				slopes[i][0] += oneLengthSlope(of, ks[i], g)
+			} else {
+				slopes[i][0] += ds.radialSlope(ws, i, g)
+			}
+		default:
+			ds.addWidthSlopes(ws, i, ks[i], g, slopes[i])
+		}
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("mkl: Slopes: %w", err)
+	}
+	return lengths, slopes, nil
+}
+
+// heldLengths returns the lengths of view i's kernel whose slopes are known.
+func (ds *Design) heldLengths(i int) []float64 {
+	v := &ds.Views[i]
+	_, decays := v.Kernel.(kernel.Decaying)
+	_, radial := v.Kernel.(kernel.Radial)
+	if v.Center || v.Normalize || !decays && !radial {
+		return nil
+	}
+	lengths, _ := kernel.Lengths(v.Kernel)
+	return slices.Clone(lengths)
+}
+
+// oneLengthSlope returns <g, ∂K/∂log w> of a kernel of one width. With K = exp(−(d/w)^c)
+// that is −c·Σ g∘K∘log K.
+func oneLengthSlope(of kernel.Decaying, k, g la.Matrix[float64]) (sum float64) {
+	_, power := of.Decay()
+	for i := range k.Rows {
+		gs := g.Row(i)
+		for j, v := range k.Row(i) {
+			if v > 0 { // the slope of one that underflowed is 0 too
+				sum -= float64(power * gs[j] * v * special.Log(v))
+			}
+		}
+	}
+	return sum
+}
+
+// radialSlope returns <g, ∂K/∂log w> of view i, whose kernel is radial with one width.
+func (ds *Design) radialSlope(ws *la.Workspace, i int, g la.Matrix[float64]) (sum float64) {
+	v := &ds.Views[i]
+	in := &ds.Inputs[v.Input]
+	x := in.Seen(in.Basis, v.Sight, nil)
+	s := la.NewMatrix[float64](x.Rows, x.Rows)
+	v.Kernel.Statistic().Compute(ws, x, x, s)
+	fall := make([]float64, x.Rows)
+	for r := range s.Rows {
+		row := s.Row(r)
+		copy(fall, row)
+		v.Kernel.(kernel.Radial).Fall(fall)
+		for c, f := range fall {
+			sum += float64(g.At(r, c) * f * row[c])
+		}
+	}
+	return sum
+}
+
+// addWidthSlopes adds <g, ∂K/∂log w_j> of view i, which has a width w_j for each
+// feature, to dst. It overwrites g.
+func (ds *Design) addWidthSlopes(ws *la.Workspace, i int, k, g la.Matrix[float64], dst []float64) {
+	v := &ds.Views[i]
+	in := &ds.Inputs[v.Input]
+	l := learner{x: in.Seen(in.Basis, v.Sight, nil)}
+	widths := kernel.Widths(v.Kernel)
+	if l.manhattan = v.Kernel.Statistic().Kind == kernel.ManhattanDistance; l.manhattan {
+		l.z = la.NewMatrix[float64](l.x.Cols, l.x.Rows)
+	} else {
+		l.z = la.NewMatrix[float64](l.x.Rows, l.x.Cols)
+	}
+	logs := make([]float64, len(widths))
+	for j, w := range widths {
+		logs[j] = special.Log(w)
+	}
+	l.scale(logs)
+	for r := range g.Rows { // of a symmetric matrix only the lower triangle is read
+		row := g.Row(r)
+		for c := range r {
+			row[c] = 0.5 * (row[c] + g.At(c, r))
+		}
+	}
+	if of, ok := v.Kernel.(kernel.Radial); ok {
+		k = la.NewMatrix[float64](k.Rows, k.Cols)
+		v.Kernel.Statistic().Compute(ws, l.z, l.z, k)
+		for r := range k.Rows {
+			of.Fall(k.Row(r))
+		}
+	}
+	slopes := make([]float64, len(widths))
+	l.slope(ws, 1, g, k, slopes)
+	la.Axpy(1, slopes, dst)
+}

@@ -1,0 +1,42 @@
+package gram
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+)
+
+// ErrNoContext reports a nil context. It is found where a context is first needed, before it reaches other
+// goroutines, in which nobody could recover from a panic.
+var ErrNoContext = errors.New("mkl: ctx is nil")
+
+// ErrBeyond is the cause of errors about numbers that are too large or too small.
+var ErrBeyond = errors.New("the data, their units or the sample are beyond the range of floating-point numbers")
+
+// CheckLayout reports a matrix with fewer elements than its shape needs; arg
+// names it.
+func CheckLayout(arg string, x la.Matrix[float64]) error {
+	if !x.Valid() {
+		return fmt.Errorf("mkl: %s: a %d×%d matrix of stride %d needs more than its %d elements", arg, x.Rows, x.Cols, x.Stride, len(x.Data))
+	}
+	return nil
+}
+
+// ColumnStats returns each column's mean and standard deviation (with n−1), the
+// latter 1 for a constant column.
+func ColumnStats(x la.Matrix[float64]) (mean, sd []float64) {
+	mean, sd = make([]float64, x.Cols), make([]float64, x.Cols)
+	col := make([]float64, x.Rows)
+	for j := range mean {
+		for i := range col {
+			col[i] = x.At(i, j)
+		}
+		mean[j], sd[j] = vec.MeanSD(col)
+		if sd[j] == 0 {
+			sd[j] = 1
+		}
+	}
+	return mean, sd
+}

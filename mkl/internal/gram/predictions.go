@@ -1,0 +1,64 @@
+package gram
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// predictWords is the least number of kernel values that a block of predictions
+// may hold, and mostPredictWords the largest.
+const (
+	PredictWords     = 1 << 21
+	mostPredictWords = 1 << 26
+)
+
+// BlockWords returns how many kernel values a block of predictions may hold: as many as
+// four matrices of the basis points' order, but at least 16 MiB and at most 512 MiB. That
+// is enough for what a block costs to outweigh a Cholesky factorisation of that order, or,
+// where a model keeps its factors, the copy that a solve makes of one.
+func (ds *Design) BlockWords() int { return max(PredictWords, min(4*ds.D*ds.D, mostPredictWords)) }
+
+// PredictBlocks calls do with the kernels of samples first … first+n−1 of x, for
+// block after block.
+func (ds *Design) PredictBlocks(ctx context.Context, workers int, x []la.Matrix[float64], t int, do func(k vi.Kernels, first, n int) error) error {
+	return ds.EachBlock(ctx, workers, ds.BlockWords(), false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
+		return do(k, first, n)
+	})
+}
+
+// EachBlock calls do with the kernels k, D×n, of samples first … first+n−1 of the t
+// in x, for block after block of about so many words. With selves it also gives the
+// kernels of those samples with themselves, P×n.
+func (ds *Design) EachBlock(ctx context.Context, workers, words int, selves bool, x []la.Matrix[float64], t int, do func(k *vi.Dense, self la.Matrix[float64], first, n int) error) error {
+	if ctx == nil {
+		return ErrNoContext
+	}
+	P, D := len(ds.Views), ds.D
+	block := min(t, max(1, words/(P*D)))
+	buffer := make([]float64, P*D*block)
+	for first := 0; first < t; first += block {
+		n := min(block, t-first)
+		ks := make([]la.Matrix[float64], P)
+		for i := range ks {
+			ks[i] = la.MatrixOf(D, n, buffer[i*D*n:(i+1)*D*n])
+		}
+		var self la.Matrix[float64]
+		if selves {
+			self = la.NewMatrix[float64](P, n)
+		}
+		if err := ds.CrossSelf(ctx, workers, x, first, ks, self); err != nil {
+			return err
+		}
+		k, err := vi.NewDense(ks...)
+		if err != nil {
+			return fmt.Errorf("mkl: kernels of the samples from %d: %w", first, err)
+		}
+		if err := do(k, self, first, n); err != nil {
+			return fmt.Errorf("mkl: %w", err)
+		}
+	}
+	return nil
+}

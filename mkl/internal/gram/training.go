@@ -1,0 +1,204 @@
+package gram
+
+import (
+	"fmt"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// Training is the design of a model that is being fitted, with the views that it was made from.
+type Training struct {
+	*Design
+	sources []View
+}
+
+// Bind checks the views of n samples and finds their inputs. Samples may lack views if gaps says so: all
+// their features are then NaN. All other values are numbers. The bound views still lack what only the kernel
+// matrices show.
+func Bind(sources []View, n int, gaps bool) (*Training, error) {
+	for i := range sources {
+		if _, ok := sources[i].Kernel.(kernel.KnownFunction); ok {
+			return nil, fmt.Errorf("mkl: %s: a KnownFunction is for MultiTask", sources[i].Label())
+		}
+	}
+	return BindFunctions(sources, n, gaps)
+}
+
+// BindFunctions is bind for views some of which may be known functions.
+func BindFunctions(sources []View, n int, gaps bool) (*Training, error) {
+	if len(sources) == 0 {
+		return nil, fmt.Errorf("mkl: views: none given")
+	}
+	t := &Training{&Design{}, sources}
+	for i := range sources {
+		if err := sources[i].check(n, gaps); err != nil {
+			return nil, err
+		}
+	}
+	if err := CheckInputs(sources); err != nil {
+		return nil, err
+	}
+	for i := range sources {
+		v := &sources[i]
+		d := n
+		if v.Given() {
+			d = v.X.Cols
+		}
+		if i == 0 {
+			t.D = d
+		} else if d != t.D {
+			return nil, fmt.Errorf("mkl: %s: %d basis points where %s has %d", v.Label(), d, sources[0].Label(), t.D)
+		}
+		j, err := t.inputOf(i, gaps)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.Inputs[j].serve(v); err != nil {
+			return nil, err
+		}
+		t.Views = append(t.Views, Bound{
+			Name: v.Name, Kernel: ownWidths(v.Kernel), Input: j, Sight: v.Sight.clone(), Center: v.Center, Normalize: v.Normalize,
+		})
+	}
+	return t, nil
+}
+
+// CheckInputs reports views of one input whose matrices differ.
+func CheckInputs(sources []View) error {
+	first := map[string]int{}
+	for i := range sources {
+		v := &sources[i]
+		j, ok := first[v.Input]
+		if !ok {
+			first[v.Input] = i
+			continue
+		}
+		switch w := &sources[j]; {
+		case v.Given() != w.Given():
+			return fmt.Errorf("mkl: %s and %s have the same Input %q, and X holds features for one and kernels or distances for the other: they need different names", w.Label(), v.Label(), v.Input)
+		case !SameMatrix(v.X, w.X):
+			return fmt.Errorf("mkl: %s and %s have the same Input %q and different X: views of different matrices need different names", w.Label(), v.Label(), v.Input)
+		}
+	}
+	return nil
+}
+
+// inputOf returns the index of the input of view i, which it adds if no view before has it.
+func (t *Training) inputOf(i int, gaps bool) (int, error) {
+	v := &t.sources[i]
+	for j := range t.Inputs {
+		if t.Inputs[j].Name == v.Input {
+			return j, nil
+		}
+	}
+	in, err := v.newInput(gaps)
+	if err != nil {
+		return 0, err
+	}
+	t.Inputs = append(t.Inputs, in)
+	return len(t.Inputs) - 1, nil
+}
+
+// newInput returns the input of the view, whose samples may have gaps.
+func (v *View) newInput(gaps bool) (in Input, err error) {
+	in = Input{Name: v.Input, Cols: v.X.Cols, Given: v.Given()}
+	in.Gaps = gaps && !in.Given
+	if !in.Given {
+		err = in.take(v.Label(), v.X)
+	}
+	return in, err
+}
+
+// serve completes the input by what a view needs of it.
+func (in *Input) serve(v *View) error {
+	label := v.Label()
+	if in.Given {
+		if err := CheckDistances(label, v.Kernel, v.X); err != nil {
+			return err
+		}
+		if _, precomputed := v.Kernel.(kernel.Precomputed); precomputed && v.Normalize {
+			in.Cols = v.X.Cols + 1
+		}
+	}
+	if v.Sight.Standardize && in.Mean == nil {
+		in.Mean, in.SD = ColumnStats(in.Present(in.Basis))
+		if c := vec.FirstNonFinite(append(append([]float64(nil), in.Mean...), in.SD...)); c >= 0 {
+			return fmt.Errorf("mkl: %s: the spread of column %d is beyond the range of numbers: it cannot be standardised", label, c%len(in.Mean))
+		}
+	}
+	if v.Sight.Ranks && in.Ranks == nil {
+		in.Ranks = NewRanks(in.Present(in.Basis))
+	}
+	return nil
+}
+
+// Label names view i in errors.
+func (t *Training) Label(i int) string { return t.sources[i].Label() }
+
+// Describe names view i without its number.
+func (t *Training) Describe(i int) string {
+	v := &t.sources[i]
+	if v.Name == "" {
+		return v.Kernel.String()
+	}
+	return fmt.Sprintf("%q, %s", v.Name, v.Kernel)
+}
+
+// Samples returns the number of training samples.
+func (t *Training) Samples() int { return t.sources[0].X.Rows }
+
+// on returns the training of the same views with other matrices, one for each input, and the design of these.
+func (t *Training) on(ds *Design, x []la.Matrix[float64]) *Training {
+	out := &Training{ds, append([]View(nil), t.sources...)}
+	for i := range out.sources {
+		out.sources[i].X = x[t.Views[i].Input]
+	}
+	return out
+}
+
+// CheckFixed reports kernels whose widths are to be learned, for estimators that cannot.
+func (t *Training) CheckFixed() error {
+	for i, v := range t.Views {
+		if kernel.Learns(v.Kernel) {
+			return fmt.Errorf("mkl: %s: ARD: this estimator cannot learn widths, only MultiGP, LandmarkGP, their classifiers and ProbitClassifier can: give Widths, or learn them with package tune", t.Label(i))
+		}
+	}
+	return nil
+}
+
+// CheckSquare reports kernels whose basis points are not the training samples.
+func (t *Training) CheckSquare() error {
+	if n := t.Samples(); t.D != n {
+		return fmt.Errorf("mkl: %s: %d basis points for %d samples: the model needs square kernels", t.Label(0), t.D, n)
+	}
+	return nil
+}
+
+// Duplicates returns the first pair of views with equal kernel matrices, or false.
+func (t *Training) Duplicates(k Held) (first, second int, ok bool) {
+	for j := range t.Views {
+		for i := range j {
+			if k.Equal(i, j) {
+				return i, j, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// UseInProcess checks that the training kernel k of view i is one that a Gaussian process can have. If it is
+// given, a prediction also needs the kernel of each sample with itself: one more column.
+func (t *Training) UseInProcess(i int, k la.Matrix[float64]) error {
+	v := &t.Views[i]
+	p, ok := v.Kernel.(kernel.Precomputed)
+	if !ok {
+		return nil
+	}
+	if p.AllowIndefinite && checkSemidefinite(k) != nil { // otherwise checked before
+		return fmt.Errorf("mkl: %s: X is not symmetric and positive semidefinite, which a Gaussian process needs in spite of AllowIndefinite", t.Label(i))
+	}
+	t.Inputs[v.Input].Cols = t.D + 1
+	return nil
+}

@@ -1,0 +1,105 @@
+package gram
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+const (
+	// identity is the largest entry off the diagonal at which a kernel matrix counts
+	// as the identity. The function of such a kernel has values at the training
+	// samples that know nothing of each other. A model cannot tell it from noise,
+	// and predicts nothing with it.
+	NearIdentity = 1e-3
+
+	// duplicate is the cosine of the angle between two centred kernel matrices above
+	// which the second is left out. It is close to 1, since the widest Gaussian kernel,
+	// whose cosine with the linear one is often 1 − 1e-5, makes quadratic functions
+	// that the linear one lacks. The matrices are centred since the constant makes up
+	// for their means.
+	duplicate = 1 - 1e-8
+
+	// comparedSamples is the most samples on which kernels are compared.
+	comparedSamples = 500
+)
+
+// DropIdentities drops the kernels that are the identity on the samples.
+func (t *Training) DropIdentities(ctx context.Context, drop []bool, note func(i int, largest float64)) error {
+	for n := range t.Groups {
+		g := &t.Groups[n]
+		if !g.stat.IsDistance() {
+			continue
+		}
+		closest, err := g.closest(ctx)
+		if err != nil {
+			return err
+		}
+		for _, i := range g.Views {
+			k := []float64{closest}
+			t.Views[i].Kernel.Apply(k)
+			if k[0] < NearIdentity && !kernel.Learns(t.Views[i].Kernel) {
+				drop[i] = true
+				note(i, k[0])
+			}
+		}
+	}
+	return nil
+}
+
+// closest returns the least statistic of two different training samples.
+func (g *Group) closest(ctx context.Context) (float64, error) {
+	b := g.basis
+	least := make([]float64, b.Rows)
+	err := inBlocks(ctx, 0, b.Rows, func() func(int, int) {
+		ws, scratch := &la.Workspace{Workers: 1}, la.NewMatrix[float64](min(blockRows, b.Rows), b.Rows)
+		return func(first, last int) {
+			s := scratch.Slice(0, last-first, 0, last)
+			g.stat.Compute(ws, b.Slice(first, last, 0, b.Cols), b.Slice(0, last, 0, b.Cols), s)
+			for r := range s.Rows {
+				least[first+r] = math.Inf(1)
+				for _, v := range s.Row(r)[:first+r] {
+					least[first+r] = min(least[first+r], v)
+				}
+			}
+		}
+	})
+	return slices.Min(least), err
+}
+
+// DropDuplicates drops kernels that are one before them up to a factor and a
+// constant.
+func (ds *Design) DropDuplicates(drop []bool, note func(first, i int)) {
+	n := min(comparedSamples, ds.D)
+	rows := la.NewMatrix[float64](len(ds.Views), n*n)
+	ws := &la.Workspace{}
+	for _, g := range ds.Groups {
+		b := Evenly(g.basis, n)
+		for _, i := range g.Views {
+			v := &ds.Views[i]
+			if drop[i] || kernel.Learns(v.Kernel) {
+				continue
+			}
+			k := la.MatrixOf(n, n, rows.Row(i))
+			g.stat.Compute(ws, b, b, k)
+			v.Kernel.Apply(k.Data)
+			(&Bound{}).centerTraining(k, nil)
+			if size := math.Sqrt(la.SumSq(k.Data)); size > 0 {
+				la.Scal(1/size, k.Data)
+			}
+		}
+	}
+	cosines := la.NewMatrix[float64](len(ds.Views), len(ds.Views))
+	la.Gemm(ws, la.NoTrans, la.Transpose, 1, rows, rows, 0, cosines)
+	for i := range ds.Views {
+		for j := range i {
+			if !drop[i] && !drop[j] && cosines.At(i, j) > duplicate {
+				drop[i] = true
+				note(j, i)
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// Polynomial is (Scale·xᵀy + Offset)^Degree. A Degree of 0 means 2, and a Scale of 0 means 1.
+type Polynomial struct {
+	Scale  float64 `json:"scale,omitempty"`
+	Degree int     `json:"degree,omitempty"` // from 1 to 64
+	Offset float64 `json:"offset,omitempty"` // from 0 up
+}
+
+// String implements [Kernel].
+func (k Polynomial) String() string {
+	k = k.filled()
+	return fmt.Sprintf("polynomial(degree=%d,offset=%s,scale=%s)", k.Degree, number(k.Offset), number(k.Scale))
+}
+
+// Check implements [Kernel].
+func (k Polynomial) Check(int) error {
+	switch {
+	case k.Degree < 0 || k.Degree > 64:
+		return fmt.Errorf("Degree is %d, not between 1 and 64", k.Degree)
+	case !(k.Offset >= 0) || math.IsInf(k.Offset, 0):
+		return fmt.Errorf("Offset is %g, not a number from 0 up", k.Offset)
+	case !(k.Scale >= 0) || math.IsInf(k.Scale, 0):
+		return fmt.Errorf("Scale is %g, not a number from 0 up", k.Scale)
+	}
+	return nil
+}
+
+// Statistic implements [Kernel].
+func (Polynomial) Statistic() Statistic { return Statistic{Kind: InnerProduct} }
+
+// Apply implements [Kernel].
+func (k Polynomial) Apply(s []float64) {
+	for i, v := range s {
+		base := float64(k.Scale*v) + k.Offset
+		p := base
+		for range k.Degree - 1 {
+			p *= base
+		}
+		s[i] = p
+	}
+}
+
+// Properties implements [Kernel].
+func (Polynomial) Properties() Properties { return Properties{Definite: true} }
+
+// Missing implements [Kernel].
+func (Polynomial) Missing() Distance { return NoDistance }
+
+// Resolve implements [Kernel].
+func (k Polynomial) Resolve(float64) Kernel { return k.filled() }
+
+func (k Polynomial) filled() Polynomial {
+	if k.Degree == 0 {
+		k.Degree = 2
+	}
+	if k.Scale == 0 {
+		k.Scale = 1
+	}
+	return k
+}

@@ -1,0 +1,193 @@
+package mkl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi/vecchia"
+)
+
+// localProcess is what local models of numbers and of classes have in common: a Gaussian process of many samples that
+// takes the nearest samples, and all samples by conjugate gradients.
+type localProcess struct {
+	onViews
+	features  *localFeatures
+	posterior *vecchia.Posterior // of standardised targets
+}
+
+// localModel is the local member of a pool of numbers. It is immutable and safe for concurrent use.
+type localModel struct {
+	localProcess
+	target target
+}
+
+// mostLocalFeatures is the most features of a local model: with more the nearest samples are hardly
+// nearer than others.
+const mostLocalFeatures = 256
+
+// mostLocalRows is the most samples of a local model, which are the last: a search among more takes longer than it is
+// worth.
+const mostLocalRows = 200_000
+
+// inputsDesign returns a design of the views' inputs without kernels.
+func inputsDesign(views []View, samples int) *gram.Design {
+	ds := &gram.Design{D: samples}
+	for i, v := range views {
+		if !slices.ContainsFunc(views[:i], func(w View) bool { return v.Input == w.Input }) {
+			ds.Inputs = append(ds.Inputs, gram.Input{Name: v.Input, Cols: v.X.Cols})
+		}
+	}
+	return ds
+}
+
+// openColumns returns the columns of each input that views see, nil for all.
+func openColumns(views []View) (all [][]int) {
+	for i, v := range views {
+		if slices.ContainsFunc(views[:i], func(w View) bool { return v.Input == w.Input }) {
+			continue
+		}
+		var seen []int
+		for _, w := range views {
+			if w.Input == v.Input {
+				of := w.Columns
+				if of == nil {
+					of = vec.UpTo(w.X.Cols)
+				}
+				seen = append(seen, of...)
+			}
+		}
+		slices.Sort(seen)
+		all = append(all, slices.Compact(seen))
+	}
+	return all
+}
+
+// localFit says how a local process is fitted: the last samples, as many as held, decide. The work is at most so many
+// seconds by forecast, and the memory so many bytes.
+type localFit struct {
+	*fitting
+	held     int
+	seconds  float64
+	limit    int64
+	noise    float64 // the least variance
+	progress func(done, all float64)
+}
+
+// process fits a local process to the views and their standardised targets, a column each.
+func (f *localFit) process(ctx context.Context, views []View, y la.Matrix[float64]) (m localProcess, err error) {
+	if n := y.Rows; n > mostLocalRows {
+		views = takeRows(views, vec.UpTo(n)[n-mostLocalRows:])
+		y = y.Slice(n-mostLocalRows, n, 0, y.Cols)
+	}
+	x := distinctInputs(views)
+	m.onViews = onViews{f.record(Trace{Converged: true, Reason: "the steps of a forecast"}), inputsDesign(views, y.Rows)}
+	m.features = newLocalFeatures(x, openColumns(views))
+	d := len(m.features.columns)
+	need := vecchia.Memory(y.Rows, d, y.Cols)
+	switch {
+	case d == 0:
+		return m, errors.New("no feature varies")
+	case d > mostLocalFeatures:
+		return m, fmt.Errorf("%d features are more than %d", d, mostLocalFeatures)
+	case need > f.limit:
+		return m, &MemoryError{Need: need, Limit: f.limit}
+	}
+	p := vecchia.Process{Seed: f.Seed, Workers: f.Workers, Held: f.held, Seconds: f.seconds, LeastNoise: f.noise, Progress: f.progress}
+	m.posterior, err = p.Fit(ctx, m.features.of(x), y, nil)
+	return m, err
+}
+
+// numbers fits the local member of a pool of numbers.
+func (f *localFit) numbers(ctx context.Context, views []View, y []float64) (m *localModel, err error) {
+	targets, z := standardizeTargets([][]float64{y}, false)
+	m = &localModel{target: targets[0]}
+	m.localProcess, err = f.process(ctx, views, la.MatrixOf(len(y), 1, z.Data))
+	return m, err
+}
+
+// Kind returns local: what a pool's file calls the member.
+func (m *localModel) Kind() string { return "local" }
+
+// Targets returns 1.
+func (m *localModel) Targets() int { return 1 }
+
+// Bound returns NaN: only terms of a few samples were computed.
+func (m *localProcess) Bound() float64 { return math.NaN() }
+
+// NoiseSD returns the standard deviation of the noise in the target's units.
+func (m *localModel) NoiseSD() []float64 {
+	s := m.posterior.State()
+	return []float64{m.target.sd * math.Sqrt(s.Local.Noise*s.Factor[0])}
+}
+
+// Outputs describes the target.
+func (m *localModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.NoiseSD()[0]}} }
+
+// KernelWeights returns the variances of the parts of the covariance, relative to the standardised
+// target's variance.
+func (m *localProcess) KernelWeights() (all []KernelWeight) {
+	var most float64
+	parts := m.posterior.State().Local.Parts
+	for _, p := range parts {
+		most = max(most, p.Amplitude)
+	}
+	for _, p := range parts {
+		all = append(all, KernelWeight{
+			View: p.Shape.String(), Kernel: p.Shape.String() + ", one width a feature", Mean: p.Amplitude,
+			Active: p.Amplitude >= ActiveThreshold*most,
+		})
+	}
+	return all
+}
+
+// KernelSpreads returns ones: the parts are correlations, which vanish between samples that are far from each other.
+func (m *localProcess) KernelSpreads(_ context.Context, _ PredictOptions, x ...Features) ([]float64, error) {
+	if _, err := checkInputs(m.design, x); err != nil {
+		return nil, err
+	}
+	return slices.Repeat([]float64{1}, len(m.posterior.State().Local.Parts)), nil
+}
+
+// PredictTargets implements [TargetModel].
+func (m *localModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	if ctx == nil {
+		return nil, gram.ErrNoContext
+	}
+	t, err := checkInputs(m.design, x)
+	if err != nil {
+		return nil, err
+	}
+	mean, variance, err := m.posterior.Predict(ctx, m.features.of(x), nil, opt.MeanOnly, opt.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	out := newPrediction(1, t, opt)
+	m.target.restore(out, 0, 0, mean.Data, variance.Data)
+	return out.checked()
+}
+
+// String describes the model in one line.
+func (m *localProcess) String() string {
+	s := m.posterior.State()
+	return fmt.Sprintf("Gaussian process on %d features, %d neighbours, %d solutions for all of %d samples",
+		len(m.features.columns), s.Neighbours, len(s.Solved), m.Samples())
+}
+
+// Summary describes the model in words.
+func (m *localModel) Summary() string {
+	return fmt.Sprintf("%s\nnoise SD %.4g\n%s", m, m.NoiseSD()[0], summarizeActive(m.KernelWeights()))
+}
+
+// Save returns an error: the member is part of a pool's file.
+func (m *localProcess) Save(io.Writer) error { return errOnlyInPool }
+
+func (m *localProcess) decode(*fileReader) error { return errOnlyInPool }
+
+var errOnlyInPool = errors.New("mkl: a local model is saved with its pool")

@@ -1,0 +1,142 @@
+package mkl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi/vecchia"
+)
+
+// localJSON is the settings of a local model. Its tensors are features, a row of median, spread, mean,
+// sd, low and high for each; x and y, the standardised samples; and alpha.I, the solution I.
+type localJSON struct {
+	Samples    int                 `json:"samples"`
+	Inputs     []inputJSON         `json:"inputs"`
+	Columns    [][2]int            `json:"columns"`          // input and column of each feature
+	Target     []float64           `json:"target,omitempty"` // mean and standard deviation, of numbers
+	Local      covarianceJSON      `json:"local"`
+	Neighbours int                 `json:"neighbours"`
+	Weight     float64             `json:"weight"` // of the neighbours' mean
+	Factor     []float64           `json:"factor"`
+	Solutions  []localSolutionJSON `json:"solutions,omitempty"`
+}
+
+// covarianceJSON is a covariance. Widths are inverse.
+type covarianceJSON struct {
+	Parts  []covariancePartJSON `json:"parts"`
+	Linear float64              `json:"linear"`
+	Noise  float64              `json:"noise"`
+}
+
+type covariancePartJSON struct {
+	Matern    bool      `json:"matern,omitempty"`
+	Amplitude float64   `json:"amplitude"`
+	Scale     []float64 `json:"scale"`
+}
+
+type localSolutionJSON struct {
+	Covariance covarianceJSON `json:"covariance"`
+	Weight     float64        `json:"weight"`
+	Double     bool           `json:"double,omitempty"`
+}
+
+func covarianceSettings(c *vecchia.Covariance) (j covarianceJSON) {
+	j.Linear, j.Noise = c.Linear, c.Noise
+	for _, p := range c.Parts {
+		j.Parts = append(j.Parts, covariancePartJSON{p.Shape == vecchia.Matern, p.Amplitude, p.Scale})
+	}
+	return j
+}
+
+func (j *covarianceJSON) covariance() (c vecchia.Covariance) {
+	c.Linear, c.Noise = j.Linear, j.Noise
+	for _, p := range j.Parts {
+		part := vecchia.Part{Amplitude: p.Amplitude, Scale: p.Scale}
+		if p.Matern {
+			part.Shape = vecchia.Matern
+		}
+		c.Parts = append(c.Parts, part)
+	}
+	return c
+}
+
+// encode adds the tensors and returns the settings.
+func (m *localModel) encode(f *fileWriter) localJSON {
+	j := m.localProcess.encode(f)
+	j.Target = []float64{m.target.mean, m.target.sd}
+	return j
+}
+
+// encode adds the tensors and returns the settings.
+func (m *localProcess) encode(f *fileWriter) localJSON {
+	s := m.posterior.State()
+	j := localJSON{
+		Samples: m.Samples(), Local: covarianceSettings(&s.Local), Neighbours: s.Neighbours, Weight: s.LocalWeight, Factor: s.Factor,
+	}
+	for _, in := range m.design.Inputs {
+		j.Inputs = append(j.Inputs, inputJSON{Name: in.Name, Cols: in.Cols})
+	}
+	var all []float64
+	for _, c := range m.features.columns {
+		j.Columns = append(j.Columns, [2]int{c.input, c.column})
+		all = append(all, c.median, c.spread, c.mean, c.sd, c.low, c.high)
+	}
+	f.add("features", all, len(j.Columns), 6)
+	f.add("x", flat(s.X), s.X.Rows, s.X.Cols)
+	f.add("y", flat(s.Y), s.Y.Rows, s.Y.Cols)
+	for i, v := range s.Solved {
+		j.Solutions = append(j.Solutions, localSolutionJSON{covarianceSettings(&v.Covariance), v.Weight, v.Double})
+		f.add(fmt.Sprintf("alpha.%d", i), flat(v.Alpha), v.Alpha.Rows, v.Alpha.Cols)
+	}
+	return j
+}
+
+// take makes the model one of the settings and their tensors.
+func (m *localModel) take(f *fileReader, j localJSON) error {
+	if len(j.Target) != 2 || !(j.Target[1] > 0) || vec.FirstNonFinite(j.Target) >= 0 {
+		return errors.New("target: a mean and a positive standard deviation are needed")
+	}
+	m.target = target{j.Target[0], j.Target[1]}
+	return m.localProcess.take(f, j, 1)
+}
+
+// take makes the process one of the settings and their tensors, for so many targets.
+func (m *localProcess) take(f *fileReader, j localJSON, targets int) (err error) {
+	d := len(j.Columns)
+	if j.Samples < 1 || d < 1 {
+		return fmt.Errorf("%d samples of %d features", j.Samples, d)
+	}
+	ds := &gram.Design{D: j.Samples}
+	for _, in := range j.Inputs {
+		ds.Inputs = append(ds.Inputs, gram.Input{Name: in.Name, Cols: in.Cols})
+	}
+	m.onViews, m.features = onViews{design: ds}, &localFeatures{}
+	all := f.takeMatrix("features", d, 6)
+	state := vecchia.State{
+		Local: j.Local.covariance(), Neighbours: j.Neighbours, LocalWeight: j.Weight, Factor: j.Factor,
+		X: f.takeMatrix("x", j.Samples, d), Y: f.takeMatrix("y", j.Samples, targets),
+	}
+	for i := range j.Solutions {
+		v := &j.Solutions[i]
+		state.Solved = append(state.Solved, vecchia.Solved{
+			Covariance: v.Covariance.covariance(), Weight: v.Weight, Double: v.Double, Alpha: f.takeMatrix(fmt.Sprintf("alpha.%d", i), j.Samples, targets),
+		})
+	}
+	if f.err != nil {
+		return f.err
+	}
+	for i, c := range j.Columns {
+		if c[0] < 0 || c[0] >= len(ds.Inputs) || c[1] < 0 || c[1] >= ds.Inputs[c[0]].Cols {
+			return fmt.Errorf("columns[%d] is %v", i, c)
+		}
+		r := all.Row(i)
+		if !(r[1] >= 0 && r[3] > 0 && r[4] <= r[5]) || vec.FirstNonFinite(r) >= 0 {
+			return fmt.Errorf("tensor %q: row %d is %v", "features", i, r)
+		}
+		m.features.columns = append(m.features.columns, localColumn{c[0], c[1], r[0], r[1], r[2], r[3], r[4], r[5]})
+	}
+	m.posterior, err = vecchia.NewPosterior(state, 0)
+	return err
+}

@@ -1,0 +1,246 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+)
+
+// manyRows is a fit of a pool to more than DefaultExactSamples samples: they come in an order of their
+// own content, and the last of them are held out to weigh the members.
+type manyRows struct {
+	*fitting
+	ctx     context.Context
+	views   []View // all samples, in the order of their content
+	order   []int  // of the samples given
+	held    int
+	seconds float64 // the limit of the forecast
+	spent   float64
+	remarks []string
+}
+
+// heldOut returns the number of samples that weigh the members of a pool of n.
+func heldOut(n int) int { return min(4000, n/5) }
+
+// newManyRows checks the views of n samples and orders them. value is a number for each sample's target.
+func newManyRows(ctx context.Context, f *fitting, views []View, n int, value func(int) float64, limit time.Duration) (*manyRows, error) {
+	if ctx == nil {
+		return nil, gram.ErrNoContext
+	}
+	if limit < 0 {
+		return nil, fmt.Errorf("mkl: Time is %v: it must not be negative", limit)
+	}
+	views, _, _, err := checkPoolViews(views, n)
+	if err != nil {
+		return nil, err
+	}
+	if limit == 0 {
+		limit = DefaultTime(n)
+	}
+	m := &manyRows{fitting: f, ctx: ctx, held: heldOut(n), seconds: limit.Seconds()}
+	m.order = rowOrder(distinctInputs(views), value, f.Seed)
+	m.views = takeRows(views, m.order)
+	return m, nil
+}
+
+// rareFirst returns the targets in an order in which the first so many differ. Where they would not, half of the samples
+// with other targets come first.
+func (m *manyRows) rareFirst(y []float64, rows int) []float64 {
+	if othersThanFirst(y[:rows]) != nil {
+		return y
+	}
+	rare := othersThanFirst(y)
+	at := slices.Clone(rare[:min((len(rare)+1)/2, rows/2)])
+	front := len(at)
+	for i := range y {
+		if _, found := slices.BinarySearch(at[:front], i); !found {
+			at = append(at, i)
+		}
+	}
+	m.order, m.views = vec.Picked(m.order, at), takeRows(m.views, at)
+	return vec.Picked(y, at)
+}
+
+// between returns the views of the samples lo ≤ i < hi.
+func (m *manyRows) between(lo, hi int) []View { return takeRows(m.views, vec.UpTo(hi)[lo:]) }
+
+// allowed returns the bytes that the fit may take.
+func (m *manyRows) allowed() int64 {
+	if m.MemoryLimit > 0 {
+		return m.MemoryLimit
+	}
+	return memoryLimit()
+}
+
+// leaveOut notes that a member could not be fitted, unless the context has ended.
+func (m *manyRows) leaveOut(what string, err error) error {
+	if m.ctx.Err() != nil {
+		return err
+	}
+	m.remarks = append(m.remarks, fmt.Sprintf("%s: left out (%v)", what, err))
+	return nil
+}
+
+// report returns a function that reports the progress of one of so many steps of the fit.
+func (m *manyRows) report(step, steps int) func(Progress) {
+	if m.Progress == nil {
+		return nil
+	}
+	return func(p Progress) {
+		p.Member, p.Members = step, steps
+		m.Progress(p)
+	}
+}
+
+// localFit returns the settings of the local member, which may take the seconds that are left.
+func (m *manyRows) localFit(settings Fitting, step int) *localFit {
+	f := &localFit{fitting: &fitting{Fitting: settings}, held: m.held, seconds: max(1, m.seconds-m.spent), limit: m.allowed() / 2}
+	if report := m.report(step, manySteps); report != nil {
+		f.progress = func(done, all float64) {
+			report(Progress{Start: 1, Starts: 1, Sweep: int(done), MaxSweeps: int(all), Bound: math.NaN(), Rise: math.NaN(), Left: int(all - done)})
+		}
+	}
+	return f
+}
+
+// manySteps is the number of steps that a fit to many samples reports: the exact members, landmarks, the local member.
+const manySteps = 3
+
+// fitMany fits the pool to more samples than its exact members take. Exact members see a part of them.
+func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoModel, error) {
+	n := len(y)
+	r, err := newManyRows(ctx, a.fitting(), views, n, func(i int) float64 { return y[i] }, a.Time)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.check(0); err != nil { // members that would take too much are left out
+		return nil, err
+	}
+	y = vec.Picked(y, r.order)
+	train := n - r.held
+	m := &AutoModel{}
+
+	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }
+	rows := exactRows(train, len(autoMembers)+1, 1, r.seconds/3, need, r.allowed()/2)
+	y = r.rareFirst(y, rows)
+	e := a
+	e.MaxSamples, e.Time, e.Progress = rows, 0, r.report(1, manySteps)
+	exact, err := e.Fit(ctx, r.between(0, rows), y[:rows])
+	if err == nil {
+		m = exact
+		for i := range m.names {
+			m.names[i] += fmt.Sprintf(" (%d samples)", rows)
+		}
+	} else if err := r.leaveOut("exact members", err); err != nil {
+		return nil, err
+	}
+	r.spent += float64(float64(len(autoMembers)+1) * exactSeconds(rows, 1))
+	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
+
+	plan, sums, err := a.addLandmarks(r, m, y[:train])
+	if err := r.ended(err); err != nil {
+		return nil, err
+	}
+	if err := a.addLocal(r, m, y); err != nil {
+		return nil, err
+	}
+	if len(m.models) == 0 {
+		return nil, fmt.Errorf("mkl: no member could be fitted: %s", listed(r.remarks))
+	}
+	m.remarks = append(m.remarks, r.remarks...)
+	if err := m.weigh(r, y); err != nil {
+		return nil, err
+	}
+	if m.landmarks != nil {
+		return m, a.refitLandmarks(r, m, plan, sums, y)
+	}
+	return m, nil
+}
+
+// ended returns the error of a context that has ended.
+func (m *manyRows) ended(err error) error {
+	if err != nil && m.ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// stepFitting returns the settings of a step's member.
+func (m *manyRows) stepFitting(step int) Fitting {
+	f := m.Fitting
+	f.Notes, f.Progress = nil, m.report(step, manySteps)
+	return f
+}
+
+// weigh gives the members the weights that their predictions of the samples held out call for, and drops
+// members of small weight.
+func (m *AutoModel) weigh(r *manyRows, y []float64) error {
+	n := len(y)
+	held, at := y[n-r.held:], distinctInputs(r.between(n-r.held, n))
+	_, sd := vec.MeanSD(y)
+	var errors, variances [][]float64
+	for _, model := range m.models {
+		var p *Prediction
+		var err error
+		if l, ok := model.(*localModel); ok {
+			// The model has seen these samples, but its record of them was made before.
+			p = newPrediction(1, r.held, PredictOptions{})
+			l.target.restore(p, 0, 0, l.posterior.HeldMean.Data, l.posterior.HeldVariance.Data)
+		} else if p, err = model.(TargetModel).PredictTargets(r.ctx, PredictOptions{Workers: r.Workers}, at...); err != nil {
+			return err
+		}
+		e, v := make([]float64, r.held), make([]float64, r.held)
+		for i, y := range held {
+			e[i], v[i] = (p.Mean[0][i]-y)/sd, p.Variance[0][i]/float64(sd*sd)
+		}
+		errors, variances = append(errors, e), append(variances, v)
+	}
+	kept := m.keepWeighed(stackMoments(errors, variances))
+	if m.members = keptOf[*MultiGPModel](kept); len(m.members) == 0 {
+		m.views = nil // shares of members that were dropped
+	}
+	m.landmarks, m.local = oneOf[*LandmarkGPModel](kept), oneOf[*localModel](kept)
+	return nil
+}
+
+// keepWeighed gives the members their weights and drops members of small weight.
+func (p *pool) keepWeighed(weights []float64) []Model {
+	p.weights = weights
+	least := smallShare(len(p.weights))
+	small := func(w float64) bool { return w < least }
+	kept := keepMembers(p, p.models, func(i int) bool { return !small(p.weights[i]) })
+	p.models, p.trace = nil, Trace{}
+	for _, m := range kept { // whose traces are the pool's
+		p.add(m)
+	}
+	p.weights = slices.DeleteFunc(p.weights, small)
+	sum := vec.Total(p.weights)
+	for i := range p.weights {
+		p.weights[i] /= sum
+	}
+	return p.models
+}
+
+// keptOf returns the models of one type.
+func keptOf[M Model](all []Model) (kept []M) {
+	for _, m := range all {
+		if k, ok := m.(M); ok {
+			kept = append(kept, k)
+		}
+	}
+	return kept
+}
+
+// oneOf returns the first model of a type, or nil.
+func oneOf[M Model](all []Model) (one M) {
+	for _, m := range keptOf[M](all) {
+		return m
+	}
+	return one
+}

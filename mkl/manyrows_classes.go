@@ -1,0 +1,150 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+)
+
+// fitMany fits the pool to more samples than its exact members take. The local member comes first, since it
+// is the best of many classes.
+func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, classes []T, class []int) (*AutoClassifierModel[T], error) {
+	n := len(labels)
+	r, err := newManyRows(ctx, a.fitting(), views, n, func(i int) float64 { return float64(class[i]) }, a.Time)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.check(0); err != nil {
+		return nil, err
+	}
+	labels, class = vec.Picked(labels, r.order), vec.Picked(class, r.order)
+	m := &AutoClassifierModel[T]{}
+	m.onLandmarks, m.of, m.rule = true, n, weighed
+	m.record = r.record(Trace{})
+	if err := a.addLocal(r, m, classes, class); err != nil {
+		return nil, err
+	}
+	if err := a.addExact(r, m, classes, labels, class); err != nil {
+		return nil, err
+	}
+	if err := a.addLandmarks(r, m, classes, labels[:n-r.held]); err != nil {
+		return nil, err
+	}
+	if len(m.models) == 0 {
+		return nil, fmt.Errorf("mkl: no member could be fitted: %s", listed(r.remarks))
+	}
+	m.remarks, m.notes = append(m.remarks, r.remarks...), maps.Clone(a.Notes)
+	m.sortMembers()
+	return m, m.weigh(r, class)
+}
+
+// addLocal adds the local member, unless views have kernels, which it does not know.
+func (a AutoClassifier[T]) addLocal(r *manyRows, m *AutoClassifierModel[T], classes []T, class []int) error {
+	const what = "nearest samples"
+	if slices.ContainsFunc(r.views, func(v View) bool { return v.Kernel != nil }) {
+		return nil
+	}
+	f := r.localFit(r.stepFitting(1), 1)
+	f.seconds *= 0.75
+	local, err := f.classes(r.ctx, r.views, class, len(classes))
+	if err != nil {
+		return r.leaveOut(what, err)
+	}
+	r.spent += local.posterior.Spent
+	m.local = &localClassModel[T]{localClasses: local, classes: classSet[T]{names: classes}}
+	m.names = append(m.names, what)
+	m.add(m.local)
+	return nil
+}
+
+// addExact adds the exact members of a part of the samples, in which every class keeps its share.
+func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], classes, labels []T, class []int) error {
+	K := labelWork * functions(len(classes))
+	need := func(rows int) int64 {
+		return a.exactMemory(FitSize{Kernels: len(r.views), Outputs: len(classes)}, rows)
+	}
+	seconds := (r.seconds - r.spent) / 2
+	train := len(labels) - r.held
+	some := sample(train, exactRows(train, len(autoMembers), K, seconds, need, r.allowed()/2), class[:train], a.Seed)
+	rows := len(some)
+	e := a
+	e.MaxSamples, e.Time, e.Progress, e.Classes = rows, 0, r.report(2, manySteps), classes
+	exact, err := e.Fit(r.ctx, takeRows(r.views, some), vec.Picked(labels, some))
+	if exact == nil || err != nil {
+		return r.leaveOut("exact members", err)
+	}
+	r.spent += float64(float64(len(autoMembers)) * exactSeconds(rows, K))
+	for i, member := range exact.models {
+		m.names = append(m.names, fmt.Sprintf("%s (%d samples)", exact.names[i], rows))
+		m.add(member)
+	}
+	m.remarks, m.dropped, m.views = exact.remarks, exact.dropped, exact.views
+	return nil
+}
+
+// addLandmarks adds a member on landmarks, fitted to the first samples.
+func (a AutoClassifier[T]) addLandmarks(r *manyRows, m *AutoClassifierModel[T], classes, labels []T) error {
+	const what = "landmarks"
+	c := LandmarkClassifier[T]{Fitting: r.stepFitting(3), MaxPasses: a.MaxSteps, Classes: classes}
+	kernels := len(r.views) * (2 + len(narrower))
+	count, most := Landmarks{}.count(kernels), Landmarks{}.count(kernels)
+	for count > leastLandmarks && classLandmarkSeconds(len(labels), count*kernels, functions(len(classes))) > r.seconds-r.spent {
+		count = int(0.8 * float64(count))
+	}
+	if count < most {
+		c.Landmarks = &Landmarks{Count: count}
+	}
+	member, err := c.Fit(r.ctx, r.between(0, len(labels)), labels)
+	if member == nil {
+		return r.leaveOut(what, err)
+	}
+	m.landmarks = member
+	m.names = append(m.names, fmt.Sprintf("%d landmarks", member.Samples()))
+	m.add(member)
+	return nil
+}
+
+// sortMembers puts the exact members first and the local member last, as files have them.
+func (m *AutoClassifierModel[T]) sortMembers() {
+	if m.local == nil {
+		return
+	}
+	m.models, m.names = append(m.models[1:], m.models[0]), append(m.names[1:], m.names[0])
+}
+
+// weigh gives the members the weights that the classes of the samples held out call for, and drops members of small
+// weight.
+func (m *AutoClassifierModel[T]) weigh(r *manyRows, class []int) error {
+	n := len(class)
+	held, at := class[n-r.held:], distinctInputs(r.between(n-r.held, n))
+	var all [][]float64
+	for _, model := range m.models {
+		var p [][]float64
+		if l, ok := model.(*localClassModel[T]); ok {
+			p = l.heldProbabilities()
+		} else {
+			q, err := model.(ClassModel[T]).PredictClasses(r.ctx, PredictOptions{Workers: r.Workers}, at...)
+			if err != nil {
+				return err
+			}
+			p = q.Probability
+		}
+		log := make([]float64, len(held))
+		for i, c := range held {
+			log[i] = special.Log(max(p[i][c], math.SmallestNonzeroFloat64))
+		}
+		all = append(all, log)
+	}
+	kept := m.keepWeighed(stack(all, r.Seed))
+	m.members, m.indicators = keptOf[*MultiGPClassifierModel[T]](kept), keptOf[*indicatorModel[T]](kept)
+	if len(m.members)+len(m.indicators) == 0 {
+		m.views = nil // shares of members that were dropped
+	}
+	m.landmarks, m.local = oneOf[*LandmarkClassifierModel[T]](kept), oneOf[*localClassModel[T]](kept)
+	return nil
+}

@@ -1,0 +1,166 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// CensoredConcordance returns Harrell's concordance index of risks. A pair of samples counts if it is known whose event
+// was first. The index is the share of these pairs in which that sample has the higher risk; equal risks count half. A
+// time is when the sample's event happened, or the time up to which there was none. A pair is known if an event happened
+// at the earlier time, also if the other was censored at that same time. Pairs of events at one time are left out. Risks at random come to
+// ½. There must be a pair that is known.
+//
+// Source: F. E. Harrell et al., "Evaluating the yield of medical tests", JAMA 247 (1982), 2543–2546.
+func CensoredConcordance(time []float64, event []bool, risk []float64) (float64, error) {
+	if err := checkTimes(time, event, len(risk)); err != nil {
+		return math.NaN(), err
+	}
+	for i, r := range risk {
+		if math.IsNaN(r) {
+			return math.NaN(), fmt.Errorf("metrics: the risk of sample %d is NaN", i)
+		}
+	}
+	var right, known float64
+	for i, t := range time {
+		if !event[i] {
+			continue
+		}
+		for j, u := range time {
+			if u > t || u == t && !event[j] {
+				known++
+				right += float64(0.5 * (1 + order(risk[i]-risk[j])))
+			}
+		}
+	}
+	if known == 0 {
+		return math.NaN(), errors.New("metrics: in no pair of samples the first event is known")
+	}
+	return right / known, nil
+}
+
+// CensoredBrier returns the Brier score of predicted probabilities that the events of samples happen after the time
+// at: the mean squared error of these as predictions of what is 1 or 0. Samples that were censored before that time
+// count nothing; the others have the inverse of the probability of not being censored before their own event, or
+// before at, as weights. That probability is the estimate of Kaplan and Meier from the samples themselves. It is an
+// error if no sample is left at the time.
+//
+// Source: E. Graf et al., "Assessment and comparison of prognostic classification schemes for survival data",
+// Statistics in Medicine 18 (1999), 2529–2545.
+func CensoredBrier(time []float64, event []bool, survival []float64, at float64) (float64, error) {
+	if err := checkTimes(time, event, len(survival)); err != nil {
+		return math.NaN(), err
+	}
+	for i, p := range survival {
+		if !(p >= 0 && p <= 1) {
+			return math.NaN(), fmt.Errorf("metrics: the survival of sample %d is %g, not a probability", i, p)
+		}
+	}
+	censored := make([]bool, len(event))
+	for i, e := range event {
+		censored[i] = !e
+	}
+	free := newKaplanMeier(time, censored)
+	if free.at(at) <= 0 || at > slices.Max(time) {
+		return math.NaN(), fmt.Errorf("metrics: no sample is left at the time %g", at)
+	}
+	var sum float64
+	for i, t := range time {
+		switch {
+		case t <= at && event[i]:
+			sum += float64(survival[i]*survival[i]) / free.before(t)
+		case t > at:
+			sum += float64((1-survival[i])*(1-survival[i])) / free.at(at)
+		}
+	}
+	return sum / float64(len(time)), nil
+}
+
+// CensoredCalibration returns the mean predicted probability that the events of samples happen after the time at, and
+// the estimate of Kaplan and Meier of their share.
+func CensoredCalibration(time []float64, event []bool, survival []float64, at float64) (predicted, observed float64, err error) {
+	if err := checkTimes(time, event, len(survival)); err != nil {
+		return math.NaN(), math.NaN(), err
+	}
+	for _, p := range survival {
+		predicted += p / float64(len(survival))
+	}
+	return predicted, newKaplanMeier(time, event).at(at), nil
+}
+
+// kaplanMeier is the estimate of a survival curve: a step function that falls at times of events.
+type kaplanMeier struct{ times, left []float64 }
+
+func newKaplanMeier(time []float64, event []bool) (k kaplanMeier) {
+	byTime := make([]int, len(time))
+	for i := range byTime {
+		byTime[i] = i
+	}
+	slices.SortStableFunc(byTime, func(a, b int) int {
+		switch {
+		case time[a] < time[b]:
+			return -1
+		case time[a] > time[b]:
+			return 1
+		}
+		return 0
+	})
+	left := 1.0
+	for first := 0; first < len(byTime); {
+		t, events, to := time[byTime[first]], 0, first
+		for ; to < len(byTime) && time[byTime[to]] == t; to++ {
+			if event[byTime[to]] {
+				events++
+			}
+		}
+		if events > 0 {
+			left *= 1 - float64(events)/float64(len(byTime)-first)
+			k.times, k.left = append(k.times, t), append(k.left, left)
+		}
+		first = to
+	}
+	return k
+}
+
+// at returns the share that is left after the time t, and before the share just before it.
+func (k kaplanMeier) at(t float64) float64 {
+	n, found := slices.BinarySearch(k.times, t)
+	if found {
+		n++
+	}
+	return k.first(n)
+}
+
+func (k kaplanMeier) before(t float64) float64 {
+	n, _ := slices.BinarySearch(k.times, t)
+	return k.first(n)
+}
+
+// first returns the share that is left after the first n times of events.
+func (k kaplanMeier) first(n int) float64 {
+	if n == 0 {
+		return 1
+	}
+	return k.left[n-1]
+}
+
+// checkTimes checks times of events, and that as many values are predicted.
+func checkTimes(time []float64, event []bool, predicted int) error {
+	if err := sameLength(len(time), predicted); err != nil {
+		return err
+	}
+	if err := sameLength(len(time), len(event)); err != nil {
+		return err
+	}
+	if len(time) == 0 {
+		return errors.New("metrics: no samples")
+	}
+	for i, t := range time {
+		if t-t != 0 {
+			return fmt.Errorf("metrics: the time of sample %d is %g", i, t)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// someSurvival are the first 40 patients of the data set lung of the R package survival: days, deaths, and a risk made of
+// age and sex.
+func someSurvival() (time []float64, event []bool, risk, survival []float64) {
+	time = []float64{
+		306, 455, 1010, 210, 883, 1022, 310, 361, 218, 166, 170, 654, 728, 71, 567, 144, 613, 707, 61, 88,
+		301, 81, 624, 371, 394, 520, 574, 118, 390, 12, 473, 26, 533, 107, 53, 122, 814, 965, 93, 731,
+	}
+	risk = []float64{
+		5.4, 4.8, 3.6, 3.7, 4, 5.4, 2.8, 3.1, 3.3, 4.1, 3.7, 2.8, 2.8, 4, 3.7, 4.7, 5, 4.3, 1.6, 3.7,
+		4.7, 0.9, 3, 3.8, 5.2, 3, 4, 5, 3.3, 5.4, 2.9, 5.3, 2.8, 2, 4.1, 2.2, 4.5, 2.6, 5.4, 2.4,
+	}
+	for i, r := range risk {
+		event = append(event, i != 2 && i != 5 && i != 37)
+		survival = append(survival, 1/(1+math.Exp(r-4)))
+	}
+	return time, event, risk, survival
+}
+
+// The values come from concordance and survfit of the R package survival 3.5-3.
+func TestSurvivalScores(t *testing.T) {
+	time, event, risk, survival := someSurvival()
+	c, err := CensoredConcordance(time, event, risk)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.550836550837, c, 1e-12)
+	b, err := CensoredBrier(time, event, survival, 300)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.287297986272, b, 1e-12)
+	predicted, observed, err := CensoredCalibration(time, event, survival, 300)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.550713469434, predicted, 1e-12)
+	assert.InDelta(t, 0.6, observed, 1e-12)
+}
+
+// With weights that differ: two of six are censored before 4, and the share that is free of it falls to 4/5 at 2 and to
+// 4/5·2/3 at 3.
+func TestCensoredBrierByHand(t *testing.T) {
+	time := []float64{1, 2, 2.5, 3, 3.5, 6}
+	event := []bool{true, false, true, false, true, true}
+	s := []float64{0.1, 0.5, 0.3, 0.6, 0.4, 0.8}
+	got, err := CensoredBrier(time, event, s, 4)
+	require.NoError(t, err)
+	free := 4.0 / 5 * 2 / 3
+	assert.InDelta(t, (0.01+0.09/0.8+0.16/free+0.04/free)/6, got, 1e-15)
+}
+
+func TestSurvivalScoresSayWhatIsWrong(t *testing.T) {
+	_, err := CensoredConcordance([]float64{1, 2}, []bool{false, false}, []float64{1, 2})
+	assert.ErrorContains(t, err, "in no pair")
+	_, err = CensoredConcordance([]float64{1, 2}, []bool{true, false}, []float64{1, math.NaN()})
+	assert.ErrorContains(t, err, "sample 1")
+	_, err = CensoredConcordance([]float64{1, 2}, []bool{true}, []float64{1, 2})
+	assert.Error(t, err)
+	_, err = CensoredBrier([]float64{1, 2}, []bool{true, false}, []float64{1, 0.5}, 3)
+	assert.ErrorContains(t, err, "no sample is left")
+	_, err = CensoredBrier([]float64{1, 2}, []bool{true, false}, []float64{1, 1.5}, 1)
+	assert.ErrorContains(t, err, "sample 1")
+	_, _, err = CensoredCalibration([]float64{math.Inf(1)}, []bool{true}, []float64{1}, 1)
+	assert.ErrorContains(t, err, "sample 0")
+	_, _, err = CensoredCalibration(nil, nil, nil, 1)
+	assert.ErrorContains(t, err, "no samples")
+}

@@ -1,0 +1,440 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/reuse"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// processFunction predicts one function of a model at one sample, by the first of three stages whose bound is within the
+// tolerance: from pivots, from all samples with the variance in float32, and from all samples in float64.
+type processFunction struct {
+	posterior *mgp.Posterior
+	noise     *mgp.NoiseProcess // nil if it is constant
+	tolerance float64
+	meanOnly  bool
+
+	near   *mgp.Projection // nil without pivots
+	pivots processKernels  // for near
+
+	views []gram.BankView // in the bank; nil if it does not compute them
+	all   processKernels  // the kernels in the other case
+
+	amplitude      []float64 // 1/E[γ_p]
+	noiseAmplitude []float64 // of the logarithm of noise that varies
+
+	triangle, noiseTriangle *mgp.Triangle // nil without float32
+}
+
+// processKernels computes the composite kernel of a sample with some of the training
+// samples.
+type processKernels struct {
+	gram.Points
+	amplitude []float64 // 1/E[γ_p]
+	pool      reuse.Pool[scratch]
+}
+
+// newProcessFunction prepares function o of m, whose kernels b computes if it can.
+func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptions, share float64) (*processFunction, error) {
+	tolerance := opt.process(share)
+	ds, post := m.designs[o], m.posteriors[o]
+	f := &processFunction{posterior: post, tolerance: tolerance, meanOnly: opt.MeanOnly, amplitude: amplitudes(post)}
+	if m.noise != nil && !opt.MeanOnly {
+		f.noise = m.noise
+		f.noiseAmplitude = amplitudes(m.noise.About)
+	}
+	f.all.set(ds, f.amplitude, vec.UpTo(ds.D), 0)
+	k := newComposite(ds, &f.all)
+	// The bounds of a projection need rows that fit the training kernel, which given rows may not.
+	if !opt.Exact && m.noise == nil && !slices.ContainsFunc(ds.Inputs, func(in gram.Input) bool { return in.Given }) {
+		var err error
+		f.near, err = post.Project(k, mgp.ProjectOptions{Tolerance: tolerance, MeanOnly: opt.MeanOnly})
+		if err != nil {
+			return nil, fmt.Errorf("mkl: Predictor: %w", err)
+		}
+		if f.near != nil && !f.worthPivots() {
+			f.near = nil
+		}
+	}
+	switch {
+	case f.near != nil:
+		f.pivots.set(ds, f.amplitude, f.near.Pivots, f.near.ScratchSize())
+	case opt.Exact || opt.MeanOnly:
+	default:
+		f.triangle = post.Triangle(k)
+		if f.noise != nil {
+			noise := f.all
+			noise.amplitude = f.noiseAmplitude
+			f.noiseTriangle = m.noise.About.Triangle(newComposite(ds, &noise))
+		}
+	}
+	var ok bool
+	if f.views, ok = b.Add(ds); ok {
+		f.all = processKernels{}
+	}
+	return f, nil
+}
+
+// worthPivots reports whether predictions from pivots take less than half of the time of predictions from all samples in
+// float32, which other functions of the predictor may share kernels with. The times are in ns, rounded
+// from timings of an Intel Xeon with AVX-512.
+func (f *processFunction) worthPivots() bool {
+	kernels, samples, pivots, order := float64(len(f.amplitude)), float64(f.dim()), float64(len(f.near.Pivots)), float64(f.near.Order)
+	near := float64(60*kernels) + float64(0.6*kernels*pivots) + float64(0.3*order*order)
+	all := float64(30*kernels) + float64(0.5*kernels*samples)
+	if !f.meanOnly {
+		all += float64(3*samples) + float64(samples*samples/80)
+	}
+	return 2*near < all
+}
+
+// set prepares the kernels with these samples, which have these amplitudes.
+func (p *processKernels) set(ds *gram.Design, amplitude []float64, samples []int, spare int) {
+	p.Points = gram.NewPoints(ds, vec.UpTo(len(ds.Views)), samples, true)
+	p.amplitude = amplitude
+	p.pool = reuse.NewPool(func() *scratch {
+		s := &scratch{PointScratch: p.NewScratch()}
+		s.phi, s.solved = make([]float64, p.Samples), make([]float64, spare)
+		return s
+	})
+}
+
+// amplitudes are those of the kernels in the composite kernel.
+func amplitudes(post *mgp.Posterior) (a []float64) {
+	for _, g := range post.State().Gamma {
+		a = append(a, 1/g)
+	}
+	return a
+}
+
+// composite stores the composite kernels of x with the samples in phi, and returns
+// that with itself.
+func (p *processKernels) composite(s *scratch, x [][]float64, phi []float64) (self float64) {
+	p.Kernels(s.PointScratch, x)
+	return s.weigh(p.amplitude, phi)
+}
+
+// weigh stores the sum of the kernels in s, with these amplitudes, and returns that of
+// the sample with itself.
+func (s *scratch) weigh(amplitude, sum []float64) (self float64) {
+	clear(sum)
+	for n, a := range amplitude {
+		la.Axpy(a, s.K.Row(n), sum)
+		self += float64(a * s.Self[n])
+	}
+	return self
+}
+
+// stage is how much work a prediction may leave out.
+type stage int
+
+const (
+	hasty   stage = iota // a function of a class stops where its judge says so
+	closely              // every function is within its tolerance
+	exactly              // all samples, in float64
+)
+
+// predict returns the prediction of x; s is the memory of b for x.
+func (f *processFunction) predict(b *processBank, s *bankScratch, x [][]float64, stage stage) (c vi.Certified) {
+	if f.near != nil && stage != exactly {
+		s := f.pivots.pool.Take()
+		self := f.pivots.composite(s, x, s.phi)
+		c = f.near.Predict(&s.WS, s.phi, self, s.solved)
+		f.pivots.pool.Put(s)
+		if c.Within(f.tolerance) {
+			return c
+		}
+	}
+	k, noiseK := s.phi[:f.dim()], s.noisePhi[:f.dim()]
+	var self, noiseSelf float64
+	if f.views != nil {
+		b.Kernels(s.BankScratch, f.views, x)
+		self = b.weigh(s, f.views, f.amplitude, k)
+		if f.noise != nil {
+			noiseSelf = b.weigh(s, f.views, f.noiseAmplitude, noiseK)
+		}
+	} else {
+		own := f.all.pool.Take()
+		self = f.all.composite(own, x, k)
+		if f.noise != nil {
+			noiseSelf = own.weigh(f.noiseAmplitude, noiseK)
+		}
+		f.all.pool.Put(own)
+	}
+	switch {
+	case stage == exactly:
+		c.SDError = math.Inf(1)
+	case stage == hasty && f.triangle != nil && f.noise == nil:
+		var stopped bool
+		if c, stopped = f.triangle.PredictUntil(&s.judge, k, self, s.triangle); stopped {
+			return c
+		}
+	case f.noise != nil && f.triangle != nil && f.noiseTriangle != nil:
+		c = f.noise.PredictByTriangles(f.triangle, f.noiseTriangle, k, self, noiseK, noiseSelf, s.triangle)
+	case f.noise == nil && f.triangle != nil:
+		c = f.triangle.Predict(k, self, s.triangle)
+	default:
+		c.SDError = math.Inf(1)
+	}
+	switch {
+	case c.Within(f.tolerance):
+		return c
+	case f.noise != nil:
+		return f.noise.PredictOne(f.posterior, k, self, noiseK, noiseSelf)
+	}
+	return f.posterior.PredictOne(k, self, f.meanOnly)
+}
+
+// dim returns the number of training samples whose kernels the function takes.
+func (f *processFunction) dim() int {
+	_, n := f.posterior.Dims()
+	return n
+}
+
+func (f *processFunction) info() PredictorInfo {
+	P := len(f.amplitude)
+	i := PredictorInfo{Kernels: vec.UpTo(P), Samples: vec.UpTo(f.posterior.Samples())}
+	if f.triangle != nil && (f.noise == nil || f.noiseTriangle != nil) {
+		i.Kind, i.Float32 = BoundCalibrated, true
+	}
+	if f.near != nil {
+		i.Order = f.near.Order
+		for range P {
+			i.Pivots = append(i.Pivots, slices.Clone(f.near.Pivots))
+		}
+	}
+	return i
+}
+
+// composite is the composite kernel of the training samples.
+type composite struct {
+	ds   *gram.Design
+	all  *processKernels
+	work *scratch
+	x    [][]float64
+}
+
+// newComposite returns the kernel of the design, or nil if some of it was given and is
+// not kept, or samples may lack it.
+func newComposite(ds *gram.Design, all *processKernels) mgp.Composite {
+	for _, in := range ds.Inputs {
+		if in.Given || in.Gaps {
+			return nil
+		}
+	}
+	return &composite{ds: ds, all: all, work: all.pool.Create(), x: make([][]float64, len(ds.Inputs))}
+}
+
+// Column implements [mgp.Composite].
+func (c *composite) Column(i int, dst []float64) {
+	for j := range c.x {
+		c.x[j] = c.ds.Inputs[j].Basis.Row(i)
+	}
+	c.all.composite(c.work, c.x, dst)
+}
+
+// Diagonal implements [mgp.Composite].
+func (c *composite) Diagonal(dst []float64) {
+	clear(dst)
+	each := la.NewMatrix[float64](len(c.all.amplitude), len(dst))
+	c.all.Diagonal(c.ds, vec.UpTo(c.ds.D), each)
+	for n, a := range c.all.amplitude {
+		la.Axpy(a, each.Row(n), dst)
+	}
+}
+
+// mixturePredictor predicts the target of one Gaussian process, or of a mixture of several. Where the noise varies a
+// prediction has no pivots.
+type mixturePredictor struct {
+	inputs  []gram.Input
+	members []processMember
+	bank    processBank
+}
+
+// processMember is one of a mixture.
+type processMember struct {
+	pointFunction
+	weight   float64
+	target   target
+	meanOnly bool
+}
+
+// pointFunction predicts one function at one sample.
+type pointFunction struct {
+	process   *processFunction
+	landmarks *landmarkFunction // in place of process, nil if there is that
+	local     *localFunction    // likewise
+}
+
+// predict returns the prediction of x. (It is no method of an interface, since x would then
+// escape to the heap.)
+func (f *pointFunction) predict(b *processBank, s *bankScratch, x [][]float64, stage stage) vi.Certified {
+	switch {
+	case f.landmarks != nil:
+		return f.landmarks.predict(x)
+	case f.local != nil:
+		return f.local.predict(x)
+	}
+	return f.process.predict(b, s, x, stage)
+}
+
+func (f *pointFunction) info() PredictorInfo {
+	switch {
+	case f.landmarks != nil:
+		return f.landmarks.info()
+	case f.local != nil:
+		return f.local.info()
+	}
+	return f.process.info()
+}
+
+// Predictor prepares the model for predictions of single samples. For m pivots of N
+// samples that costs about N²·m multiplications.
+func (m *MultiGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
+	if err := opt.check(1); err != nil {
+		return nil, err
+	}
+	p := &mixturePredictor{inputs: m.design.Inputs}
+	if err := p.add(m, opt, mixedShare(len(m.averaged().posteriors)), 1); err != nil {
+		return nil, err
+	}
+	p.bank.ready()
+	return &Predictor{mixture: p}, nil
+}
+
+// Predictor prepares the model for predictions of single samples: those of every
+// member.
+func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
+	if err := opt.check(1); err != nil {
+		return nil, err
+	}
+	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs()}
+	functions := 0
+	for _, member := range m.members {
+		functions += len(member.averaged().posteriors)
+	}
+	for i, member := range m.members {
+		if err := p.add(member, opt, mixedShare(functions), m.weights[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i, model := range m.models {
+		switch other := model.(type) {
+		case *LandmarkGPModel:
+			f := newLandmarkFunction(&other.plan.featurePlan, other.shift, other.posterior, opt.MeanOnly)
+			p.members = append(p.members, processMember{pointFunction{landmarks: f}, m.weights[i], other.target, opt.MeanOnly})
+		case *localModel:
+			p.members = append(p.members, processMember{pointFunction{local: &localFunction{other, opt.MeanOnly}}, m.weights[i], other.target, opt.MeanOnly})
+		}
+	}
+	p.bank.ready()
+	return &Predictor{mixture: p}, nil
+}
+
+// mixtureShare is the share of the tolerance that the members of a mixture may use: if
+// each is within δ of its standard deviation, that of the mixture is within
+// ½(1+√2)δ + O(δ²) < δ/0.8; see docs/theory/predictor.md.
+const mixtureShare = 0.8
+
+// mixedShare returns the share of the tolerance for each of so many functions.
+func mixedShare(functions int) float64 {
+	if functions > 1 {
+		return mixtureShare
+	}
+	return 1
+}
+
+func (p *mixturePredictor) add(m *MultiGPModel, opt PredictorOptions, share, weight float64) error {
+	all := m.averaged()
+	for o := range all.posteriors {
+		f, err := all.newProcessFunction(o, &p.bank, opt, share)
+		if err != nil {
+			return err
+		}
+		p.members = append(p.members, processMember{
+			pointFunction: pointFunction{process: f}, weight: weight / float64(len(all.posteriors)), target: m.target, meanOnly: opt.MeanOnly,
+		})
+	}
+	return nil
+}
+
+func (p *mixturePredictor) infos() (all []PredictorInfo) {
+	for i := range p.members {
+		all = append(all, p.members[i].info())
+	}
+	return all
+}
+
+// predictBounded predicts one sample.
+func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, error) {
+	if err := checkPoint(p.inputs, x); err != nil {
+		return nothing, err
+	}
+	s := p.bank.take()
+	var mix mixture
+	for i := range p.members {
+		m := &p.members[i]
+		mix.add(m.weight, m.target, m.predict(&p.bank, s, x, closely))
+	}
+	p.bank.pool.Put(s)
+	b := mix.prediction(len(p.members))
+	variance := b.Variance
+	if p.members[0].meanOnly {
+		variance = 1
+	}
+	if err := checkMoments(b.Mean, variance); err != nil {
+		return nothing, fmt.Errorf("mkl: %w", err)
+	}
+	return b, nil
+}
+
+// mixture gathers the moments of a mixture and bounds on their errors.
+type mixture struct {
+	weight, mean, variance float64
+	spread                 float64 // Σ w(μ−μ̄)²
+	meanError              float64
+	squares                float64 // Σ w·(error of the mean)²
+	varianceError          float64 // of Σ w·variance
+	sdError                float64 // of the last member
+	kind                   BoundKind
+}
+
+func (m *mixture) add(w float64, t target, c vi.Certified) {
+	mean, variance := t.mean+float64(t.sd*c.Mean), float64(t.sd*t.sd*c.Variance)
+	d := mean - m.mean
+	m.weight += w
+	share := w / m.weight
+	m.mean += float64(share * d)
+	m.variance += float64(share * (variance - m.variance))
+	m.spread += float64(share * (float64((1-share)*d*d) - m.spread))
+	m.sdError = float64(t.sd * c.SDError)
+	if c.Calibrated {
+		m.kind = BoundCalibrated
+	}
+	e := float64(t.sd * c.MeanError)
+	m.meanError += float64(share * (e - m.meanError))
+	m.squares += float64(share * (float64(e*e) - m.squares))
+	m.varianceError += float64(share * (float64(m.sdError*(float64(2*math.Sqrt(variance))+m.sdError)) - m.varianceError))
+}
+
+// prediction returns the moments of n members. Their means' root mean square distance
+// from their own mean moves by no more than that of their errors.
+func (m *mixture) prediction(n int) BoundedPrediction {
+	b := BoundedPrediction{Mean: m.mean, Variance: m.variance + m.spread, MeanError: m.meanError, SDError: m.sdError, Kind: m.kind}
+	switch {
+	case math.IsNaN(b.Variance):
+		b.SDError = 0
+	case n > 1:
+		e := m.varianceError + 2*math.Sqrt(m.spread*m.squares) + m.squares
+		sd := math.Sqrt(b.Variance)
+		b.SDError = e / (sd + math.Sqrt(max(0, b.Variance-e)))
+	}
+	return b
+}

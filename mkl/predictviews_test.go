@@ -1,0 +1,124 @@
+package mkl
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// The views' means and the constant add up to the prediction, of one process and of a pool, with the moments of a mixture.
+func TestPredictViewsAddUp(t *testing.T) {
+	x, y := bumpy(30)
+	r := rand.New(rand.NewPCG(4, 4))
+	other := normal(r, 30, 2)
+	for i := range y {
+		y[i] += 5 + other.At(i, 0)
+	}
+	at, beside := normal(r, 7, 3), normal(r, 7, 2)
+	m := fitPool(t, Auto{}, []View{{X: x, Input: "a"}, {X: other, Input: "b"}}, y)
+	ctx := context.Background()
+	parts, err := m.PredictViews(ctx, PredictOptions{}, at, beside)
+	require.NoError(t, err)
+	require.Len(t, parts.Mean, 2)
+	p, err := m.PredictTargets(ctx, PredictOptions{}, at, beside)
+	require.NoError(t, err)
+	for i := range 7 {
+		assert.InDelta(t, p.Mean[0][i], parts.Constant+parts.Mean[0][i]+parts.Mean[1][i], 1e-9)
+		for v := range 2 {
+			var mean, square float64
+			for k, w := range m.weights {
+				q, err := m.members[k].PredictViews(ctx, PredictOptions{}, at, beside)
+				require.NoError(t, err)
+				mean += w * q.Mean[v][i]
+				square += w * (math.Pow(q.SD[v][i], 2) + math.Pow(q.Mean[v][i], 2))
+			}
+			assert.InDelta(t, mean, parts.Mean[v][i], 1e-10)
+			assert.InDelta(t, square-mean*mean, math.Pow(parts.SD[v][i], 2), 1e-9)
+		}
+	}
+	_, err = m.PredictViews(ctx, PredictOptions{}, at)
+	assert.ErrorContains(t, err, "1 input matrices where the model needs 2")
+	m.landmarks = &LandmarkGPModel{}
+	_, err = m.PredictViews(ctx, PredictOptions{}, at, beside)
+	assert.ErrorContains(t, err, "landmarks")
+}
+
+// Moments of each view follow the dense formula, with kernels written out here, and one view is the whole function.
+func TestPredictViewsDense(t *testing.T) {
+	x, y := bumpy(25)
+	r := rand.New(rand.NewPCG(5, 5))
+	other := normal(r, 25, 2)
+	at := []la.Matrix[float64]{normal(r, 4, 3), normal(r, 4, 2)}
+	train := []la.Matrix[float64]{x, other}
+	rbf := func(a, b []float64) float64 {
+		var d float64
+		for i := range a {
+			d += (a[i] - b[i]) * (a[i] - b[i])
+		}
+		return math.Exp(-d / (2 * 1.5 * 1.5))
+	}
+	ctx := context.Background()
+	k := kernel.RBF{Width: 1.5}
+	for _, views := range []int{1, 2} {
+		var all []View
+		for i := range views {
+			all = append(all, View{X: train[i], Input: string(rune('a' + i)), Kernel: k})
+		}
+		m, err := MultiGP{}.Fit(ctx, all, y)
+		require.NoError(t, err)
+		parts, err := m.PredictViews(ctx, PredictOptions{}, at[:views]...)
+		require.NoError(t, err)
+		members := m.averaged().posteriors
+		for v := range views {
+			for i := range 4 {
+				var mean, square float64
+				for _, p := range members {
+					s := p.State()
+					b := make([][]float64, 26) // rows of B, and the kernels with the sample last
+					for a := range 26 {
+						b[a] = make([]float64, 26)
+						for c := range 25 {
+							if a == 25 {
+								b[a][c] = rbf(at[v].Row(i), train[v].Row(c)) / s.Gamma[v]
+								b[c][a] = b[a][c]
+								continue
+							}
+							for u := range views {
+								b[a][c] += rbf(train[u].Row(a), train[u].Row(c)) / s.Gamma[u]
+							}
+							if a == c {
+								b[a][c] += 1 / s.Tau
+							}
+						}
+					}
+					b[25][25] = 1 / s.Gamma[v]
+					var own float64
+					for c := range 25 {
+						own += b[25][c] * s.Alpha[c]
+					}
+					// Elimination leaves k(x,x) − kᵀB⁻¹k in the corner.
+					for c := range 25 {
+						for a := c + 1; a < 26; a++ {
+							f := b[a][c] / b[c][c]
+							for d := c; d < 26; d++ {
+								b[a][d] -= f * b[c][d]
+							}
+						}
+					}
+					mean += own / float64(len(members))
+					square += (b[25][25] + own*own) / float64(len(members))
+				}
+				sd := m.target.sd
+				assert.InDelta(t, sd*mean, parts.Mean[v][i], 1e-9)
+				assert.InDelta(t, sd*sd*(square-mean*mean), math.Pow(parts.SD[v][i], 2), 1e-8)
+			}
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mcmc"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/reuse"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi/probit"
+)
+
+// probitPredictor predicts classes by a [ProbitClassifierModel]. Given kernels, samples that lack views and fits with
+// [WeightUpdateStructured] have no pivots.
+//
+// A prediction from all samples costs n²/2 multiplications for each class, n being its regressors that were not pruned,
+// and as much for each state of the switches after a fit with WeightUpdateStructured. After Gibbs sampling it costs C·D
+// multiplications and about 23·C^1.5 inverse Mills ratios for each draw. For a sample that lacks views it costs that for
+// each of up to 64 training samples that stand in for it.
+type probitPredictor[T comparable] struct {
+	gram.Points
+	classes []T
+	point   *probit.Point     // nil after Gibbs sampling
+	draws   *mcmc.ProbitPoint // nil after variational inference
+	pool    reuse.Pool[scratch]
+
+	near      *probit.Projection // nil if there is none
+	tolerance float64
+	pivots    gram.Points // for near
+	nearPool  reuse.Pool[scratch]
+}
+
+// Predictor prepares the model for predictions of single samples. Draws of the relevances of
+// features, each with kernels of its own, have none: that is an error.
+func (m *ProbitClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
+	err := opt.checkClasses()
+	if err != nil {
+		return nil, err
+	}
+	p := &probitPredictor[T]{
+		Points:    gram.NewPoints(m.design, vec.UpTo(len(m.design.Views)), vec.UpTo(m.design.D), false),
+		classes:   m.Classes(),
+		tolerance: opt.process(1),
+	}
+	if m.draws == nil {
+		p.point, err = m.posterior.Point()
+	} else {
+		draws := m.draws
+		if all := draws.Chains() * draws.Len(); opt.Draws > 0 && opt.Draws < all {
+			draws = draws.Thin(all / opt.Draws)
+		}
+		p.draws, err = draws.Point()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
+	p.pool = reuse.NewPool(func() *scratch {
+		s := &scratch{PointScratch: p.NewScratch()}
+		s.missing, s.filled, s.mean = make([]bool, len(p.Inputs)), make([][]float64, len(p.Inputs)), make([]float64, len(p.classes))
+		if p.point != nil {
+			s.probit = p.point.NewScratch()
+		} else {
+			s.draws = p.draws.NewScratch()
+		}
+		return s
+	})
+	if p.point != nil && !opt.Exact && m.composable() {
+		p.near, err = m.posterior.Project(gram.NewTrainingColumns(m.design, vec.UpTo(m.design.D)), p.tolerance)
+		if err != nil {
+			return nil, fmt.Errorf("mkl: Predictor: %w", err)
+		}
+	}
+	if p.near != nil {
+		p.pivots = gram.NewPoints(m.design, vec.UpTo(len(m.design.Views)), p.near.Pivots, true)
+		p.nearPool = reuse.NewPool(func() *scratch {
+			s := &scratch{PointScratch: p.pivots.NewScratch()}
+			s.projected = p.near.NewScratch()
+			return s
+		})
+	}
+	return &ClassPredictor[T]{probit: p}, nil
+}
+
+// composable reports whether the composite kernel is known to be positive definite. Of products
+// with powers that is so where each factor is infinitely divisible.
+func (m *ProbitClassifierModel[T]) composable() bool {
+	if !m.design.Definite() {
+		return false
+	}
+	if r := m.posterior.State().Rule; r != probit.RuleFixProd && r != probit.RuleWProd {
+		return true
+	}
+	for i := range m.design.Views {
+		v := &m.design.Views[i]
+		if !v.Kernel.Properties().Divisible {
+			return false
+		}
+		if v.Center {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *probitPredictor[T]) info() PredictorInfo {
+	P := len(p.Views)
+	i := PredictorInfo{Kernels: vec.UpTo(P), Samples: vec.UpTo(p.D)}
+	if p.near != nil {
+		for range P {
+			i.Pivots = append(i.Pivots, slices.Clone(p.near.Pivots))
+		}
+	}
+	return i
+}
+
+// predictBounded predicts one sample.
+func (p *probitPredictor[T]) predictBounded(probability []float64, x [][]float64) (class T, bound float64, err error) {
+	if probability != nil && len(probability) != len(p.classes) {
+		return class, math.NaN(), fmt.Errorf("mkl: probability has length %d and there are %d classes", len(probability), len(p.classes))
+	}
+	if err := checkPoint(p.Inputs, x); err != nil {
+		return class, math.NaN(), err
+	}
+	if p.near != nil {
+		s := p.nearPool.Take()
+		p.pivots.Kernels(s.PointScratch, x)
+		each, bound, err := p.near.Predict(s.K, la.MatrixOf(len(s.Self), 1, s.Self), s.projected)
+		if err == nil && bound <= p.tolerance {
+			class, err = p.choose(each, probability)
+			p.nearPool.Put(s)
+			if err != nil {
+				bound = math.NaN()
+			}
+			return class, bound, err
+		}
+		p.nearPool.Put(s)
+	}
+	s := p.pool.Take()
+	class, err = p.predict(s, probability, x)
+	p.pool.Put(s)
+	if err != nil {
+		bound = math.NaN()
+	}
+	return class, bound, err
+}
+
+// choose returns the most probable class, and copies the probabilities of all.
+func (p *probitPredictor[T]) choose(each, probability []float64) (class T, err error) {
+	if sum := vec.Total(each); !(math.Abs(sum-1) < 1e-6) {
+		return class, fmt.Errorf("mkl: the probabilities of the classes sum to %g: the sample is beyond the range of floating-point numbers", sum)
+	}
+	copy(probability, each)
+	return p.classes[vec.ArgMax(each)], nil
+}
+
+func (p *probitPredictor[T]) predict(s *scratch, probability []float64, x [][]float64) (class T, err error) {
+	for j, row := range x {
+		s.missing[j] = p.Inputs[j].Gaps && gram.Lacks(row)
+	}
+	ins := newStandIns(p.Inputs, p.D, s.missing)
+	copy(s.filled, x)
+	each := s.mean
+	clear(each)
+	n := max(1, ins.n)
+	for k := range n {
+		ins.fill(k, s.filled)
+		one, err := p.predictOne(s, s.filled)
+		if err != nil {
+			return class, err
+		}
+		if n == 1 {
+			each = one
+			break
+		}
+		la.Axpy(1/float64(n), one, each)
+	}
+	return p.choose(each, probability)
+}
+
+// predictOne returns the probabilities of a sample that lacks nothing.
+func (p *probitPredictor[T]) predictOne(s *scratch, x [][]float64) (each []float64, err error) {
+	p.Kernels(s.PointScratch, x)
+	if p.point != nil {
+		each, err = p.point.Predict(s.K, s.probit)
+	} else {
+		each, err = p.draws.Predict(s.K, s.draws)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	return each, nil
+}

@@ -1,0 +1,65 @@
+package mkl
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// The kernels of a bank have the bits of those that each design computes alone, and what designs share is there once.
+func TestBankComputesTheKernelsOfItsDesigns(t *testing.T) {
+	const n = 100
+	rng := rand.New(rand.NewPCG(51, 52))
+	x := normal(rng, n, 5)
+	broad, _, err := defaultViews(KernelsBroad, View{X: x})
+	require.NoError(t, err)
+	sets := [][]View{broad, broad[2:4], {
+		{X: x, Kernel: kernel.RBF{Widths: []float64{1, 2, 3, 4, 5}}, Standardize: true},
+		{X: x, Kernel: kernel.Laplacian{Width: 3}, Columns: []int{2, 0}},
+		{X: x, Kernel: kernel.Polynomial{Degree: 3, Offset: 1}}, {X: x, Kernel: kernel.Constant{}},
+	}}
+	var bank gram.Bank
+	var points []gram.Points
+	var at [][]gram.BankView
+	for _, views := range sets {
+		bound, err := bindViews(views, n, false)
+		require.NoError(t, err)
+		require.NoError(t, bound.Prepare(t.Context(), 1))
+		views, ok := bank.Add(bound.Design)
+		require.True(t, ok)
+		at, points = append(at, views), append(points, gram.NewPoints(bound.Design, vec.UpTo(len(views)), vec.UpTo(n), true))
+	}
+	assert.Equal(t, at[0][2:4], at[1], "the kernels of the first design")
+	s := bank.NewScratch()
+	for _, q := range []Features{x, normal(rng, 5, 5)} {
+		for i := range q.Rows {
+			s.Begin()
+			for j := range points {
+				own := points[j].NewScratch()
+				points[j].Kernels(own, [][]float64{q.Row(i)})
+				bank.Kernels(s, at[j], [][]float64{q.Row(i)})
+				for v, b := range at[j] {
+					assert.Equal(t, own.K.Row(v), bank.Row(s, b), "set %d, view %d", j, v)
+					assert.Equal(t, own.Self[v], s.Self[b.Row])
+				}
+			}
+		}
+	}
+
+	for name, view := range map[string]View{
+		"centred": {X: x, Kernel: kernel.Linear{}, Center: true}, "categories": {X: x, Kernel: kernel.Categorical{}},
+		"given": {X: la.NewMatrix[float64](n, n), Kernel: kernel.Precomputed{}},
+	} {
+		bound, err := bindViews([]View{view}, n, false)
+		require.NoError(t, err)
+		_, ok := bank.Add(bound.Design)
+		assert.False(t, ok, name)
+	}
+}

@@ -1,0 +1,262 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// processClassPredictor predicts classes by the functions of one classifier of Gaussian processes, or of several whose
+// probabilities are averaged.
+type processClassPredictor[T comparable] struct {
+	inputs  []gram.Input
+	classes []T
+	members []classMember
+	bank    processBank
+
+	tolerance float64 // of a probability
+}
+
+// classMember is one of several classifiers whose probabilities are averaged.
+type classMember struct {
+	weight    float64
+	sharpness float64
+	functions []pointFunction // one for two classes, else one for each
+
+	indicators *indicatorFunction // in place of functions, nil if there is none
+	local      *localClasses      // likewise
+}
+
+// Predictor prepares the model for predictions of single samples. Tolerance bounds the error of each probability;
+// MeanOnly leaves no probabilities and is an error.
+func (m *MultiGPClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
+	if err := opt.checkClasses(); err != nil {
+		return nil, err
+	}
+	p := newProcessClassPredictor(m.design.Inputs, m.Classes(), opt)
+	if err := p.add(m, opt, 1); err != nil {
+		return nil, err
+	}
+	p.bank.ready()
+	return &ClassPredictor[T]{processes: p}, nil
+}
+
+// Predictor prepares the model for predictions of single samples, which are exact; of the
+// options MeanOnly leaves no probabilities and is an error.
+func (m *LandmarkClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
+	if err := opt.checkClasses(); err != nil {
+		return nil, err
+	}
+	p := newProcessClassPredictor(m.design.Inputs, m.Classes(), opt)
+	p.addLandmarks(m, 1)
+	p.bank.ready()
+	return &ClassPredictor[T]{processes: p}, nil
+}
+
+func (p *processClassPredictor[T]) addLandmarks(m *LandmarkClassifierModel[T], weight float64) {
+	member := classMember{weight: weight, sharpness: m.sharpness}
+	for _, posterior := range m.posteriors {
+		f := newLandmarkFunction(&m.plan.featurePlan, m.shift, posterior, false)
+		member.functions = append(member.functions, pointFunction{landmarks: f})
+	}
+	p.members = append(p.members, member)
+}
+
+// Predictor prepares the model for predictions of single samples: those of every
+// member. The options are those of [MultiGPClassifierModel.Predictor].
+func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
+	if err := opt.checkClasses(); err != nil {
+		return nil, err
+	}
+	p := newProcessClassPredictor(m.models[0].(interface{ inputs() []gram.Input }).inputs(), m.Classes(), opt)
+	for i, model := range m.models {
+		switch member := model.(type) {
+		case *MultiGPClassifierModel[T]:
+			if err := p.add(member, opt, m.weights[i]); err != nil {
+				return nil, err
+			}
+		case *indicatorModel[T]:
+			p.members = append(p.members, classMember{weight: m.weights[i], indicators: member.function(&p.bank)})
+		case *LandmarkClassifierModel[T]:
+			p.addLandmarks(member, m.weights[i])
+		case *localClassModel[T]:
+			p.members = append(p.members, classMember{weight: m.weights[i], local: &member.localClasses})
+		}
+	}
+	p.bank.ready()
+	return &ClassPredictor[T]{processes: p}, nil
+}
+
+func newProcessClassPredictor[T comparable](inputs []gram.Input, classes []T, opt PredictorOptions) *processClassPredictor[T] {
+	return &processClassPredictor[T]{inputs: inputs, classes: classes, tolerance: opt.process(1), bank: processBank{classes: len(classes)}}
+}
+
+func (p *processClassPredictor[T]) add(m *MultiGPClassifierModel[T], opt PredictorOptions, weight float64) error {
+	member := classMember{weight: weight, sharpness: m.sharpness}
+	for o := range m.posteriors {
+		f, err := m.newProcessFunction(o, &p.bank, opt, 1)
+		if err != nil {
+			return err
+		}
+		member.functions = append(member.functions, pointFunction{process: f})
+	}
+	p.members = append(p.members, member)
+	return nil
+}
+
+func (p *processClassPredictor[T]) infos() (all []PredictorInfo) {
+	for _, m := range p.members {
+		if m.indicators != nil {
+			all = append(all, m.indicators.info())
+		}
+		for i := range m.functions {
+			all = append(all, m.functions[i].info())
+		}
+		if m.local != nil {
+			all = append(all, m.local.info())
+		}
+	}
+	return all
+}
+
+// predictBounded predicts one sample.
+func (p *processClassPredictor[T]) predictBounded(probability []float64, x [][]float64) (class T, bound float64, err error) {
+	K := len(p.classes)
+	if probability != nil && len(probability) != K {
+		return class, math.NaN(), fmt.Errorf("mkl: probability has length %d and there are %d classes", len(probability), K)
+	}
+	if err := checkPoint(p.inputs, x); err != nil {
+		return class, math.NaN(), err
+	}
+	s := p.bank.take()
+	for stage := hasty; ; stage++ {
+		bound, err = p.probabilities(s, x, stage)
+		if err != nil || stage == exactly || bound <= p.tolerance {
+			break
+		}
+	}
+	if err == nil {
+		err = checkClasses(s.sum)
+	}
+	if err == nil {
+		class = p.classes[vec.ArgMax(s.sum)]
+		copy(probability, s.sum)
+	}
+	p.bank.pool.Put(s)
+	if err != nil {
+		return class, math.NaN(), fmt.Errorf("mkl: %w", err)
+	}
+	return class, bound, nil
+}
+
+// probabilities stores the probabilities of the sample x in s.sum, and returns a bound on their errors, which is 0 if
+// stage is exactly.
+func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, stage stage) (bound float64, err error) {
+	clear(s.sum)
+	table := scoreTable{s.score}
+	for i := range p.members {
+		m := &p.members[i]
+		if m.indicators != nil {
+			m.indicators.add(&p.bank, s, x, m.weight)
+			continue
+		}
+		if m.local != nil {
+			if err := m.local.probabilities(x, s.log); err != nil {
+				return math.NaN(), err
+			}
+			la.Axpy(m.weight, s.log, s.sum)
+			continue
+		}
+		s.judge = probabilityJudge{sharpness: m.sharpness, share: p.tolerance * hastyShare}
+		moved := false
+		for o := range m.functions {
+			s.judge.enough = false
+			c := m.functions[o].predict(&p.bank, s, x, stage)
+			z := c.Mean / math.Sqrt(c.Variance)
+			positive, negative := special.LogNormalCDF(z), special.LogNormalCDF(-z)
+			table.set(0, o, positive, negative)
+			if s.judge.enough {
+				s.low[o], s.high[o] = s.judge.low, s.judge.high
+			} else {
+				move := oddsMove(c, z)
+				s.low[o], s.high[o] = positive-negative-move, positive-negative+move
+			}
+			moved = moved || s.low[o] != s.high[o]
+		}
+		sharpen(m.sharpness, s.score, s.log)
+		for c, v := range s.log {
+			s.log[c] = special.Exp(v)
+			s.sum[c] += float64(m.weight * s.log[c])
+		}
+		if !moved {
+			continue
+		}
+		if len(m.functions) == 1 {
+			// The odds of the first class are 1, of the second those of the function.
+			s.low[0], s.high[0], s.low[1], s.high[1] = 0, 0, s.low[0], s.high[0]
+		}
+		bound += float64(m.weight * largestMove(m.sharpness, s.log, s.low, s.high))
+	}
+	return bound, nil
+}
+
+// largestMove bounds how far any probability p_c = q_c/Σq is off, given that q_c lies between e^(b·low) and e^(b·high). It
+// rises with q_c and falls with all others. low and high are overwritten.
+func largestMove(b float64, p, low, high []float64) (most float64) {
+	top := slices.Max(high)
+	var least, all float64
+	for c := range p {
+		low[c], high[c] = special.Exp(b*(low[c]-top)), special.Exp(b*(high[c]-top))
+		least, all = least+low[c], all+high[c]
+	}
+	for c, v := range p {
+		most = max(most, high[c]/(high[c]+max(0, least-low[c]))-v, v-low[c]/(low[c]+max(0, all-high[c])))
+	}
+	return most
+}
+
+// hastyShare is the share of the tolerance that one function may take when it stops before all samples.
+const hastyShare = 0.25
+
+// probabilityJudge says whether the function of a class is predicted closely enough. It implements [mgp.Judge].
+type probabilityJudge struct {
+	sharpness, share float64
+	low, high        float64 // ends of the log odds
+	enough           bool    // the last function was predicted closely enough
+}
+
+// Enough implements [mgp.Judge]. It takes the probability of the class against all others together. The log odds rise
+// with z = mean/SD, which lies between its values at the ends of the standard deviation's interval.
+func (j *probabilityJudge) Enough(c vi.Certified) bool {
+	j.low, j.high = logOdds(c.Mean/(math.Sqrt(c.Variance)+c.SDError)), logOdds(c.Mean/c.LeastSD)
+	if j.low > j.high {
+		j.low, j.high = j.high, j.low
+	}
+	j.enough = j.probability(j.high)-j.probability(j.low) <= j.share
+	return j.enough
+}
+
+func (j *probabilityJudge) probability(odds float64) float64 {
+	return 1 / (1 + special.Exp(-j.sharpness*odds))
+}
+
+// logOdds returns log Φ(z) − log Φ(−z).
+func logOdds(z float64) float64 { return special.LogNormalCDF(z) - special.LogNormalCDF(-z) }
+
+// oddsMove bounds how far the log odds log Φ(z) − log Φ(−z), z being the mean of a function in units of the standard
+// deviation, are from their exact value, given the bounds on mean and standard deviation. The slope
+// φ(z)/(Φ(z)·Φ(−z)) of the log odds is 1.596 at 0, and grows by less than 1 per unit of |z|.
+func oddsMove(c vi.Certified, z float64) float64 {
+	if c.MeanError == 0 && c.SDError == 0 {
+		return 0
+	}
+	least := max(c.LeastSD, math.Sqrt(c.Variance)-c.SDError)
+	move := (c.MeanError + float64(math.Abs(z)*c.SDError)) / least
+	return move * (1.6 + math.Abs(z) + move)
+}

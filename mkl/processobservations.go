@@ -1,0 +1,53 @@
+package mkl
+
+import (
+	"context"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// processObservations is a fit of a multiple Gaussian process to observations with a likelihood of their own: by
+// [Survival] or [Counts].
+type processObservations struct {
+	*fitting
+	processSettings
+}
+
+// newProcessObservations returns a fit with settings that the estimators share.
+func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage) *processObservations {
+	return &processObservations{
+		fitting:         &fitting{Fitting: f, Ascent: c.ascent(), limit: "MaxSteps", missingViews: gaps, storage: storage},
+		processSettings: processSettings{pointScales: true, seed: f.Seed},
+	}
+}
+
+// fit fits a function to the views of observations under each of the likelihoods, and returns the one of the highest
+// evidence. If one ends with an error it is the highest of those before.
+func (p *processObservations) fit(ctx context.Context, views []View, all ...mgp.Likelihood) (best *processes, err error) {
+	n := all[0].Samples()
+	t, err := bindViews(views, n, p.missingViews)
+	if err != nil {
+		return nil, err
+	}
+	k, err := p.processKernels(ctx, t, 1, p.memory)
+	if err != nil {
+		return nil, err
+	}
+	defer gram.Release(k, &best, &err)
+	for _, p.likelihood = range all {
+		m := &processes{onViews: onViews{p.record(Trace{}), t.Design}}
+		whole, err := p.processSettings.fit(ctx, p.fitting, m, k, la.NewMatrix[float64](1, n), false)
+		if whole && (best == nil || m.Bound() > best.Bound()) {
+			best = m
+		}
+		if err != nil {
+			return best, err
+		}
+	}
+	return best, nil
+}
+
+// memory returns about how many bytes a fit of the given size takes.
+func (p *processObservations) memory(s FitSize) int64 { return p.processMemory(s, 1, false) }

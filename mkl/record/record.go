@@ -1,0 +1,261 @@
+package record
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/encode"
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Predictor predicts records with a model. It does not change, and can be used by several goroutines at once.
+type Predictor struct {
+	model   mkl.Model
+	notes   notes
+	columns []Column
+	known   map[string]int  // place among columns, by name
+	ignored map[string]bool // columns that the fit left out, and targets
+}
+
+// notes are what mkl fit keeps with a model, as far as records need it.
+type notes struct {
+	Task    string   `json:"task"`
+	Targets []string `json:"targets"`
+	Views   []view   `json:"views"` // by input of the model
+}
+
+type view struct {
+	Name    string          `json:"name"`
+	Columns []string        `json:"columns"`
+	Plan    []encode.Column `json:"plan"` // nil: all columns are numbers
+	Left    []struct {
+		Column string `json:"column"`
+	} `json:"left"`
+	Strings json.RawMessage `json:"strings"`
+}
+
+// Column is a column that a model predicts from.
+type Column struct {
+	Name string `json:"name"` // in the table
+
+	// Type is what the values are: number, boolean, text, or date with its layout, as in date(d.m.y).
+	Type string `json:"type"`
+
+	// Views are the views that the column is in.
+	Views []string `json:"views"`
+
+	// Categories are the texts that the fit saw. Another text counts as none of them.
+	Categories []string `json:"categories,omitempty"`
+
+	// Required says that a record without a value cannot be predicted. The fit filled in no values of the column.
+	Required bool `json:"required"`
+}
+
+// Open reads a model file that mkl fit wrote. It returns an error if the file is no model or has no plan of columns,
+// and if the model is not of samples with columns: models of factors, of pairs and of strings.
+func Open(r io.Reader) (*Predictor, error) {
+	m, err := mkl.Load(r)
+	if err != nil {
+		return nil, fmt.Errorf("record: %w", err)
+	}
+	return New(m)
+}
+
+// New returns the predictor of a loaded model. Its errors are those of [Open].
+func New(m mkl.Model) (*Predictor, error) {
+	text, ok := m.Notes()[encode.NotesKey]
+	if !ok {
+		return nil, errors.New("record: the model names no columns: mkl fit did not write it")
+	}
+	p := &Predictor{model: m, known: map[string]int{}, ignored: map[string]bool{}}
+	if err := json.Unmarshal([]byte(text), &p.notes); err != nil {
+		return nil, fmt.Errorf("record: the plan of the columns: %w", err)
+	}
+	switch m.(type) {
+	case mkl.TargetModel, mkl.ClassModel[string], mkl.LabelModel:
+	default:
+		return nil, fmt.Errorf("record: a record is not what a model of the kind %s predicts from", m.Kind())
+	}
+	inputs := m.Inputs()
+	if len(p.notes.Views) != len(inputs) {
+		return nil, fmt.Errorf("record: the plan has %d inputs where the model has %d", len(p.notes.Views), len(inputs))
+	}
+	for i := range p.notes.Views {
+		if err := p.add(&p.notes.Views[i], inputs[i]); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range p.notes.Targets {
+		p.ignored[name] = true
+	}
+	return p, nil
+}
+
+// add adds the columns of a view.
+func (p *Predictor) add(v *view, in mkl.ModelInput) error {
+	switch {
+	case v.Strings != nil:
+		return fmt.Errorf("record: view %q is of strings: mkl predict compares them", v.Name)
+	case v.Plan == nil:
+		for _, name := range v.Columns {
+			v.Plan = append(v.Plan, encode.Plain(name))
+		}
+	}
+	if n := encode.Width(v.Plan); n != in.Cols {
+		return fmt.Errorf("record: view %q: its columns become %d features where the model needs %d", v.Name, n, in.Cols)
+	}
+	for _, c := range v.Plan {
+		at, ok := p.known[c.Name]
+		if !ok {
+			at = len(p.columns)
+			p.known[c.Name] = at
+			p.columns = append(p.columns, Column{Name: c.Name, Type: string(c.Type), Categories: c.Categories})
+		}
+		p.columns[at].Views = append(p.columns[at].Views, v.Name)
+		p.columns[at].Required = p.columns[at].Required || c.Fill == nil && !in.MissingViews
+	}
+	for _, l := range v.Left {
+		p.ignored[l.Column] = true
+	}
+	return nil
+}
+
+// Model returns the model.
+func (p *Predictor) Model() mkl.Model { return p.model }
+
+// Task is what the model learned, as the flag -task of mkl fit calls it.
+func (p *Predictor) Task() string { return p.notes.Task }
+
+// Targets are the names of what is predicted.
+func (p *Predictor) Targets() []string { return slices.Clone(p.notes.Targets) }
+
+// Columns are the columns that the model predicts from, in the order of its views.
+func (p *Predictor) Columns() []Column {
+	all := slices.Clone(p.columns)
+	for i := range all {
+		all[i].Views, all[i].Categories = slices.Clone(all[i].Views), slices.Clone(all[i].Categories)
+	}
+	return all
+}
+
+// Prediction is what a model predicts of a record. One of Numbers, Classes and Labels is there, by the task.
+type Prediction struct {
+	Numbers []Number `json:"numbers,omitempty"` // by target
+	Class   string   `json:"class,omitempty"`   // the most probable
+	Classes []Class  `json:"classes,omitempty"` // all, in the order of the model
+	Labels  []Label  `json:"labels,omitempty"`  // by target
+
+	// Missing are the columns without a value, which were filled in as the fit filled in its gaps.
+	Missing []string `json:"missing,omitempty"`
+
+	// Unknown are the columns with a text that the fit had not seen.
+	Unknown []string `json:"unknown,omitempty"`
+}
+
+// Number is the prediction of a target.
+type Number struct {
+	Target string  `json:"target"` // name of the target
+	Mean   float64 `json:"mean"`   // mean of the target
+	SD     float64 `json:"sd"`     // standard deviation of the target, noise included
+}
+
+// Interval returns the ends of the central interval of a probability between 0 and 1.
+func (n Number) Interval(probability float64) (lower, upper float64) {
+	z := Quantile(probability)
+	return n.Mean - float64(z*n.SD), n.Mean + float64(z*n.SD)
+}
+
+// Quantile is how many standard deviations to either side of the mean of a normal distribution hold a probability.
+func Quantile(probability float64) float64 {
+	return special.NormalQuantile(0.5 + float64(0.5*probability))
+}
+
+// Class is the probability of a class.
+type Class struct {
+	Class       string  `json:"class"`
+	Probability float64 `json:"probability"` // between 0 and 1
+}
+
+// Label says whether a record has a label.
+type Label struct {
+	Target      string  `json:"target"`      // name of the target
+	Present     bool    `json:"present"`     // the probability is at least ½
+	Probability float64 `json:"probability"` // between 0 and 1
+}
+
+// Predict predicts one record; see [Predictor.PredictRows].
+func (p *Predictor) Predict(ctx context.Context, record map[string]any) (*Prediction, error) {
+	all, err := p.PredictRows(ctx, []map[string]any{record})
+	if err != nil {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
+// PredictRows predicts records, each a value for every column by its name: a number, a bool, a string that is read as
+// mkl predict reads a cell, a [json.Number], or a [time.Time] for a date. A value is missing if its name is absent, if
+// it is nil or NaN, and if it is a string such as NA that stands for a missing cell. Other names are ignored, but in a
+// record that lacks the name of a column they are errors, unless they are targets or columns that the fit left out.
+// A value that the column cannot have is an error, and so is a missing value of a column that is required. Errors of
+// records are a *[ValueError].
+func (p *Predictor) PredictRows(ctx context.Context, records []map[string]any) ([]Prediction, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	out := make([]Prediction, len(records))
+	cells, err := p.read(records, out)
+	if err != nil {
+		return nil, err
+	}
+	x, err := p.features(cells, len(records))
+	if err != nil {
+		return nil, err
+	}
+	return out, p.predict(ctx, x, out)
+}
+
+// predict predicts features and writes the predictions.
+func (p *Predictor) predict(ctx context.Context, x []mkl.Features, out []Prediction) error {
+	var opt mkl.PredictOptions
+	switch m := p.model.(type) {
+	case mkl.TargetModel:
+		got, err := m.PredictTargets(ctx, opt, x...)
+		if err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+		for i := range out {
+			for o, target := range p.notes.Targets {
+				out[i].Numbers = append(out[i].Numbers, Number{Target: target, Mean: got.Mean[o][i], SD: math.Sqrt(got.Variance[o][i])})
+			}
+		}
+	case mkl.ClassModel[string]:
+		got, err := m.PredictClasses(ctx, opt, x...)
+		if err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+		classes := m.Classes()
+		for i := range out {
+			out[i].Class = got.Label[i]
+			for k, class := range classes {
+				out[i].Classes = append(out[i].Classes, Class{Class: class, Probability: got.Probability[i][k]})
+			}
+		}
+	case mkl.LabelModel:
+		got, err := m.PredictLabels(ctx, opt, x...)
+		if err != nil {
+			return fmt.Errorf("record: %w", err)
+		}
+		for i := range out {
+			for o, target := range p.notes.Targets {
+				out[i].Labels = append(out[i].Labels, Label{Target: target, Present: got.Label[o][i], Probability: got.Probability[o][i]})
+			}
+		}
+	}
+	return nil
+}

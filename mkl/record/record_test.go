@@ -1,0 +1,169 @@
+package record_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/mkl/record"
+)
+
+// notes are as mkl fit writes them: a number that is filled in by 2, a text of two categories, a date, and a boolean.
+const notes = `{"task":"regression","targets":["price"],"views":[{"name":"v","columns":["size","city","built","garden"],"plan":[
+	{"name":"size","type":"number","fill":2,"indicator":true},
+	{"name":"city","type":"text","categories":["Bonn","Ulm"],"fill":0},
+	{"name":"built","type":"date"},
+	{"name":"garden","type":"boolean"}],"left":[{"column":"id","why":"counts the rows"}]}]}`
+
+// features are of the notes' columns.
+func features() (la.Matrix[float64], []float64) {
+	x, y := la.NewMatrix[float64](12, 6), make([]float64, 12)
+	for i := range y {
+		x.Set(i, 0, float64(i%5))
+		x.Set(i, 2+i%2, 1)
+		x.Set(i, 4, float64(i))
+		x.Set(i, 5, float64(i/3%2))
+		y[i] = float64(i%5) + float64(2*(i%2)) + math.Sin(float64(i))
+	}
+	return x, y
+}
+
+// fitted fits a model with notes.
+func fitted(t *testing.T, notes map[string]string) *mkl.MultiGPModel {
+	t.Helper()
+	x, y := features()
+	m, err := mkl.MultiGP{Fitting: mkl.Fitting{Notes: notes}}.Fit(context.Background(), []mkl.View{{X: x, Kernel: kernel.RBF{Width: 3}}}, y)
+	require.NoError(t, err)
+	return m
+}
+
+// opened is the predictor of a model with the notes above.
+func opened(t *testing.T) (*mkl.MultiGPModel, *record.Predictor) {
+	t.Helper()
+	m := fitted(t, map[string]string{"mkl-command": notes})
+	p, err := record.New(m)
+	require.NoError(t, err)
+	return m, p
+}
+
+func TestPredict(t *testing.T) {
+	m, p := opened(t)
+	assert.Equal(t, "regression", p.Task())
+	assert.Equal(t, []string{"price"}, p.Targets())
+	assert.Equal(t, []record.Column{
+		{Name: "size", Type: "number", Views: []string{"v"}},
+		{Name: "city", Type: "text", Views: []string{"v"}, Categories: []string{"Bonn", "Ulm"}},
+		{Name: "built", Type: "date", Views: []string{"v"}, Required: true},
+		{Name: "garden", Type: "boolean", Views: []string{"v"}, Required: true},
+	}, p.Columns())
+	day := time.Date(1970, 1, 4, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		record           map[string]any
+		features         []float64
+		missing, unknown []string
+	}{
+		{record: map[string]any{"size": 3, "city": "Ulm", "built": "1970-01-04", "garden": true}, features: []float64{3, 0, 0, 1, 3, 1}},
+		{record: map[string]any{"size": "3.5", "city": " Bonn ", "built": day, "garden": "no", "id": 7, "price": 1}, features: []float64{3.5, 0, 1, 0, 3, 0}},
+		{record: map[string]any{"size": json.Number("1e0"), "city": nil, "built": day, "garden": 1}, features: []float64{1, 0, 0, 0, 3, 1}, missing: []string{"city"}},
+		{record: map[string]any{"size": math.NaN(), "city": "Rome", "built": day, "garden": 0, "extra": 1}, features: []float64{2, 1, 0, 0, 3, 0}, missing: []string{"size"}, unknown: []string{"city"}},
+		{record: map[string]any{"city": "Ulm", "built": day, "garden": uint8(0)}, features: []float64{2, 1, 0, 1, 3, 0}, missing: []string{"size"}},
+	} {
+		got, err := p.Predict(t.Context(), c.record)
+		require.NoError(t, err, c.record)
+		x := la.NewMatrix[float64](1, 6)
+		for j, v := range c.features {
+			x.Set(0, j, v)
+		}
+		want, err := m.PredictTargets(t.Context(), mkl.PredictOptions{}, x)
+		require.NoError(t, err)
+		assert.Equal(t, []record.Number{{Target: "price", Mean: want.Mean[0][0], SD: math.Sqrt(want.Variance[0][0])}}, got.Numbers)
+		assert.Equal(t, c.missing, got.Missing)
+		assert.Equal(t, c.unknown, got.Unknown)
+	}
+	none, err := p.PredictRows(t.Context(), nil)
+	assert.NoError(t, err)
+	assert.Empty(t, none)
+}
+
+func TestValueErrors(t *testing.T) {
+	_, p := opened(t)
+	whole := func(name string, value any) map[string]any {
+		r := map[string]any{"size": 3, "city": "Ulm", "built": "1970-01-04", "garden": true}
+		r[name] = value
+		return r
+	}
+	for _, c := range []struct {
+		record map[string]any
+		want   string
+	}{
+		{map[string]any{"Size": 1, "city": "Ulm"}, `record 2: "Size" is no column of the model, and the record has no "size"`},
+		{map[string]any{"size": 1}, `record 2: "built" has no value, and the fit filled in none`},
+		{whole("garden", nil), `record 2: "garden" has no value, and the fit filled in none`},
+		{whole("size", "big"), `record 2: "size" is a number, and "big" is none`},
+		{whole("size", true), `record 2: "size" is a number, and the value is a boolean`},
+		{whole("size", []int{1}), `record 2: "size" is a number, and the value is a []int`},
+		{whole("size", math.Inf(1)), `record 2: "size" is infinite`},
+		{whole("size", time.Time{}), `record 2: "size" is a number, and the value is a date`},
+		{whole("built", 3), `record 2: "built" is a date, and the value is the number 3`},
+		{whole("garden", 2), `record 2: "garden" is a boolean, and the value is the number 2`},
+		{whole("city", []string{"Ulm"}), `record 2: "city" is text, and the value is a []string`},
+	} {
+		_, err := p.PredictRows(t.Context(), []map[string]any{whole("size", 1), c.record})
+		assert.EqualError(t, err, c.want)
+		var at *record.ValueError
+		require.ErrorAs(t, err, &at)
+		assert.Equal(t, 1, at.Record)
+	}
+}
+
+// TestPredictAtOnce predicts in several goroutines.
+func TestPredictAtOnce(t *testing.T) {
+	_, p := opened(t)
+	one := map[string]any{"size": 3, "city": "Ulm", "built": "1970-01-04", "garden": true}
+	want, err := p.Predict(t.Context(), one)
+	require.NoError(t, err)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			got, err := p.Predict(t.Context(), one)
+			assert.NoError(t, err)
+			assert.Equal(t, want, got)
+		}()
+	}
+	all.Wait()
+}
+
+func TestOpen(t *testing.T) {
+	m, _ := opened(t)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	p, err := record.Open(&file)
+	require.NoError(t, err)
+	assert.Len(t, p.Columns(), 4)
+
+	_, err = record.Open(bytes.NewReader([]byte("no model")))
+	assert.ErrorContains(t, err, "record: mkl: load: ")
+	for text, want := range map[string]string{
+		`{`:            "record: the plan of the columns: ",
+		`{"views":[]}`: "record: the plan has 0 inputs where the model has 1",
+		`{"views":[{"name":"v","columns":["a"]}]}`:              `record: view "v": its columns become 1 features where the model needs 6`,
+		`{"views":[{"name":"v","columns":["a"],"strings":{}}]}`: `record: view "v" is of strings`,
+	} {
+		_, err = record.New(fitted(t, map[string]string{"mkl-command": text}))
+		assert.ErrorContains(t, err, want)
+	}
+	_, err = record.New(fitted(t, nil))
+	assert.EqualError(t, err, "record: the model names no columns: mkl fit did not write it")
+}

@@ -1,0 +1,55 @@
+package mkl
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+)
+
+// rowOrder returns an order of samples that depends on their content and the seed, and not on the
+// order in which they come: samples are sorted by a hash of their features and their value. Samples
+// of one hash are sorted by content. The order is random in all other respects.
+func rowOrder(x []Features, value func(i int) float64, seed uint64) []int {
+	n := x[0].Rows
+	hash := make([]uint64, n)
+	for i := range n {
+		h := mixBits(seed+0x726f7773, value(i))
+		for _, m := range x {
+			for _, v := range m.Row(i) {
+				h = mixBits(h, v)
+			}
+		}
+		hash[i] = h
+	}
+	order := vec.UpTo(n)
+	slices.SortFunc(order, func(i, j int) int {
+		if c := cmp.Compare(hash[i], hash[j]); c != 0 {
+			return c
+		}
+		if c := cmp.Compare(value(i), value(j)); c != 0 {
+			return c
+		}
+		for _, m := range x {
+			if c := slices.Compare(m.Row(i), m.Row(j)); c != 0 {
+				return c
+			}
+		}
+		return cmp.Compare(i, j) // equal samples: either may be the first
+	})
+	return order
+}
+
+// mixBits returns a hash of a hash and a number; 0 and −0 count as one number.
+//
+// Source: the finaliser of splitmix64, G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number
+// generators", OOPSLA 2014.
+func mixBits(h uint64, v float64) uint64 {
+	h = bits.RotateLeft64(h, 5) ^ math.Float64bits(v+0)
+	h += 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return h ^ h>>31
+}

@@ -1,0 +1,95 @@
+package mkl
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+)
+
+// sample returns at most so many of n samples, ascending, by chance. With classes
+// each keeps its share, and at least ten of its samples.
+func sample(n, most int, class []int, seed uint64) []int {
+	all := vec.UpTo(n)
+	if n <= most {
+		return all
+	}
+	src := special.NewRand(rand.NewPCG(seed, 0x6d6b6c))
+	src.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	if class == nil {
+		all = all[:most]
+		slices.Sort(all)
+		return all
+	}
+	size := make([]int, slices.Max(class)+1)
+	for _, c := range class {
+		size[c]++
+	}
+	left := make([]int, len(size))
+	for c, s := range size {
+		left[c] = min(s, max(leastOfClass, int(math.Round(float64(most)*float64(s)/float64(n)))))
+	}
+	var some []int
+	for _, i := range all {
+		if left[class[i]] > 0 {
+			left[class[i]]--
+			some = append(some, i)
+		}
+	}
+	slices.Sort(some)
+	return some
+}
+
+// rareClasses returns classes for [sample] where a sample of so many would have one target only: 0 for
+// the samples with that target, 1 for all others. Otherwise it returns nil.
+func rareClasses(y []float64, most int, seed uint64) []int {
+	rows := sample(len(y), most, nil, seed)
+	if len(rows) == 0 || len(rows) == len(y) || othersThanFirst(vec.Picked(y, rows)) != nil {
+		return nil
+	}
+	class := make([]int, len(y))
+	for i, v := range y {
+		if v != y[rows[0]] {
+			class[i] = 1
+		}
+	}
+	return class
+}
+
+// othersThanFirst returns the indices of values other than the first.
+func othersThanFirst(y []float64) (at []int) {
+	for i, v := range y {
+		if v != y[0] {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// takeRows returns the views of some of the samples. Views of one Input share their X.
+func takeRows(views []View, rows []int) []View {
+	out := slices.Clone(views)
+	for i := range out {
+		if first := slices.IndexFunc(views[:i], func(w View) bool { return w.Input == views[i].Input }); first >= 0 {
+			out[i].X = out[first].X
+			continue
+		}
+		out[i].X = out[i].X.TakeRows(rows)
+	}
+	return out
+}
+
+// distinctInputs returns the matrices of the views that a prediction takes.
+func distinctInputs(views []View) (x []Features) {
+	for i, v := range views {
+		if !slices.ContainsFunc(views[:i], func(w View) bool { return v.Input == w.Input }) {
+			x = append(x, v.X)
+		}
+	}
+	return x
+}
+
+// leastOfClass is the least number of samples of a class among some of all, if it has so many.
+const leastOfClass = 10

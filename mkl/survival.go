@@ -1,0 +1,84 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// SurvivalLaw is the distribution of times given the function: see [Survival].
+type SurvivalLaw int
+
+// Distributions of times.
+const (
+	LawByEvidence SurvivalLaw = iota // the one of the others under which the evidence is higher
+	LogNormal                        // the logarithm of a time has normal noise
+	Weibull                          // hazards are proportional, and a power of time
+)
+
+// String returns by-evidence, log-normal or weibull.
+func (l SurvivalLaw) String() string {
+	if l == LawByEvidence {
+		return "by-evidence"
+	}
+	return l.law().String()
+}
+
+// law returns the law as package mgp has it.
+func (l SurvivalLaw) law() mgp.Law { return mgp.Law(l - LogNormal) }
+
+// Survival is the multiple Gaussian process model for times until an event. Some may be censored: all that is
+// known of these is a bound or an interval. The logarithm of a time is a level, a sum of one Gaussian process for each
+// view, and noise (an accelerated failure time model):
+//
+//	log T = b + Σ_p f_p(x) + σ·e.
+//
+// The error e is standard normal under [LogNormal], and under [Weibull] the logarithm of an exponential variable. By
+// default both are fitted, and the model is the one of the higher evidence. The kernels' weights, b,
+// σ and learned length scales maximise the evidence, which expectation propagation estimates. The model
+// also serves other positive quantities with limits of detection. The zero value is ready to fit. The fit has no random
+// start, and so no use for Restarts and Seed. It takes N² numbers for each kernel and N³ operations for a sweep of
+// expectation propagation; a step takes several sweeps.
+//
+// Source: docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].
+type Survival struct {
+	Fitting
+	Climb
+
+	Law SurvivalLaw // of the times; the zero value is LawByEvidence
+
+	MissingViews bool          // as in [Regression]
+	Storage      KernelStorage // as in [Regression]
+}
+
+// Fit fits the model to the views of N samples and what is known of their times. It returns the errors of [MultiGP.Fit].
+func (s Survival) Fit(ctx context.Context, views []View, times []Lifetime) (*SurvivalModel, error) {
+	unit, lower, upper, err := logTimes(times)
+	if err != nil {
+		return nil, err
+	}
+	if s.Law < LawByEvidence || s.Law > Weibull {
+		return nil, fmt.Errorf("mkl: Law is %d: there are LawByEvidence, LogNormal and Weibull", int(s.Law))
+	}
+	laws := []SurvivalLaw{s.Law}
+	if s.Law == LawByEvidence {
+		laws = []SurvivalLaw{LogNormal, Weibull}
+	}
+	var all []mgp.Likelihood
+	for _, l := range laws {
+		all = append(all, mgp.Censored{Lower: lower, Upper: upper, Law: l.law()})
+	}
+	m, err := s.problem().fit(ctx, views, all...)
+	if m == nil {
+		return nil, err
+	}
+	return &SurvivalModel{*m, unit}, err
+}
+
+// EstimateMemory returns about how many bytes a fit of the given size takes.
+func (s Survival) EstimateMemory(size FitSize) int64 { return s.problem().memory(size) }
+
+func (s *Survival) problem() *processObservations {
+	return newProcessObservations(s.Fitting, s.Climb, s.MissingViews, s.Storage)
+}

@@ -1,0 +1,184 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// SurvivalModel is a fitted [Survival]. It is immutable and safe for concurrent use.
+type SurvivalModel struct {
+	processes
+	unit target // of the logarithms of times
+}
+
+// Kind returns survival.
+func (m *SurvivalModel) Kind() string { return "survival" }
+
+// Law returns the distribution of times given the function.
+func (m *SurvivalModel) Law() SurvivalLaw {
+	if m.posteriors[0].State().Likelihood == Weibull.String() {
+		return Weibull
+	}
+	return LogNormal
+}
+
+// LogSD returns σ, the scale of the error of the logarithm of a time. Under [Weibull] 1/σ is the shape of the
+// distribution.
+func (m *SurvivalModel) LogSD() float64 { return m.unit.sd * m.sigma() }
+
+func (m *SurvivalModel) sigma() float64 { return special.Exp(0.5 * m.posteriors[0].State().Shape[1]) }
+
+// Posterior returns the approximate posterior of the function, in units of the standardised logarithms of times.
+func (m *SurvivalModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
+
+// Predict predicts the times of samples. It takes the matrices of [TargetModel.PredictTargets] and
+// returns its errors.
+func (m *SurvivalModel) Predict(x ...Features) (*SurvivalPrediction, error) {
+	return m.PredictTimes(context.Background(), PredictOptions{}, x...)
+}
+
+// PredictTimes is Predict with options. Only Workers has a meaning here.
+func (m *SurvivalModel) PredictTimes(ctx context.Context, opt PredictOptions, x ...Features) (*SurvivalPrediction, error) {
+	t, err := checkInputs(m.design, x)
+	if err != nil {
+		return nil, err
+	}
+	p := &SurvivalPrediction{law: m.Law().law(), unit: m.unit, sigma: m.sigma(), mean: make([]float64, t), variance: make([]float64, t)}
+	opt.MeanOnly = false
+	err = m.predict(ctx, opt, x, t, func(_, first int, own *mgp.Prediction) {
+		copy(p.mean[first:], own.Mean)
+		copy(p.variance[first:], own.Function)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPredicted(p.mean, p.variance); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// checkPredicted reports a mean or a variance that is not finite.
+func checkPredicted(mean, variance []float64) error {
+	for i, v := range mean {
+		if v-v != 0 || variance[i]-variance[i] != 0 {
+			return fmt.Errorf("mkl: the prediction of sample %d is not finite", i)
+		}
+	}
+	return nil
+}
+
+// SurvivalPrediction holds the predictive distributions of the times of samples.
+type SurvivalPrediction struct {
+	law            mgp.Law
+	unit           target
+	sigma          float64
+	mean, variance []float64 // of the standardised logarithm of a time without its error
+}
+
+// Samples returns the number of samples.
+func (p *SurvivalPrediction) Samples() int { return len(p.mean) }
+
+// Risk returns a score of every sample that is the higher, the earlier its event is expected: minus the mean of the
+// logarithm of its time but for the error, in units of the standard deviation of the training samples' logarithms.
+func (p *SurvivalPrediction) Risk() []float64 {
+	risk := make([]float64, len(p.mean))
+	for i, v := range p.mean {
+		risk[i] = -v
+	}
+	return risk
+}
+
+// Median returns the median time of every sample.
+func (p *SurvivalPrediction) Median() []float64 { return p.Quantile(0.5) }
+
+// Quantile returns for every sample the time by which the event has happened with probability q, between 0 and 1; it
+// is NaN for other q.
+func (p *SurvivalPrediction) Quantile(q float64) []float64 {
+	out := make([]float64, len(p.mean))
+	for i, m := range p.mean {
+		out[i] = math.NaN()
+		if q > 0 && q < 1 {
+			out[i] = special.Exp(p.unit.mean + float64(p.unit.sd*p.law.Quantile(m, p.variance[i], p.sigma, q)))
+		}
+	}
+	return out
+}
+
+// Survival returns the probability that the event of a sample happens after each of the times: the survival curve.
+func (p *SurvivalPrediction) Survival(sample int, times []float64) []float64 {
+	out := make([]float64, len(times))
+	for i, t := range times {
+		out[i] = special.Exp(p.logSurvival(sample, t))
+	}
+	return out
+}
+
+// logSurvival returns log P(T > t).
+func (p *SurvivalPrediction) logSurvival(sample int, t float64) float64 {
+	if t <= 0 {
+		return 0
+	}
+	above, _ := p.law.LogSurvival(p.mean[sample], p.variance[sample], p.sigma, p.standard(t))
+	return above
+}
+
+// standard returns the standardised logarithm of a time.
+func (p *SurvivalPrediction) standard(t float64) float64 {
+	return (special.Log(t) - p.unit.mean) / p.unit.sd
+}
+
+// Band returns the limits between which the survival curve of a sample lies at each of the times with the given
+// probability, such as .9, when its function is uncertain: the curve of Survival is the mean over the function.
+func (p *SurvivalPrediction) Band(sample int, times []float64, probability float64) (low, high []float64) {
+	width := float64(special.NormalQuantile(0.5+float64(0.5*probability)) * math.Sqrt(p.variance[sample]))
+	for _, t := range times {
+		if t <= 0 {
+			low, high = append(low, 1), append(high, 1)
+			continue
+		}
+		at := p.standard(t)
+		less, _ := p.law.LogSurvival(p.mean[sample]-width, 0, p.sigma, at)
+		more, _ := p.law.LogSurvival(p.mean[sample]+width, 0, p.sigma, at)
+		low, high = append(low, special.Exp(less)), append(high, special.Exp(more))
+	}
+	return low, high
+}
+
+// LogScore returns the logarithm of what the prediction said of the time that a sample turned out to have: of the
+// density, for each unit of log T, of an exact time, and of the probability of an interval. Their mean over samples is
+// the censored log score, which is the better the higher it is.
+func (p *SurvivalPrediction) LogScore(sample int, t Lifetime) float64 {
+	m, v := p.mean[sample], p.variance[sample]
+	switch {
+	case t.From == t.To:
+		return p.law.LogDensity(m, v, p.sigma, p.standard(t.From)) - special.Log(p.unit.sd)
+	case math.IsInf(t.To, 1):
+		return p.logSurvival(sample, t.From)
+	case t.From == 0:
+		_, below := p.law.LogSurvival(m, v, p.sigma, p.standard(t.To))
+		return below
+	}
+	from, _ := p.law.LogSurvival(m, v, p.sigma, p.standard(t.From))
+	to, _ := p.law.LogSurvival(m, v, p.sigma, p.standard(t.To))
+	return from + special.Log(-special.Expm1(to-from))
+}
+
+// Outputs describes what was learned of the time.
+func (m *SurvivalModel) Outputs() []ModelOutput { return m.processes.Outputs() }
+
+// String describes the model in one line.
+func (m *SurvivalModel) String() string {
+	return m.describe(fmt.Sprintf("%v survival by a multiple Gaussian process", m.Law()))
+}
+
+// Summary describes the model in words, line by line.
+func (m *SurvivalModel) Summary() string {
+	return m.summary(m.String(), func(int) string {
+		return fmt.Sprintf("the logarithm of a time has an error of scale %.4g", m.LogSD())
+	})
+}

@@ -1,0 +1,251 @@
+package mkl
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/stairs"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/reuse"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/bemkl"
+)
+
+// weightPredictor predicts one target of a model of weighted kernels. It is pruned to the samples and kernels that
+// matter. Where predictions are healed no sample is left out.
+type weightPredictor struct {
+	gram.Points
+	info PredictorInfo
+
+	bias float64
+	e    []float64 // E[e] of the active kernels
+	a    []float64 // E[a] of the active samples
+
+	// With v(x) = K·U, K the kernel values of the active samples and kernels,
+	// the variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g). With the samples in
+	// the right order Cᵀ is lower trapezoidal.
+	constant float64
+	cov      la.Matrix[float64] // of the bias and the active kernels' weights
+	u        la.Matrix[float64] // P×R, U·Uᵀ ≈ E[e·eᵀ]
+	ct       stairs.Matrix      // ρ×D, C·Cᵀ ≈ Cov[a]
+	order    []int              // of the samples in ct
+	full     bool               // the last term counts
+
+	healer  *bemkl.Healer // nil if predictions are not healed
+	healing *healing      // the like
+	bare    []gram.Input  // the inputs of predictions that are not healed
+
+	near      *bemkl.Projection // nil if there are no pivots
+	pivots    *gram.Pivots      // the like
+	tolerance float64           // of near, in predictive standard deviations
+
+	target target
+	pool   reuse.Pool[scratch]
+
+	gaps  *viewGaps    // nil unless samples may lack views
+	ds    *gram.Design // for gaps
+	index int          // the like
+}
+
+// function is one function of a fitted model: what a Predictor is made from.
+type function struct {
+	*weighted
+	index   int                // the row of the posterior
+	basis   []int              // the basis points that it has; nil: all
+	a       []float64          // its sample weights' means
+	beMean  []float64          // biases and kernel weights
+	beCov   la.Matrix[float64] // their covariance
+	spread  float64            // variance of an intermediate output around aᵀk
+	noise   float64            // variance of the target around eᵀg + b
+	targets int
+	target  target
+	healing *healing      // nil if predictions are not healed
+	healer  *bemkl.Healer // the like
+	gaps    *viewGaps     // nil unless samples may lack views
+	project func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error)
+	// How far rounding can move what Cov[a] contributes to a standard deviation.
+	roundoff func(o int, cov la.Matrix[float64]) float64
+}
+
+// basisPoints returns the basis points that the function has.
+func (f *function) basisPoints() []int {
+	if f.basis == nil {
+		return vec.UpTo(f.design.D)
+	}
+	return f.basis
+}
+
+// newPredictor prunes a function.
+func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
+	pr, err := newPruning(opt, f)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
+	if err := pr.run(); err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
+
+	ds := f.design
+	if f.healing != nil {
+		ds = f.healing.Design
+	}
+	p := &weightPredictor{
+		Points:  gram.NewPoints(ds, pr.kernels, pr.samples, f.healing != nil),
+		healing: f.healing, bare: f.design.Inputs,
+		info: pr.info(f.target.sd), target: f.target,
+		gaps: f.gaps, ds: f.design, index: f.index,
+		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
+	}
+	if f.healer != nil {
+		p.healer = f.healer.Keep(pr.kernels)
+	}
+	for _, d := range pr.samples {
+		p.a = append(p.a, pr.a[d])
+	}
+	for _, i := range pr.kernels {
+		p.e = append(p.e, pr.e[i])
+	}
+	if !opt.MeanOnly {
+		own := slices.Concat([]int{f.index}, vec.Shifted(pr.kernels, f.targets))
+		p.cov = f.beCov.Take(own, own)
+		p.constant = f.noise
+	}
+	if p.full {
+		for i := range pr.e {
+			p.constant += float64(pr.ee.At(i, i) * f.spread)
+		}
+		p.u, p.order = pr.u, pr.order
+		p.ct = stairs.New(pr.ct)
+	}
+	p.pool = reuse.NewPool(p.newScratch)
+	if err := p.project(opt, f); err != nil {
+		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	}
+	return p, nil
+}
+
+// project finds pivots with which predictions are faster, if there are any.
+func (p *weightPredictor) project(opt PredictorOptions, f function) (err error) {
+	if f.project == nil || opt.Published || opt.Exact || !f.design.Definite() {
+		return nil
+	}
+	p.tolerance = opt.pruning() / 10
+	p.near, err = f.project(gram.NewTrainingColumns(f.design, f.basisPoints()), bemkl.ProjectOptions{
+		Tolerance: p.tolerance, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost(),
+	})
+	if p.near != nil {
+		for _, own := range p.near.Pivots {
+			p.info.Pivots = append(p.info.Pivots, vec.Picked(f.basisPoints(), own))
+		}
+		p.pivots = gram.NewPivots(f.design, p.info.Pivots, p.near.ScratchSize())
+	}
+	return err
+}
+
+// cost estimates the multiplications of a prediction without pivots.
+func (p *weightPredictor) cost() float64 {
+	samples := float64(p.Samples)
+	c := float64(8 * samples * float64(len(p.e)))
+	if p.full {
+		rank, _ := p.ct.Dims()
+		c += float64(float64(p.u.Cols) * float64(rank) * (samples - float64(float64(rank)/2)))
+	}
+	if p.healer != nil {
+		c += float64(2 * samples * samples)
+	}
+	return c
+}
+
+func (p *weightPredictor) newScratch() *scratch {
+	s := &scratch{PointScratch: p.Points.NewScratch()}
+	s.g = make([]float64, len(p.e))
+	if p.full {
+		rank, _ := p.ct.Dims()
+		s.v = la.NewMatrix[float64](p.u.Cols, p.Samples)
+		s.ordered = la.NewMatrix[float64](p.u.Cols, p.Samples)
+		s.cv = la.NewMatrix[float64](p.u.Cols, rank)
+	}
+	if p.healer != nil {
+		s.heal = make([]float64, p.healer.ScratchSize())
+	}
+	return s
+}
+
+// predictBounded predicts one sample.
+func (p *weightPredictor) predictBounded(x [][]float64) (BoundedPrediction, error) {
+	healed := p.healing.heals(len(x), func(i int) int { return len(x[i]) })
+	inputs := p.bare
+	if healed {
+		inputs = p.Inputs
+	}
+	if err := checkPoint(inputs, x); err != nil {
+		return nothing, err
+	}
+	b, ok := p.fromPivots(x)
+	if !ok {
+		s := p.pool.Take()
+		b = BoundedPrediction{MeanError: p.info.MeanError, SDError: p.info.SDError, Kind: p.info.Kind}
+		b.Mean, b.Variance = p.predict(s, x)
+		if healed {
+			m, v := p.healer.Heal(&s.WS, s.K, s.Self, s.heal)
+			b.Mean, b.Variance = b.Mean+m, b.Variance+v
+		}
+		p.pool.Put(s)
+	}
+	if p.gaps != nil {
+		b.Variance += p.gaps.extra(p.ds, p.index, func(j int) bool { return inputs[j].Gaps && gram.Lacks(x[j]) })
+	}
+	b.Mean, b.Variance = p.target.mean+float64(p.target.sd*b.Mean), p.target.sd*p.target.sd*b.Variance
+	positive := b.Variance
+	if p.cov.Rows == 0 { // MeanOnly
+		positive = 1
+	}
+	if err := checkMoments(b.Mean, positive); err != nil {
+		return nothing, fmt.Errorf("mkl: %w", err)
+	}
+	return b, nil
+}
+
+// fromPivots predicts the standardised target of x from the pivots; ok says whether
+// the bound on the error is within the tolerance. The errors are in the target's units.
+func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok bool) {
+	if p.near == nil {
+		return b, false
+	}
+	s := p.pivots.Pool.Take()
+	p.pivots.Compute(s, x)
+	c := p.near.Predict(&s.WS, s.Phi, s.Self, s.Spare)
+	p.pivots.Pool.Put(s)
+	sd := p.target.sd
+	return BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError}, c.Within(p.tolerance)
+}
+
+// predict works on the standardised target.
+func (p *weightPredictor) predict(s *scratch, x [][]float64) (mean, variance float64) {
+	p.Kernels(s.PointScratch, x)
+	mean = p.bias
+	for n, e := range p.e {
+		s.g[n] = la.Dot(s.K.Row(n), p.a)
+		mean += float64(e * s.g[n])
+	}
+	if p.cov.Rows == 0 {
+		return mean, math.NaN()
+	}
+	variance = p.constant + p.cov.At(0, 0)
+	for n, g := range s.g {
+		row := p.cov.Row(n + 1)
+		variance += float64(g * (2*row[0] + la.Dot(row[1:], s.g)))
+	}
+	if p.full && len(s.v.Data) > 0 && len(s.cv.Data) > 0 {
+		la.Gemm(&s.WS, la.Transpose, la.NoTrans, 1, p.u, s.K, 0, s.v)
+		for r := range s.v.Rows {
+			vec.Pick(s.ordered.Row(r), s.v.Row(r), p.order)
+		}
+		p.ct.Multiply(&s.WS, s.ordered, s.cv)
+		variance += la.SumSq(s.cv.Data)
+	}
+	return mean, variance
+}

@@ -1,0 +1,56 @@
+package mkl
+
+import (
+	"math"
+	"time"
+)
+
+// A forecast is the processor time of a fit on one core of the machine that docs/lab/rows.md names, by counts of
+// operations. It is the same on every machine, so that what Time leaves out is too.
+const (
+	secondsCube    = 3.5e-10 // of a member on N samples, for each N³ and each of its functions
+	secondsMember  = 0.01    // of a member on few samples
+	secondsProduct = 3.1e-11 // of sums of features, for each sample and each two features
+	secondsWidths  = 1.5     // of widths that landmarks learn
+
+	labelWork       = 5   // functions of numbers that have the work of one function of labels
+	passesOfClasses = 3.3 // passes of a classifier with landmarks, in units of a sum of features
+)
+
+// exactSeconds forecasts a member on n samples.
+func exactSeconds(n, functions int) float64 {
+	m := float64(n)
+	return secondsMember + float64(secondsCube*m*m*m*float64(functions))
+}
+
+// landmarkSeconds forecasts a model with landmarks of n samples and so many features for its fit.
+func landmarkSeconds(n, features int) float64 {
+	m := float64(features)
+	return secondsWidths + float64(secondsProduct*float64(n)*m*m) + float64(10*secondsProduct*m*m*m)
+}
+
+// classLandmarkSeconds forecasts a classifier with landmarks.
+func classLandmarkSeconds(n, features, functions int) float64 {
+	return float64(passesOfClasses*float64(functions)*landmarkSeconds(n, features)) + float64(float64(functions)*secondsWidths)
+}
+
+// DefaultTime returns the Time of a pool that is fitted to n samples, more than DefaultExactSamples: two and a half
+// minutes, and twelve seconds more for every further 50 000 samples.
+func DefaultTime(n int) time.Duration {
+	return 150*time.Second + time.Duration(max(0, n-50_000))*240*time.Microsecond
+}
+
+// exactRows returns how many of n samples the exact members of a pool see, if they may take so many seconds and so
+// many bytes by the function need.
+func exactRows(n, members, functions int, seconds float64, need func(rows int) int64, limit int64) int {
+	rows := min(n, mostExactRows)
+	for rows > leastExactRows && (float64(float64(members)*exactSeconds(rows, functions)) > seconds || need(rows) > limit) {
+		rows = max(leastExactRows, int(math.Floor(0.85*float64(rows))))
+	}
+	return rows
+}
+
+const (
+	mostExactRows  = 2900
+	leastExactRows = 300
+)

@@ -1,0 +1,201 @@
+// Inclusion measures whether the probabilities that views are included are calibrated: of the views that have the
+// probability q, a share q should be among those that made the data.
+//
+//	go run ./tool/inclusion [-problems 2000] [-prior] [-samples 40] [-views 6] [-sweeps 150]
+//
+// With -prior problems are drawn from the prior of the posterior that is computed. Without, they are made by other rules: features
+// that share factors over the views, smooth functions of some views whose sizes differ by up to a factor of ten, and noise of a
+// tenth to three times their size; numbers and up to four classes in turn. It prints a table of reliability by tenths.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/amplitude"
+)
+
+func main() {
+	problems := flag.Int("problems", 2000, "how many problems")
+	prior := flag.Bool("prior", false, "draw problems from the prior")
+	samples := flag.Int("samples", 40, "samples of a problem")
+	views := flag.Int("views", 6, "views of a problem")
+	sweeps := flag.Int("sweeps", 0, "sweeps of the sampler; 0 means its default")
+	flag.Parse()
+	if err := run(*problems, *prior, *samples, *views, *sweeps); err != nil {
+		fmt.Fprintln(os.Stderr, "inclusion:", err)
+		os.Exit(1)
+	}
+}
+
+// bin is the views whose probability is in one tenth.
+type bin struct {
+	n, on              int
+	expected, variance float64
+}
+
+func run(problems int, prior bool, samples, views, sweeps int) error {
+	var bins [10]bin
+	for i := range problems {
+		src := rand.New(rand.NewPCG(uint64(i), 77))
+		var p amplitude.Problem
+		var truth []bool
+		var err error
+		if prior {
+			p, _, err = problem(src, samples, views, 0)
+			truth = p.Simulate(src, 1+i%3)
+		} else {
+			p, truth, err = problem(src, samples, views, i%4)
+		}
+		if err != nil {
+			return err
+		}
+		s, err := p.Select(context.Background(), amplitude.Sparse, nil, amplitude.Sampling{Seed: uint64(i), Sweeps: sweeps})
+		if err != nil {
+			return err
+		}
+		for v, q := range s.Included {
+			b := &bins[min(int(10*q), 9)]
+			b.n++
+			b.expected += q
+			b.variance += q * (1 - q)
+			if truth[v] {
+				b.on++
+			}
+		}
+	}
+	fmt.Println("probability  views  included %  expected %  standard deviations")
+	for t, b := range bins {
+		if b.n == 0 {
+			continue
+		}
+		n := float64(b.n)
+		fmt.Printf("%.1f to %.1f   %6d  %10.1f  %10.1f  %19.1f\n", float64(t)/10, float64(t+1)/10, b.n, 100*float64(b.on)/n, 100*b.expected/n,
+			(float64(b.on)-b.expected)/math.Sqrt(b.variance))
+	}
+	return nil
+}
+
+// problem returns kernels of views that share factors, targets of so many classes (below 2: numbers), and which views have a function.
+func problem(src *rand.Rand, n, views, classes int) (p amplitude.Problem, on []bool, err error) {
+	const factors = 4
+	normal := func(rows, cols int) la.Matrix[float64] {
+		m := la.NewMatrix[float64](rows, cols)
+		for i := range m.Data {
+			m.Data[i] = src.NormFloat64()
+		}
+		return m
+	}
+	shared := normal(n, factors)
+	columns := max(classes, 1)
+	f := la.NewMatrix[float64](columns, n)
+	var kernels []la.Matrix[float64]
+	for v := range views {
+		width := 1 + src.IntN(8)
+		x := normal(n, width)
+		la.Gemm(nil, la.NoTrans, la.NoTrans, 0.5, shared, normal(factors, width), 1, x)
+		standardise(x)
+		median := float64(2 * width)
+		for kind, gamma := range []float64{0, 1 / median, 0.25 / median} {
+			k := la.NewMatrix[float64](n, n)
+			if gamma == 0 {
+				la.Gemm(nil, la.NoTrans, la.Transpose, 1, x, x, 0, k)
+			} else {
+				la.RBF(nil, gamma, x, x, k)
+			}
+			centre(k)
+			kernels = append(kernels, k)
+			p.Layout.View, p.Layout.Kind = append(p.Layout.View, v), append(p.Layout.Kind, kind)
+		}
+		on = append(on, src.Float64() < 0.5)
+		if !on[v] {
+			continue
+		}
+		size := math.Pow(10, src.Float64()-1)
+		for c := range columns {
+			direction, phase := normal(width, 1).Data, 6*src.Float64()
+			for i := range n {
+				u := la.Dot(x.Row(i), direction) / math.Sqrt(float64(width))
+				f.Row(c)[i] += size * (u + math.Sin(u+phase))
+			}
+		}
+	}
+	d, err := vi.NewDense(kernels...)
+	if err != nil {
+		return p, nil, err
+	}
+	if p.Kernels, err = amplitude.Pack(d, true); err != nil {
+		return p, nil, err
+	}
+	p.Workers = 1
+	noise := math.Pow(10, 1.5*src.Float64()-1)
+	for c := range columns {
+		for i := range n {
+			f.Row(c)[i] += noise * src.NormFloat64()
+		}
+	}
+	if classes > 1 {
+		label := la.NewMatrix[float64](classes, n)
+		for i := range n {
+			best := i % classes // the first samples are of each class
+			if i >= classes {
+				for c := range classes {
+					if f.At(c, i) > f.At(best, i) {
+						best = c
+					}
+				}
+			}
+			label.Set(best, i, 1)
+		}
+		f, p.Indicators = label, true
+	}
+	for c := range f.Rows {
+		row := la.MatrixOf(n, 1, f.Row(c))
+		standardise(row)
+	}
+	p.Y = f
+	return p, on, nil
+}
+
+// standardise gives every column the mean 0 and the variance 1.
+func standardise(x la.Matrix[float64]) {
+	n := float64(x.Rows)
+	for c := range x.Cols {
+		var mean, square float64
+		for i := range x.Rows {
+			mean += x.At(i, c) / n
+		}
+		for i := range x.Rows {
+			d := x.At(i, c) - mean
+			x.Set(i, c, d)
+			square += d * d / n
+		}
+		for i := range x.Rows {
+			x.Set(i, c, x.At(i, c)/math.Sqrt(square))
+		}
+	}
+}
+
+// centre subtracts the means of rows and columns of a kernel.
+func centre(k la.Matrix[float64]) {
+	n := float64(k.Rows)
+	mean := make([]float64, k.Rows)
+	var all float64
+	for i := range mean {
+		for _, v := range k.Row(i) {
+			mean[i] += v / n
+		}
+		all += mean[i] / n
+	}
+	for i := range mean {
+		for j := range mean {
+			k.Set(i, j, k.At(i, j)-mean[i]-mean[j]+all)
+		}
+	}
+}

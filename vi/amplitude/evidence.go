@@ -1,0 +1,105 @@
+package amplitude
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+)
+
+// evidence computes the log evidence of the targets
+//
+//	E(θ) = −½·w·Σ_c y_cᵀK⁻¹y_c − ½·w·C·log|K| − ½·w·C·N·log 2π
+//
+// and its gradient. With A = K⁻¹Y and Q = ½·w·(AAᵀ − C·K⁻¹),
+//
+//	∂E/∂log a_j = a_j·⟨Q, K_j⟩,   ∂E/∂log(σ² − σ₀²) = (σ² − σ₀²)·tr Q,
+//
+// σ₀² being the least noise. An evaluation costs one factorisation and one inverse of order N for all C
+// columns, and two passes over the kernels.
+type evidence struct {
+	k      *Kernels
+	y      la.Matrix[float64] // C×N
+	weight float64            // w
+	least  float64            // σ₀²
+	ws     la.Workspace
+
+	amplitude []float64
+	inner     []float64
+	packed    []float64
+	factor    la.Matrix[float64] // L of K = LLᵀ, or the lower triangle of K⁻¹, then of Q
+	solved    la.Matrix[float64] // C×N, L⁻¹Y or A, transposed
+}
+
+func newEvidence(k *Kernels, y la.Matrix[float64], weight, least float64, workers int) *evidence {
+	J, N := k.Dims()
+	return &evidence{
+		k: k, y: y, weight: weight, least: least, ws: la.Workspace{Workers: workers},
+		amplitude: make([]float64, J), inner: make([]float64, J), packed: make([]float64, size(N)),
+		factor: la.NewMatrix[float64](N, N), solved: la.NewMatrix[float64](y.Rows, N),
+	}
+}
+
+// mostLog is the largest logarithm of an amplitude or of the noise that counts as one: the targets have variance 1.
+const mostLog = 15.0
+
+// value returns E at θ, −∞ where K is not positive definite in double precision or θ is far out. It
+// leaves the factor of K and L⁻¹Y.
+func (e *evidence) value(theta []float64) float64 {
+	J := len(e.amplitude)
+	for j, t := range theta {
+		if !(t < mostLog) {
+			return math.Inf(-1)
+		}
+		if j < J {
+			e.amplitude[j] = special.Exp(t)
+		}
+	}
+	e.k.sum(&e.ws, e.amplitude, e.packed)
+	return e.valueOf(e.packed, e.noise(theta[J]))
+}
+
+// noise returns σ² of its variable.
+func (e *evidence) noise(x float64) float64 { return special.Exp(x) + e.least }
+
+// valueOf is value for the packed sum of the kernels, times their amplitudes.
+func (e *evidence) valueOf(packed []float64, noise float64) float64 {
+	unpack(packed, 1, noise, e.factor)
+	if la.Cholesky(&e.ws, e.factor) != nil {
+		return math.Inf(-1)
+	}
+	e.solved.CopyFrom(e.y)
+	la.Trsm(&e.ws, la.Right, la.Transpose, e.factor, e.solved)
+	var square float64
+	for c := range e.solved.Rows {
+		square += la.SumSq(e.solved.Row(c))
+	}
+	C, N := float64(e.y.Rows), float64(e.y.Cols)
+	C *= e.weight
+	whole := float64(e.weight*square) + float64(C*la.LogDet(e.factor)) + float64(float64(C*N)*2*logSqrt2Pi)
+	return -0.5 * whole
+}
+
+// gradient returns E at θ and stores its gradient in g. It leaves Q, and A in solved.
+func (e *evidence) gradient(theta, g []float64) float64 {
+	v := e.value(theta)
+	if math.IsInf(v, -1) {
+		clear(g)
+		return v
+	}
+	la.Trsm(&e.ws, la.Right, la.NoTrans, e.factor, e.solved)
+	la.CholeskyInv(&e.ws, e.factor)
+	la.Syrk(&e.ws, la.Transpose, 0.5*e.weight, e.solved, -0.5*e.weight*float64(e.y.Rows), e.factor)
+	pack(e.factor, e.packed)
+	e.k.inner(&e.ws, e.packed, e.inner)
+	J := len(e.amplitude)
+	for j, a := range e.amplitude {
+		g[j] = a * e.inner[j]
+	}
+	var trace float64
+	for i := range e.factor.Rows {
+		trace += e.factor.At(i, i)
+	}
+	g[J] = special.Exp(theta[J]) * trace
+	return v
+}

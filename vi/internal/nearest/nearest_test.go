@@ -1,0 +1,134 @@
+package nearest
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	_ "github.com/bmkl/bmkl/internal/testkit/golden"
+	"github.com/bmkl/bmkl/la"
+)
+
+func draw(n, d int, seed uint64) la.Matrix[float32] {
+	src := rand.New(rand.NewPCG(seed, 1))
+	x := la.NewMatrix[float32](n, d)
+	for i := range x.Data {
+		x.Data[i] = float32(src.NormFloat64())
+	}
+	return x
+}
+
+// naive finds neighbours by sorting all distances.
+func naive(x la.Matrix[float32], q []float32, before, m int) []int32 {
+	var h few
+	h.reset(m)
+	for i := range min(before, x.Rows) {
+		s := float32(0)
+		for f, v := range x.Row(i) {
+			t := v - q[f]
+			s += t * t
+		}
+		if s <= h.most {
+			h.offer(s, int32(i))
+		}
+	}
+	keys := h.sorted()
+	out := make([]int32, m)
+	for i := range out {
+		out[i] = -1
+		if i < len(keys) {
+			out[i] = rowOf(keys[i])
+		}
+	}
+	return out
+}
+
+// shared returns the share of the rows in want that are in got too.
+func shared(want, got []int32) (share float64) {
+	for _, v := range want {
+		if slices.Contains(got, v) {
+			share += 1 / float64(len(want))
+		}
+	}
+	return share
+}
+
+func TestSearchFindsNearlyAllNeighbours(t *testing.T) {
+	const n, m = 12_000, 32
+	x, q := draw(n, 5, 1), draw(200, 5, 2)
+	ix := New(2, x, m)
+	require.Less(t, ix.Visited(), 0.5)
+	before := make([]int, q.Rows)
+	for i := range before {
+		before[i] = i * n / len(before)
+	}
+	for _, limit := range [][]int{nil, before} {
+		near := make([]int32, q.Rows*m)
+		ix.Search(2, q, limit, m, near)
+		found := 0.0
+		for i := range q.Rows {
+			below := n
+			if limit != nil {
+				below = limit[i]
+			}
+			found += shared(naive(x, q.Row(i), below, m), near[i*m:][:m]) / float64(q.Rows)
+		}
+		require.Greater(t, found, 0.975)
+	}
+}
+
+func TestSearchOfFewRowsIsExact(t *testing.T) {
+	x, q := draw(500, 3, 1), draw(90, 3, 2)
+	copy(x.Row(7), x.Row(9)) // equal distances
+	copy(q.Row(0), x.Row(7))
+	x.Set(11, 1, float32(math.NaN()))
+	ix := New(1, x, 8)
+	before := make([]int, q.Rows)
+	for i := range before {
+		before[i] = 3 * i
+	}
+	near := make([]int32, q.Rows*8)
+	ix.Search(1, q, before, 8, near)
+	for i := range q.Rows {
+		require.Equal(t, naive(x, q.Row(i), before[i], 8), near[i*8:][:8], "query %d", i)
+	}
+	ix.Search(1, q, nil, 8, near)
+	for i := range q.Rows {
+		require.Equal(t, naive(x, q.Row(i), x.Rows, 8), near[i*8:][:8], "query %d", i)
+	}
+	require.Equal(t, []int32{7, 9}, near[:2])
+}
+
+func TestSearchHasTheSameRowsForEveryNumberOfWorkers(t *testing.T) {
+	x, q := draw(5000, 4, 1), draw(300, 4, 2)
+	want := make([]int32, q.Rows*20)
+	New(1, x, 20).Search(1, q, nil, 20, want)
+	for _, workers := range []int{2, 7} {
+		got := make([]int32, q.Rows*20)
+		New(workers, x, 20).Search(workers, q, nil, 20, got)
+		require.Equal(t, want, got)
+	}
+	one := make([]int32, 20) // alone
+	New(1, x, 20).Search(1, q.Slice(5, 6, 0, 4), nil, 20, one)
+	require.Equal(t, want[100:120], one)
+}
+
+func TestPartitionMovesTheSmallestToTheFront(t *testing.T) {
+	src := rand.New(rand.NewPCG(3, 4))
+	for n := 1; n < 60; n++ {
+		keys := make([]uint64, n)
+		for i, p := range src.Perm(n) {
+			keys[i] = uint64(p)
+		}
+		m := 1 + src.IntN(n)
+		partition(keys, m)
+		front := slices.Clone(keys[:m])
+		slices.Sort(front)
+		for i, v := range front {
+			require.EqualValues(t, i, v)
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package mgp
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
+
+// Names of the likelihoods of counts.
+const (
+	poisson          = "poisson"
+	negativeBinomial = "negative-binomial"
+)
+
+// Counts is the likelihood of counts y_n = 0, 1, 2, … of the mean μ_n = o_n·exp(f_n + b) with the exposure o_n, such as
+// a time under observation:
+//
+//	Poisson            log p = y·log μ − μ − log y!
+//	negative binomial  log p = log Γ(y+r) − log Γ(r) − log y! + y·log μ + r·log r − (y+r)·log(r+μ),
+//
+// of the variances μ and μ + μ²/r. η is log r; [Counts] without Dispersed has none. The level has a weak prior about
+// the logarithm of the mean rate, and log r one about log 10, both of the standard deviation 2. Moments are by
+// quadrature.
+type Counts struct {
+	Y         []float64 // the counts
+	Exposure  []float64 // positive; nil means 1
+	Dispersed bool      // the distribution is negative binomial, not Poisson
+}
+
+// firstShape is the r that the prior lies about.
+const firstShape = 10
+
+// Name implements [Likelihood].
+func (c Counts) Name() string {
+	if c.Dispersed {
+		return negativeBinomial
+	}
+	return poisson
+}
+
+// Samples implements [Likelihood].
+func (c Counts) Samples() int { return len(c.Y) }
+
+// mostCount is the largest count: up to here a float64 has all integers.
+const mostCount = 1 << 53
+
+func (c Counts) check() error {
+	if c.Exposure != nil && len(c.Exposure) != len(c.Y) {
+		return fmt.Errorf("counts: %d exposures for %d counts", len(c.Exposure), len(c.Y))
+	}
+	for n, v := range c.Exposure {
+		if !(v >= 1e-100 && v <= 1e100) {
+			return fmt.Errorf("counts: the exposure of sample %d is %g: it must be positive, between 1e-100 and 1e100", n, v)
+		}
+	}
+	some := false
+	for n, v := range c.Y {
+		if !(v >= 0 && v <= mostCount) || v != math.Floor(v) {
+			return fmt.Errorf("counts: sample %d is %g, not one of 0, 1, 2, …", n, v)
+		}
+		some = some || v > 0
+	}
+	if !some {
+		return fmt.Errorf("counts: all %d counts are 0", len(c.Y))
+	}
+	return nil
+}
+
+func (c Counts) identity() []float64 {
+	var all []float64
+	for n, y := range c.Y {
+		all = append(all, y, c.exposure(n))
+	}
+	return all
+}
+
+func (c Counts) exposure(n int) float64 {
+	if c.Exposure == nil {
+		return 1
+	}
+	return c.Exposure[n]
+}
+
+func (c Counts) prior() (mean, sd []float64) {
+	var y, o float64
+	for n, v := range c.Y {
+		y += v
+		o += c.exposure(n)
+	}
+	mean, sd = []float64{special.Log(y) - special.Log(o)}, []float64{noiseSpread}
+	if c.Dispersed {
+		mean, sd = append(mean, special.Log(firstShape)), append(sd, noiseSpread)
+	}
+	return mean, sd
+}
+
+func (c Counts) site(n int, mean, variance float64, eta []float64) (precision, shift float64) {
+	return siteOfPrior(c, n, mean, variance, eta)
+}
+
+func (c Counts) logProbability(n int, mean, variance float64, eta []float64) float64 {
+	return c.moments(n, mean, variance, eta, nil).logZ
+}
+
+func (c Counts) moments(n int, mean, variance float64, eta, slopes []float64) moments {
+	m, shape := integrate(mean, variance, 1, newCounter(c.Y[n], c.exposure(n), eta).at)
+	if slopes != nil && c.Dispersed {
+		slopes[0] = shape
+	}
+	return m
+}
+
+// counter is the likelihood of one count.
+type counter struct {
+	y, logExposure float64
+	r              float64 // 0 of a Poisson distribution
+	constant       float64
+	digammas       float64 // ψ(y+r) − ψ(r) + log r + 1
+}
+
+func newCounter(y, exposure float64, eta []float64) *counter {
+	c := &counter{y: y, logExposure: special.Log(exposure), constant: -special.LogGamma(y + 1)}
+	if len(eta) > 0 {
+		c.r = special.Exp(eta[0])
+		c.constant += special.LogGammaRise(c.r, y)
+		c.digammas = special.Digamma(y+c.r) - special.Digamma(c.r) + 1
+	}
+	return c
+}
+
+func (c *counter) at(f float64) logLikelihood {
+	x := f + c.logExposure // log μ
+	mu := special.Exp(x)
+	if c.r == 0 {
+		out := logLikelihood{log: c.constant - mu, first: c.y - mu, second: -mu}
+		if c.y > 0 {
+			out.log += float64(c.y * x)
+		}
+		return out
+	}
+	// log(r + μ) = log r + log(1 + μ/r), without overflow.
+	ratio := mu / c.r
+	over := special.Log1p(ratio)
+	share := ratio / (1 + ratio)
+	logRatio := x - special.Log(c.r)
+	if math.IsInf(ratio, 1) {
+		over, share = logRatio, 1
+	}
+	all := c.y + c.r
+	out := logLikelihood{
+		log:    c.constant - float64(all*over),
+		first:  c.y - float64(all*share),
+		second: -all * share * (1 - share),
+		shape:  c.r * (c.digammas - over - float64(all/c.r*(1-share))),
+	}
+	if c.y > 0 {
+		out.log += float64(c.y * logRatio)
+	}
+	return out
+}
+
+// CountDistribution is the predictive distribution of a count: of the mean o·exp(f), where f has the distribution
+// N(Mean, Variance).
+type CountDistribution struct {
+	Mean, Variance float64
+	Exposure       float64 // o
+	R              float64 // r of the negative binomial distribution, or 0
+}
+
+// Moments returns the mean and the variance of the count.
+func (d CountDistribution) Moments() (mean, variance float64) {
+	mean = special.Exp(d.Mean + special.Log(d.Exposure) + float64(0.5*d.Variance))
+	square := float64(mean * mean)
+	variance = mean + float64(square*special.Expm1(d.Variance))
+	if d.R > 0 {
+		variance += float64(square * special.Exp(d.Variance) / d.R)
+	}
+	return mean, variance
+}
+
+// LogProbability returns log P(y).
+func (d CountDistribution) LogProbability(y float64) float64 {
+	var eta []float64
+	if d.R > 0 {
+		eta = []float64{special.Log(d.R)}
+	}
+	c := newCounter(y, d.Exposure, eta)
+	if d.Variance == 0 {
+		return c.at(d.Mean).log
+	}
+	m, _ := integrate(d.Mean, d.Variance, 1, c.at)
+	return m.logZ
+}
+
+// manyCounts is the count up to which probabilities are summed. Beyond a count is as good as continuous: its logarithm
+// is nearly f + log o + log G with G ~ Gamma(r, r), of the mean ψ(r) − log r and the variance ψ′(r).
+const manyCounts = 1e5
+
+// Quantiles returns for each probability, in ascending order between 0 and 1, the least count y with P(count ≤ y) no
+// less. It sums the probabilities of the counts from 0 on, for each of a grid of values of f. Where the sum would go
+// beyond 1e5 it takes the logarithm of the count for normal.
+func (d CountDistribution) Quantiles(probabilities []float64) []float64 {
+	middle, spread := d.Mean+special.Log(d.Exposure), d.Variance
+	if d.R > 0 {
+		middle += special.Digamma(d.R) - special.Log(d.R)
+		spread += special.Trigamma(d.R)
+	}
+	spread += special.Exp(-middle)
+	at := func(p float64) float64 {
+		return math.Floor(special.Exp(middle + float64(math.Sqrt(spread)*special.NormalQuantile(p))))
+	}
+	out := make([]float64, 0, len(probabilities))
+	if at(probabilities[len(probabilities)-1]) > manyCounts {
+		for _, p := range probabilities {
+			out = append(out, at(p))
+		}
+		return out
+	}
+	nodes := d.grid()
+	below := 0.0
+	for y := 0.0; len(out) < len(probabilities); y++ {
+		for i := range nodes {
+			below += nodes[i].step(y, d.R)
+		}
+		for len(out) < len(probabilities) && (below >= probabilities[len(out)] || y > 10*manyCounts) {
+			out = append(out, y)
+		}
+	}
+	return out
+}
+
+// countNode is a value of f: the probabilities of its counts follow one another. The probabilities of a large mean begin below the
+// least number: scaled has them without the factor e^log.
+type countNode struct {
+	mean, weight float64
+	scaled, log  float64
+	factor       float64 // weight·e^log
+}
+
+// step returns the weight times the probability of the count y, and goes on to y + 1.
+func (c *countNode) step(y, r float64) float64 {
+	const large, logLarge = 0x1p600, 600 * math.Ln2
+	p := float64(c.factor * c.scaled)
+	if r > 0 {
+		c.scaled *= c.mean / (c.mean + r) * (y + r) / (y + 1)
+	} else {
+		c.scaled *= c.mean / (y + 1)
+	}
+	if c.scaled > large {
+		c.scaled /= large
+		c.log += logLarge
+		c.factor = float64(c.weight * special.Exp(c.log))
+	}
+	return p
+}
+
+// grid returns values of f over 8.5 standard deviations on either side, each with the probability of the count 0.
+func (d CountDistribution) grid() (nodes []countNode) {
+	const tail = 8.5
+	sd := math.Sqrt(d.Variance)
+	steps := math.Ceil(tail * (3 + float64(4*sd) + float64(sd*math.Sqrt(special.Exp(min(d.Mean+special.Log(d.Exposure), 12))))))
+	if sd == 0 {
+		steps = 0
+	}
+	var sum float64
+	for k := -steps; k <= steps; k++ {
+		z := 0.0
+		if steps > 0 {
+			z = tail * k / steps
+		}
+		n := countNode{mean: special.Exp(d.Mean + special.Log(d.Exposure) + float64(sd*z)), weight: special.Exp(-0.5 * z * z), scaled: 1}
+		n.log = -n.mean
+		if d.R > 0 {
+			n.log = -float64(d.R * special.Log1p(n.mean/d.R))
+		}
+		sum += n.weight
+		nodes = append(nodes, n)
+	}
+	for i := range nodes {
+		nodes[i].weight /= sum
+		nodes[i].factor = float64(nodes[i].weight * special.Exp(nodes[i].log))
+	}
+	return nodes
+}

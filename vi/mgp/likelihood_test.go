@@ -1,0 +1,315 @@
+package mgp
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit/golden"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+)
+
+// likelihoodOf is the likelihood of one observation.
+func likelihoodOf(kind string, lower, upper *float64, y, exposure float64) Likelihood {
+	switch kind {
+	case "log-normal", "weibull":
+		l, u := math.Inf(-1), math.Inf(1)
+		if lower != nil {
+			l = *lower
+		}
+		if upper != nil {
+			u = *upper
+		}
+		c := Censored{Lower: []float64{l}, Upper: []float64{u}}
+		if kind == "weibull" {
+			c.Law = Weibull
+		}
+		return c
+	}
+	return Counts{Y: []float64{y}, Exposure: []float64{exposure}, Dispersed: kind == "negative-binomial"}
+}
+
+func TestGoldenMoments(t *testing.T) {
+	golden.Run(t, "likelihoods", []string{"moments.json"}, func(t *testing.T, _ string, data []byte) {
+		var cases []struct {
+			Kind               string
+			Mean, Variance     float64
+			Eta                *float64
+			LogZ               float64
+			Slope, Bend, Shape float64
+			Lower, Upper       *float64
+			Y, Exposure        float64
+		}
+		require.NoError(t, json.Unmarshal(data, &cases))
+		require.NotEmpty(t, cases)
+		for i, c := range cases {
+			l := likelihoodOf(c.Kind, c.Lower, c.Upper, c.Y, c.Exposure)
+			var eta []float64
+			if c.Eta != nil {
+				eta = []float64{*c.Eta}
+			}
+			slopes := make([]float64, 1)
+			m := l.moments(0, c.Mean, c.Variance, eta, slopes)
+			assert.InDelta(t, c.LogZ, m.logZ, 1e-9*max(1, math.Abs(c.LogZ)), "case %d %s: log Z", i, c.Kind)
+			assert.InDelta(t, c.Slope, m.slope, 1e-9*max(1, math.Abs(c.Slope)), "case %d %s: slope", i, c.Kind)
+			assert.InDelta(t, c.Bend, m.bend, 1e-9*max(1, 1/c.Variance), "case %d %s: bend", i, c.Kind)
+			assert.InDelta(t, c.Shape, slopes[0], 1e-9*max(1, math.Abs(c.Shape)), "case %d %s: shape", i, c.Kind)
+		}
+	})
+}
+
+// someTargets are observations of every kind: events, and targets censored on either side and within intervals.
+func someTargets(y []float64, law Law) Censored {
+	c := Censored{Law: law}
+	for n, v := range y {
+		l, u := v, v
+		switch n % 5 {
+		case 1:
+			u = math.Inf(1)
+		case 2:
+			l = math.Inf(-1)
+		case 3:
+			l, u = v-0.3, v+0.4
+		}
+		c.Lower, c.Upper = append(c.Lower, l), append(c.Upper, u)
+	}
+	return c
+}
+
+func someCounts(y []float64, dispersed bool) Counts {
+	c := Counts{Dispersed: dispersed}
+	for n, v := range y {
+		c.Y = append(c.Y, math.Floor(math.Exp(1+v)))
+		c.Exposure = append(c.Exposure, 0.5+float64(n%4))
+	}
+	return c
+}
+
+// The evidence by expectation propagation has the slopes that the cost says.
+func TestLikelihoodGradient(t *testing.T) {
+	x, y, _ := toy(1)
+	for name, l := range map[string]Likelihood{
+		"log-normal": someTargets(y, LogNormal), "weibull": someTargets(y, Weibull),
+		"poisson": someCounts(y, false), "negative binomial": someCounts(y, true),
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, at, err := Evidence{like: l}.objective(context.Background(), newScaled(t, x), make([]float64, len(y)), false)
+			require.NoError(t, err)
+			m.tol = 1e-12
+			checkSlopes(t, m.cost, at, 0.5)
+		})
+	}
+}
+
+// Without censoring a log-normal likelihood is normal noise, and the evidence is exact.
+func TestUncensoredIsNormal(t *testing.T) {
+	x, y, _ := toy(2)
+	c := Censored{Lower: slices.Clone(y), Upper: slices.Clone(y)}
+	m, at, err := Evidence{like: c}.objective(context.Background(), newScaled(t, x), make([]float64, len(y)), false)
+	require.NoError(t, err)
+	normal, _, err := Evidence{}.objective(context.Background(), newScaled(t, x), y, false)
+	require.NoError(t, err)
+	m.tol = 1e-12
+	got, err := m.functions(at)
+	require.NoError(t, err)
+	// x is: amplitudes, parameters, log σ².
+	of := append(at[:len(at)-2:len(at)-2], math.Log(math.Exp(at[len(at)-1])-leastShare*normal.power))
+	want, err := normal.functions(of)
+	require.NoError(t, err)
+	assert.InDelta(t, want, got, 1e-8)
+	for n, a := range normal.alpha {
+		assert.InDelta(t, a, m.alpha[n], 1e-8)
+	}
+
+	// A level moves the targets.
+	at[len(at)-2] = 0.3
+	for n, v := range y {
+		normal.y[n] = v - 0.3
+	}
+	got, err = m.functions(at)
+	require.NoError(t, err)
+	want, err = normal.functions(of)
+	require.NoError(t, err)
+	assert.InDelta(t, want, got, 1e-8)
+}
+
+// The evidence and the posterior of two samples agree with integrals over a fine grid of both functions' values.
+// Expectation propagation is not exact for two samples, but close.
+func TestLikelihoodOfTwo(t *testing.T) {
+	k := [3]float64{1.3, 0.6, 0.9} // K₁₁, K₁₂, K₂₂
+	det := k[0]*k[2] - k[1]*k[1]
+	for name, l := range map[string]Likelihood{
+		"log-normal": Censored{Lower: []float64{0.5, -0.3}, Upper: []float64{math.Inf(1), -0.3}},
+		"weibull":    Censored{Lower: []float64{0.5, math.Inf(-1)}, Upper: []float64{1.1, -0.3}, Law: Weibull},
+		"poisson":    Counts{Y: []float64{0, 4}},
+		"negative":   Counts{Y: []float64{3, 0}, Exposure: []float64{1, 6}, Dispersed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mean, _ := l.prior()
+			of := &likelihood{Likelihood: l}
+			of.at(mean)
+			s := newSites(&la.Workspace{}, 2)
+			s.k, s.l = la.MatrixOf(2, 2, []float64{k[0], k[1], k[1], k[2]}), la.NewMatrix[float64](2, 2)
+			s.start(of, s.k)
+			got, err := s.propagate(of, 1e-12)
+			require.NoError(t, err)
+
+			const h, most = 0.05, 160
+			var sum, first float64
+			one := make([]float64, 2*most+1) // the likelihood of each value, by a narrow normal distribution of it
+			two := make([]float64, 2*most+1)
+			for i := range one {
+				f := h*float64(i-most) + of.level
+				one[i] = math.Exp(l.logProbability(0, f, 1e-10, of.eta))
+				two[i] = math.Exp(l.logProbability(1, f, 1e-10, of.eta))
+			}
+			for i := range one {
+				a := h * float64(i-most)
+				for j := range two {
+					b := h * float64(j-most)
+					w := one[i] * two[j] * math.Exp(-0.5*(a*a*k[2]-2*a*b*k[1]+b*b*k[0])/det)
+					sum += w
+					first += w * a
+				}
+			}
+			want := math.Log(sum * h * h / (2 * math.Pi * math.Sqrt(det)))
+			assert.InDelta(t, want, got, 0.01)
+			assert.InDelta(t, first/sum, s.mean[0], 0.01)
+		})
+	}
+}
+
+func TestCensoredSaysWhatIsWrong(t *testing.T) {
+	k, err := vi.NewDense(la.MatrixOf(2, 2, []float64{1, 0, 0, 1}))
+	require.NoError(t, err)
+	inf := math.Inf(1)
+	for want, l := range map[string]Likelihood{
+		"sample 1: the bounds 2 and 1":       Censored{Lower: []float64{0, 2}, Upper: []float64{0, 1}},
+		"sample 0: the bounds -Inf and +Inf": Censored{Lower: []float64{-inf, 2}, Upper: []float64{inf, 3}},
+		"sample 1: the bounds NaN":           Censored{Lower: []float64{0, math.NaN()}, Upper: []float64{0, 1}},
+		"2 lower bounds and 1":               Censored{Lower: []float64{0, 2}, Upper: []float64{0}},
+		"sample 1 is -1":                     Counts{Y: []float64{0, -1}},
+		"sample 0 is 0.5":                    Counts{Y: []float64{0.5, 1}},
+		"all 2 counts are 0":                 Counts{Y: []float64{0, 0}},
+		"exposure of sample 1 is 0":          Counts{Y: []float64{1, 0}, Exposure: []float64{1, 0}},
+	} {
+		_, err := Evidence{}.FitLikelihood(context.Background(), k, l)
+		assert.ErrorContains(t, err, want)
+	}
+	_, err = Evidence{}.FitLikelihood(context.Background(), k, nil)
+	assert.ErrorContains(t, err, "nil")
+	_, err = Evidence{Sites: SitesBound}.FitLikelihood(context.Background(), k, Counts{Y: []float64{0, 1}})
+	assert.ErrorContains(t, err, "Sites")
+}
+
+// A fit to censored targets finds the noise and the function that made them, and a journal of it goes on.
+func TestFitLikelihood(t *testing.T) {
+	const n = 120
+	r := rand.New(rand.NewPCG(7, 8))
+	x := la.NewMatrix[float64](n, 1)
+	c := Censored{}
+	var f []float64
+	for i := range n {
+		x.Set(i, 0, r.Float64()*6-3)
+		f = append(f, math.Sin(x.At(i, 0)))
+		y := f[i] + 0.3*r.NormFloat64()
+		end := 0.5 + r.NormFloat64()
+		l, u := y, y
+		if y > end {
+			l, u = end, math.Inf(1)
+		}
+		c.Lower, c.Upper = append(c.Lower, l), append(c.Upper, u)
+	}
+	gram := la.NewMatrix[float64](n, n)
+	for i := range n {
+		for j := range n {
+			d := x.At(i, 0) - x.At(j, 0)
+			gram.Set(i, j, math.Exp(-0.5*d*d))
+		}
+	}
+	k, err := vi.NewDense(gram)
+	require.NoError(t, err)
+	fit, err := Evidence{}.FitLikelihood(context.Background(), k, c)
+	require.NoError(t, err)
+	assert.Equal(t, vi.Converged, fit.Record.Reason)
+	s := fit.Posterior.State()
+	assert.Equal(t, "log-normal", s.Likelihood)
+	assert.InDelta(t, 0.3, math.Exp(0.5*s.Shape[1]), 0.06)
+	self := la.NewMatrix[float64](1, n)
+	self.Fill(1)
+	p, err := fit.Posterior.Predict(k, self, vi.PredictOptions{})
+	require.NoError(t, err)
+	var miss float64
+	for i, v := range p.Mean {
+		miss += (v - f[i]) * (v - f[i]) / n
+	}
+	assert.Less(t, miss, 0.02)
+	assert.Nil(t, p.Variance)
+}
+
+// Quantiles undo probabilities, which the density sums to.
+func TestLawsOfTimes(t *testing.T) {
+	for _, law := range []Law{LogNormal, Weibull} {
+		for _, v := range []float64{0, 0.01, 2} {
+			var sum float64
+			const h = 0.01
+			for i := range 1250 {
+				sum += h * math.Exp(law.LogDensity(0.4, v, 0.7, 0.5-h*(float64(i)+0.5)))
+			}
+			above, below := law.LogSurvival(0.4, v, 0.7, 0.5)
+			assert.InDelta(t, 1, math.Exp(above)+math.Exp(below), 1e-12)
+			assert.InDelta(t, sum, math.Exp(below), 2e-4)
+			for _, p := range []float64{1e-6, 0.1, 0.5, 0.99, 1 - 1e-9} {
+				_, below := law.LogSurvival(0.4, v, 0.7, law.Quantile(0.4, v, 0.7, p))
+				assert.InDelta(t, p, math.Exp(below), 1e-9, "%v %g %g", law, v, p)
+			}
+		}
+	}
+}
+
+// The distribution of a count is the one that drawing f and then the count makes.
+func TestCountDistribution(t *testing.T) {
+	for _, d := range []CountDistribution{
+		{Mean: 0.3, Variance: 0.5, Exposure: 2}, {Mean: 0.3, Variance: 0.5, Exposure: 2, R: 1.5},
+		{Mean: -2, Variance: 0, Exposure: 1}, {Mean: 1, Variance: 1, Exposure: 0.1, R: 20},
+	} {
+		mean, variance := d.Moments()
+		var sum, first, second float64
+		for y := 0.0; y < 4000; y++ {
+			p := math.Exp(d.LogProbability(y))
+			sum += p
+			first += p * y
+			second += p * (y - mean) * (y - mean)
+			if y > mean+20 && p < 1e-13 {
+				break
+			}
+		}
+		assert.InDelta(t, 1, sum, 1e-6)
+		assert.InDelta(t, mean, first, 1e-3*(1+mean))
+		assert.InDelta(t, variance, second, 0.02*(1+variance))
+		for i, p := range []float64{0.05, 0.5, 0.95} {
+			q := d.Quantiles([]float64{0.05, 0.5, 0.95})[i]
+			below := 0.0
+			for y := 0.0; y < q; y++ {
+				below += math.Exp(d.LogProbability(y))
+			}
+			assert.Less(t, below, p)
+			assert.GreaterOrEqual(t, below+math.Exp(d.LogProbability(q)), p-1e-12)
+		}
+	}
+	// Where counts are many their logarithm is nearly normal: both ways agree.
+	d := CountDistribution{Mean: 8, Variance: 0.3, Exposure: 1, R: 20}
+	many := d
+	many.Exposure = 100
+	few, lots := d.Quantiles([]float64{0.1, 0.9}), many.Quantiles([]float64{0.1, 0.9})
+	for i := range few {
+		assert.InDelta(t, 100, lots[i]/few[i], 1)
+	}
+}

@@ -1,0 +1,148 @@
+package vecchia
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// Process has the settings of a fit. The zero value is ready.
+type Process struct {
+	Seed    uint64 // of random choices
+	Workers int    // goroutines, 0 for all processors; results do not depend on it
+
+	// Held is the number of rows, the last ones, that compare covariances and weigh predictions. The
+	// fit learns no width from them. 0 means a fifth of the rows, and at most 1000.
+	Held int
+
+	// Seconds limits the work of the fit, in seconds of one core as [Forecast] counts them. The count
+	// does not depend on the machine. 0 means no limit.
+	Seconds float64
+
+	// LeastNoise is the least variance of the noise. 0 means e⁻¹⁴, below which rounding to float32 would count.
+	LeastNoise float64
+
+	// Progress, if not nil, is called with the seconds of work done so far and forecast.
+	Progress func(done, all float64)
+}
+
+// fewestHeld is the least number of rows held out.
+const fewestHeld = 20
+
+// heldRows returns the number of rows held out of n.
+func (p Process) heldRows(n int) int {
+	if p.Held > 0 {
+		return p.Held
+	}
+	return min(1000, n/5)
+}
+
+// family is the shapes of the parts of a covariance.
+type family []Shape
+
+// families are the forms of covariance that a fit compares. A family of two parts starts from the
+// family of its first part.
+var families = []family{{RBF}, {Matern}, {RBF, RBF}, {RBF, Matern}, {Matern, Matern}}
+
+// fitting is the state of a fit.
+type fitting struct {
+	Process
+	s     *samples
+	stop  *work.Stop
+	train int // rows that are not held out: the first
+	all   []*candidate
+	spent float64
+	limit float64
+}
+
+// Fit infers the process of the rows of x (n×d) and their targets y (n×t), which share a covariance.
+// Features and targets should have means near 0 and variances near 1, and the order of the rows must
+// be random. noise has the relative noise variance of each row; nil stands for ones. Errors name
+// values that are not finite. If ctx ends the error wraps its cause.
+func (p Process) Fit(ctx context.Context, x, y la.Matrix[float64], noise []float64) (*Posterior, error) {
+	s, err := newSamples(x, y, noise)
+	if err != nil {
+		return nil, err
+	}
+	f := &fitting{Process: p, s: s, stop: new(work.Stop), limit: p.Seconds}
+	held := p.heldRows(x.Rows)
+	if held < fewestHeld || x.Rows-held < 2*fewestHeld {
+		return nil, fmt.Errorf("vecchia: %d of %d rows held out: at least %d must be, and twice as many must be left", held, x.Rows, fewestHeld)
+	}
+	f.train = x.Rows - held
+	if f.limit <= 0 {
+		f.limit = unlimited
+	}
+	f.stop.Heed(ctx)
+	if err := f.learn(); err != nil {
+		return nil, err
+	}
+	if err := f.solve(); err != nil {
+		return nil, err
+	}
+	return f.mix()
+}
+
+// spend records work that was done.
+func (f *fitting) spend(seconds float64) {
+	f.spent += seconds
+	if f.Progress != nil {
+		f.Progress(f.spent, max(f.spent, min(f.limit, f.whole())))
+	}
+}
+
+// learn learns a covariance of each family that the limit allows, and sorts them by the log densities
+// of the rows held out, the best first.
+func (f *fitting) learn() error {
+	first := max(0, f.train-mostLearned)
+	l := &learner{
+		l:     &likelihood{samples: f.s.between(first, f.s.x.Rows), workers: f.Workers, stop: f.stop},
+		train: f.train - first, seed: f.Seed, noise: f.LeastNoise,
+	}
+	for i := f.train - first; i < l.l.x.Rows; i++ {
+		l.held = append(l.held, i)
+	}
+	single := map[Shape]*Covariance{}
+	for i, fam := range families {
+		cost := f.learnSeconds(len(fam))
+		steps := stepsOf(fam)
+		if room := float64(learnShare*f.limit) - f.spent; cost > room {
+			if i > 0 {
+				break
+			}
+			fewer := max(leastSteps, int(float64(steps)*room/cost))
+			cost *= float64(fewer) / float64(steps)
+			steps = fewer
+		}
+		var cov *Covariance
+		var err error
+		if len(fam) == 1 {
+			cov, err = l.single(fam[0], steps)
+			single[fam[0]] = cov
+		} else {
+			cov, err = l.double(single[fam[0]], fam[1], steps)
+		}
+		if err != nil {
+			return err
+		}
+		c := &candidate{cov: cov}
+		if err := f.judge(c, neighbours[0]); err != nil {
+			return err
+		}
+		f.all = append(f.all, c)
+		f.spend(cost)
+	}
+	slices.SortStableFunc(f.all, func(a, b *candidate) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return 0
+	})
+	return nil
+}

@@ -1,0 +1,75 @@
+package vecchia
+
+import "math"
+
+// Seconds of one core of the machine that docs/lab/rows.md names, for one of the operations that a fit
+// consists of. They turn counts of operations into a forecast; nothing else depends on them.
+const (
+	secondsTerm   = 3.4e-5  // a term of the likelihood with its gradient
+	secondsIndex  = 2.5e-8  // of an index of n rows, for each n^1.5
+	secondsValue  = 4.5e-10 // a value of a part of the covariance in float32, for any number of features
+	secondsScaled = 2.5e-11 // the same for each feature
+	secondsFlop   = 2.5e-11 // a multiplication and addition of a product of matrices
+)
+
+const (
+	unlimited   = 1e300
+	learnShare  = 0.5    // of the limit, for learning
+	leastSteps  = 60     // of gradient ascent
+	mostLearned = 50_000 // rows whose terms are learned from
+	indexes     = 8      // indexes that learning a covariance makes
+)
+
+// stepsOf returns the steps of gradient ascent of a family.
+func stepsOf(fam family) int {
+	if len(fam) == 1 {
+		return 300
+	}
+	return 200
+}
+
+// indexSeconds returns the work of an index of n rows.
+func indexSeconds(n int) float64 { return float64(secondsIndex * float64(n) * math.Sqrt(float64(n))) }
+
+// learnSeconds returns the work of learning a covariance of so many parts.
+func (f *fitting) learnSeconds(parts int) float64 {
+	steps := stepsOf(make(family, parts))
+	if parts == 1 {
+		steps += trialSteps
+	}
+	terms := float64(steps * min(learnBatch, f.train))
+	return float64(terms*f.termSeconds()) + float64(indexes*indexSeconds(min(f.train, mostLearned))) + indexSeconds(f.train)
+}
+
+// termSeconds returns the work of a term of the likelihood: its factor has a row for each target.
+func (f *fitting) termSeconds() float64 {
+	return float64(secondsTerm * (1 + float64(0.1*float64(f.s.y.Cols-1))))
+}
+
+// productSeconds returns the work of a product of the covariance of n rows with a vector for each
+// target.
+func (f *fitting) productSeconds(parts, n int) float64 {
+	value := secondsValue + float64(secondsScaled*float64(f.s.x.Cols+f.s.y.Cols))
+	return 0.5 * float64(n) * float64(n) * float64(parts) * value
+}
+
+// vifSeconds returns the work of a preconditioner with m landmarks.
+func (f *fitting) vifSeconds(m int) float64 {
+	n, p := float64(f.s.x.Rows), float64(preconditionNear+1)
+	landmark, neighbours := float64(m), float64(p*p*float64(m))
+	return float64(n*(float64(2.5*landmark*landmark)+neighbours)*secondsFlop) + float64(n*secondsTerm) + float64(2*indexSeconds(f.s.x.Rows))
+}
+
+// Memory returns about how many bytes a fit to n rows of d features and t targets takes beside its arguments.
+func Memory(n, d, t int) int64 {
+	row := 4*landmarksFor(n) + 24*preconditionNear + 60*d + 8*t*(partials(t)+16)
+	return int64(n)*int64(row) + 1<<28
+}
+
+// whole returns the work of the fit if nothing limits it and every solve takes few iterations.
+func (f *fitting) whole() (s float64) {
+	for _, fam := range families {
+		s += f.learnSeconds(len(fam)) + f.vifSeconds(landmarksFor(f.s.x.Rows)) + float64(5*f.productSeconds(len(fam), f.s.x.Rows))
+	}
+	return s
+}

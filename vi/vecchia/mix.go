@@ -1,0 +1,99 @@
+package vecchia
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+)
+
+const (
+	// worthNeighbours is the gain in mean log density that more neighbours must bring.
+	worthNeighbours = 0.02
+
+	// leastFactor bounds the factor of the variances from below.
+	leastFactor = 1e-6
+)
+
+// mix weighs the predictions and makes the posterior.
+func (f *fitting) mix() (*Posterior, error) {
+	h := f.heldOut()
+	best := f.all[0]
+	predictions := []la.Matrix[float64]{best.local}
+	var solved []Solved
+	for _, c := range f.all {
+		if c.exact.Rows > 0 {
+			predictions = append(predictions, c.exact)
+			solved = append(solved, Solved{Covariance: *c.cov, Alpha: c.alpha, Double: c.double})
+		}
+	}
+	var state State
+	var p *Posterior
+	most := math.Inf(-1)
+	for _, m := range neighbours {
+		if m > neighbours[0] {
+			cost := float64(float64(h.x.Rows) * localSeconds(m))
+			if f.spent+cost > f.limit {
+				break
+			}
+			if err := f.judge(best, m); err != nil {
+				return nil, err
+			}
+			f.spend(cost)
+		}
+		predictions[0] = best.local
+		weights := weigh(predictions, h.y)
+		mean := la.NewMatrix[float64](h.y.Rows, h.y.Cols)
+		for k, w := range weights {
+			la.Axpy(w, predictions[k].Data, mean.Data)
+		}
+		factor, score := spread(h.y, mean, best.variance)
+		if !(score > most+worthNeighbours) {
+			continue
+		}
+		most = score
+		state = State{Local: *best.cov, Neighbours: m, LocalWeight: weights[0], Factor: factor}
+		p = &Posterior{HeldMean: mean, HeldVariance: la.NewMatrix[float64](h.y.Rows, h.y.Cols)}
+		for i, v := range best.variance {
+			for t, by := range factor {
+				p.HeldVariance.Set(i, t, by*v)
+			}
+		}
+		for k, w := range weights[1:] {
+			if w > 0 {
+				s := solved[k]
+				s.Weight = w
+				state.Solved = append(state.Solved, s)
+			}
+		}
+	}
+	state.X, state.Y, state.Noise = f.s.x, f.s.y, f.s.noise
+	p.Spent = f.spent
+	p.set(state, f.Workers)
+	return p, f.stop.Ended()
+}
+
+// localSeconds returns the work of a prediction from m neighbours.
+func localSeconds(m int) float64 { return float64(0.5*float64(m*m*m)*secondsFlop) + secondsTerm }
+
+// spread returns for each target the factor of the variances that gives the errors of the means the
+// largest density, and the mean log density with these factors.
+func spread(y, mean la.Matrix[float64], variance []float64) (factor []float64, score float64) {
+	factor = make([]float64, y.Cols)
+	for i, v := range variance {
+		for t, u := range y.Row(i) {
+			e := u - mean.At(i, t)
+			factor[t] += float64(e*e) / v / float64(y.Rows)
+		}
+	}
+	for t := range factor {
+		factor[t] = max(factor[t], leastFactor)
+	}
+	for i, v := range variance {
+		for t, u := range y.Row(i) {
+			e, s := u-mean.At(i, t), v*factor[t]
+			score -= float64(0.5 * (special.Log(2*math.Pi*s) + float64(e*e)/s))
+		}
+	}
+	return factor, score / float64(y.Rows*y.Cols)
+}
