@@ -93,10 +93,10 @@ func (f *fitting) landmarkKernels(ctx context.Context, l *Landmarks, views []Vie
 		}
 	}
 	g := planning{fitting: f, Landmarks: *l}
-	rows, err := g.sampled(views, n, nil, need(FitSize{Samples: n, Kernels: len(views), Outputs: outputs}))
-	if err != nil {
+	if err := g.checkViews(views, n, need(FitSize{Samples: n, Kernels: len(views), Outputs: outputs})); err != nil {
 		return nil, nil, err
 	}
+	rows := g.sampled(n, nil)
 	t, basis, err := g.chosen(ctx, takeRows(views, rows), len(rows))
 	if err != nil {
 		return nil, nil, err

@@ -128,10 +128,10 @@ func (c LandmarkClassifier[T]) Begin(ctx context.Context, views []View, labels [
 		return nil, fmt.Errorf("mkl: labels: %d classes where landmarks take at most %d", len(classes), mostLandmarkClasses)
 	}
 	p := planning{fitting: &fitting{Fitting: c.Fitting}, Landmarks: c.Landmarks.orDefault(), functions: functions(len(classes))}
-	rows, err := p.sampled(views, len(labels), index, p.planMemory(len(labels), len(views)))
-	if err != nil {
+	if err := p.checkViews(views, len(labels), p.planMemory(len(labels), len(views))); err != nil {
 		return nil, err
 	}
+	rows := p.sampled(len(labels), index)
 	p.learn = func(views []View) ([]kernel.Kernel, error) {
 		some, someOf := vec.Picked(labels, rows), vec.Picked(index, rows)
 		few := sample(len(some), widthSamples, someOf, c.Seed)

@@ -56,10 +56,10 @@ func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan
 		return nil, err
 	}
 	p := planning{fitting: &fitting{Fitting: g.Fitting}, Landmarks: g.Landmarks.orDefault()}
-	rows, err := p.sampled(views, n, rareClasses(y, p.sampleSize(), g.Seed), p.planMemory(n, len(views)))
-	if err != nil {
+	if err := p.checkViews(views, n, p.planMemory(n, len(views))); err != nil {
 		return nil, err
 	}
+	rows := p.sampled(n, rareClasses(y, p.sampleSize(), g.Seed))
 	some := vec.Picked(y, rows)
 	p.learn = func(views []View) ([]kernel.Kernel, error) {
 		rows := sample(len(some), widthSamples, rareClasses(some, widthSamples, g.Seed), g.Seed)

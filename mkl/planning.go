@@ -28,37 +28,36 @@ const mostRanks = 1000
 // widthSamples is how many samples widths are learned from.
 const widthSamples = 700
 
-// sampled checks settings and the views of n samples, and chooses those that the plan is made
-// from; class is the class of each, nil if they have none. The fit needs so many bytes.
-func (g *planning) sampled(views []View, n int, class []int, need int64) ([]int, error) {
+// checkViews checks the settings and the views of n samples. The fit needs so many bytes.
+func (g *planning) checkViews(views []View, n int, need int64) error {
 	if g.Count < 0 || g.Sample < 0 {
-		return nil, fmt.Errorf("mkl: Landmarks: Count is %d and Sample %d: neither can be negative", g.Count, g.Sample)
+		return fmt.Errorf("mkl: Landmarks: Count is %d and Sample %d: neither can be negative", g.Count, g.Sample)
 	}
 	if err := g.check(need); err != nil {
-		return nil, err
+		return err
 	}
 	if len(views) == 0 {
-		return nil, fmt.Errorf("mkl: views: none given")
+		return fmt.Errorf("mkl: views: none given")
 	}
 	for i, v := range views {
 		arg := v.argument(i)
 		if err := gram.CheckLayout(arg+".X", v.X); err != nil {
-			return nil, err
+			return err
 		}
 		switch {
 		case v.X.Rows != n:
-			return nil, fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", v.label(i), v.X.Rows, v.X.Cols, n)
+			return fmt.Errorf("mkl: %s: X is %d×%d where y has %d samples (samples are rows)", v.label(i), v.X.Rows, v.X.Cols, n)
 		case isGiven(v):
-			return nil, fmt.Errorf("mkl: %s: landmarks need features, and X holds kernels or distances", v.label(i))
+			return fmt.Errorf("mkl: %s: landmarks need features, and X holds kernels or distances", v.label(i))
 		case v.Center && v.Normalize:
-			return nil, fmt.Errorf("mkl: %s: landmarks exclude Center with Normalize", v.label(i))
+			return fmt.Errorf("mkl: %s: landmarks exclude Center with Normalize", v.label(i))
 		}
 	}
-	if err := checkShared(views); err != nil {
-		return nil, err
-	}
-	return sample(n, g.sampleSize(), class, g.Seed), nil
+	return checkShared(views)
 }
+
+// sampled draws the samples that the plan is made from, of n; class is the class of each, nil if they have none.
+func (g *planning) sampled(n int, class []int) []int { return sample(n, g.sampleSize(), class, g.Seed) }
 
 // plan makes the plan of these rows of n samples.
 func (g *planning) plan(ctx context.Context, views []View, rows []int, n int) (p featurePlan, err error) {

@@ -61,9 +61,11 @@ func (f *fitting) vifSeconds(m int) float64 {
 }
 
 // Memory returns about how many bytes a fit to n rows of d features and t targets takes beside its arguments.
+// Sizes below one count as one. At most the half of the largest int64 is returned.
 func Memory(n, d, t int) int64 {
-	row := 4*landmarksFor(n) + 24*preconditionNear + 60*d + 8*t*(partials(t)+16)
-	return int64(n)*int64(row) + 1<<28
+	n, d, t = max(n, 1), max(d, 1), max(t, 1)
+	row := float64(4*landmarksFor(n)+24*preconditionNear) + float64(60*float64(d)) + float64(8*float64(t)*float64(partials(t)+16))
+	return int64(min(float64(float64(n)*row)+1<<28, math.MaxInt64/2))
 }
 
 // whole returns the work of the fit if nothing limits it and every solve takes few iterations.
