@@ -23,8 +23,8 @@ type Summary struct {
 	// of the effective sample size for the mean.
 	MCSE float64
 
-	// RHat is the rank-normalised split R̂: the larger of that of the draws, which
-	// compares the chains' locations, and that of their distances from the median,
+	// RHat is the rank-normalised split R̂, the larger of two: R̂ of the draws, which
+	// compares the chains' locations, and R̂ of their distances from the median,
 	// which compares their scales. Above 1.01 the chains have not mixed.
 	RHat float64
 

@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Variable is a scalar, a vector or a matrix of which every draw has a value. Name
+// Variable is a scalar, a vector or a matrix. Every draw has a value of it. Name
 // selects it in the methods of [Draws].
 type Variable struct {
 	Name       string
@@ -16,7 +16,7 @@ type Variable struct {
 
 func (v Variable) size() int { return v.Rows * v.Cols }
 
-// Move tells how a Metropolis–Hastings step has fared since the burn-in.
+// Move reports how often a Metropolis–Hastings step was accepted since the burn-in.
 type Move struct {
 	Step            string // what it moves, such as "beta[0]"
 	Tried, Accepted uint64 // how many proposals it made, and how many were accepted
@@ -51,7 +51,7 @@ func newDraws(t target, chains []*chain) *Draws {
 func (d *Draws) Chains() int { return len(d.chains) }
 
 // Len returns the number of draws of each chain. After a run that was interrupted
-// chains may differ; it is then that of the shortest.
+// chains may differ; the length is then the shortest chain's.
 func (d *Draws) Len() int {
 	n := len(d.chains[0])
 	for _, c := range d.chains {

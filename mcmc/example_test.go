@@ -12,7 +12,7 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// Of two kernels the first tells the classes apart, though not without error. The example
+// Of two kernels, the first separates the classes, though not without error. The example
 // samples their weights and looks at the diagnostics of the chains before it uses the
 // draws. A run that is interrupted goes on from its last checkpoint and ends in the same
 // draws.

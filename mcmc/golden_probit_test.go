@@ -108,8 +108,8 @@ func (s *probitSampler) likelihood(f la.Matrix[float64]) float64 {
 	return -0.5 * sum
 }
 
-// logPowers is the log prior density of log β of a product, π and χ integrated out, up to a constant: that
-// of the sampler's coordinates log e, e = log(1 + ξ/β), of which log β is a function of slope −e/(1 − e^(−e)).
+// logPowers is the log prior density of log β of a product, π and χ integrated out, up to a constant: the density
+// of the sampler's coordinates log e, e = log(1 + ξ/β); log β is a function of log e with slope −e/(1 − e^(−e)).
 func logPowers(s *probitSampler, beta golden.Vec) float64 {
 	copy(s.beta, beta)
 	copy(s.logBeta, logs(beta))
@@ -323,7 +323,7 @@ func (g *conditionals) testCone(t *testing.T) {
 		h := cone.LogDensity(u)
 		assert.InDelta(t, g.Cone.H[n], h, goldenConditional)
 		// What drawCone compares with the uniform: the mode's own error cancels to
-		// second order, that of u + z does not.
+		// second order; the error of u + z does not.
 		z := g.Cone.Z[n] + (g.Cone.Mode[n] - u)
 		accept := cone.LogDensity(u+z) - h + 0.5*z*z
 		assert.InDelta(t, g.Cone.LogAccept[n], accept, 1e-8)
@@ -462,7 +462,7 @@ func (g *conditionals) testProductSteps(t *testing.T) {
 	// The sampler's density of log β has π and χ integrated out: with theirs given β it is
 	// the golden one.
 	rise := then - now + logPowers(s, g.Product.Proposal) - logPowers(s, g.Product.Beta)
-	var alone float64 // by that of one weight
+	var alone float64 // by the density of one weight at a time
 	for p, b := range g.Product.Beta {
 		alone += s.logPower(math.Log(g.Product.Proposal[p])) - s.logPower(math.Log(b))
 	}

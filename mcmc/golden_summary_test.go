@@ -31,7 +31,7 @@ type summaryMeans struct {
 	BetaBoundedSE golden.Vec `json:"beta_over_1_plus_beta_se"`
 }
 
-// TestGoldenSummary compares the posterior means of every rule with those of another program, within
+// TestGoldenSummary compares the posterior means of every rule with another program's, within
 // four standard errors of both, and predictions with a plain loop over the draws.
 func TestGoldenSummary(t *testing.T) {
 	testkit.NotShort(t)

@@ -102,7 +102,7 @@ type probitProblem struct {
 	labels        []int
 	rule          probit.Rule
 	alpha         []vi.Gamma // C
-	ridge         []float64  // N, nil if there is none
+	ridge         []float64  // N, nil without a ridge
 	beta          []float64  // P, of the fixed rules
 	rho, theta    vi.Gamma
 	on            []float64 // P

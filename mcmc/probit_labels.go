@@ -43,7 +43,7 @@ func (s *probitSampler) sweepGivenLabels(r random, burnIn bool) error {
 
 // sweepSizes moves the size of regressors together with their precisions,
 // (w, α) → (w·e^s, α·e^(−2s)): all regressors of each class, and then some alone. The density of
-// w given α and the Jacobian of w cancel; what is left is that of log α. Now is log p(t | f).
+// w given α and the Jacobian of w cancel; what is left is the density of log α. Now is log p(t | f).
 func (s *probitSampler) sweepSizes(r random, now float64, burnIn bool) {
 	size := func(k, c, first, last int) {
 		step := float64(s.sizes[k].length(r) * r.NormFloat64())

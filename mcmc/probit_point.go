@@ -52,8 +52,8 @@ func (q *ProbitPoint) NewScratch() *ProbitPointScratch {
 }
 
 // Predict returns the probabilities of the classes for a sample whose base kernels with
-// the D basis points are the rows of k, P×D, which it overwrites; they are those of
-// [ProbitDraws.Predict]. The slice is the scratch's own.
+// the D basis points are the rows of k, P×D, which it overwrites. The
+// probabilities equal the probabilities that [ProbitDraws.Predict] returns. The slice is the scratch's own.
 func (q *ProbitPoint) Predict(k la.Matrix[float64], s *ProbitPointScratch) (probability []float64, err error) {
 	if err := q.rule.Prepare(k); err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func (d *ProbitDraws) Predict(ctx context.Context, k vi.Kernels, opt vi.PredictO
 	return d.PredictParametric(ctx, fixedKernels{k}, opt)
 }
 
-// PredictParametric is Predict for kernels with parameters, whose values are those of
+// PredictParametric is Predict for kernels with parameters. The parameters have the values of
 // each draw.
 func (d *ProbitDraws) PredictParametric(ctx context.Context, k vi.ParametricKernels, opt vi.PredictOptions) (*probit.Prediction, error) {
 	if ctx == nil {

@@ -33,8 +33,8 @@ func attacks() []siege.Attack {
 // pick returns one of the values.
 func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
-// What a reader may take: bytes for an error, or a text that it tells of a file, and bytes of memory
-// for a file of some kilobytes, most of which are the window of a zstd file.
+// What a reader may take: bytes for an error, or for what it prints about a file, and bytes of memory
+// for a file of some kilobytes. The window of a zstd file takes most of this memory.
 const (
 	longest    = 4000
 	mostMemory = 300 << 20

@@ -100,7 +100,7 @@ var (
 	}
 )
 
-// changeZip returns an archive of parts, one of which is changed and has a checksum that is
+// changeZip returns an archive of parts. One part is changed, and has a checksum that is
 // right, or whose own bytes are changed.
 func changeZip(r *rand.Rand, names []string, parts [][]byte, change func(*rand.Rand, []byte) []byte) []byte {
 	var b bytes.Buffer

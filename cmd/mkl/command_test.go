@@ -464,7 +464,7 @@ func TestClassification(t *testing.T) {
 	}
 }
 
-// TestMissingLabels fits labels of which some are not known.
+// TestMissingLabels fits labels, some of them unknown.
 func TestMissingLabels(t *testing.T) {
 	text := strings.Replace(strings.Replace(flowers(), ",yes,", ",,", 1), ",no,", ",NA,", 1)
 	fit := []string{"fit", "f.csv", "-task", "multilabel", "-target", "big,odd", "-view", "x,z:rbf(width={.5,1,2})", "-o", "l"}
@@ -757,7 +757,7 @@ func TestNPY(t *testing.T) {
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, rows+1, strings.Count(stdout, "\n"))
 
-	// The need is told from the header, before anything is read.
+	// The command finds the need from the header, before it reads a row.
 	status, _, stderr = command(t, nil, header(200000), "fit", "-", "-target", "#3", "-task", "regression", "-model", "bmkl", "-memory", "1GB")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "a fit of 200000 samples with 14 kernels needs about ")

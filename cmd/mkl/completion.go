@@ -13,7 +13,7 @@ type completionCmd struct {
 }
 
 // Scripts by which shells complete a command line: each asks mkl words for the words that can
-// stand next, and offers files where there are none.
+// stand next, and offers files where no word can stand.
 var completionScripts = map[string]string{
 	"bash": `_mkl() {
   local IFS=$'\n'

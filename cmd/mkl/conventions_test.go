@@ -151,7 +151,7 @@ func TestStandardOutput(t *testing.T) {
 	assert.Contains(t, stderr, "- is both the model and the data")
 }
 
-// Predictions as JSON are those of the CSV; a row that cannot be predicted has null.
+// Predictions as JSON equal the predictions as CSV; a row that cannot be predicted has null.
 func TestPredictJSON(t *testing.T) {
 	status, _, stderr := command(t, map[string]string{"d.csv": line()}, "", strings.Fields("fit d.csv -target y -view x -model mgp -missing refuse -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)

@@ -143,7 +143,7 @@ func TestCVGivenKernels(t *testing.T) {
 	assert.Regexp(t, `Recommendation: take (mgp|bmkl)`, stdout)
 }
 
-// A class that the training rows of a fold lack fails the fold of two classes, and is told.
+// A class that the training rows of a fold lack fails the fold of two classes, and the command says so.
 func TestCVFailedFold(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("x,z,c\n")
@@ -211,7 +211,7 @@ func TestCompare(t *testing.T) {
 	assert.Regexp(t, `(?m)^a +\S+ ± \S+ +best `, stdout)
 	assert.Contains(t, stdout, "Recommendation: take a")
 
-	// The figures are those of mkl evaluate on the same rows.
+	// The figures equal the figures of mkl evaluate on the same rows.
 	status, stdout, stderr = command(t, nil, "", "compare", "c", "d", "c", "-data", "test.csv", "-json")
 	assert.Equal(t, console.StatusOK, status, stderr)
 	var got []*ranking.Comparison
@@ -315,7 +315,7 @@ func TestCompareTargets(t *testing.T) {
 	}
 }
 
-// An interruption is told as of other commands.
+// An interruption is reported as other commands report it.
 func TestCVInterrupted(t *testing.T) {
 	consoletest.InFolder(t, map[string]string{"h.csv": dwellings(40)})
 	ctx, stop := context.WithCancel(t.Context())
@@ -327,7 +327,7 @@ func TestCVInterrupted(t *testing.T) {
 	assert.Contains(t, stderr.String(), "mkl: interrupted: ")
 }
 
-// sensors are three numbers, two of which share a function, and two labels.
+// sensors are three numbers and two labels. Two of the numbers share a function.
 func sensors(rows int, gaps bool) string {
 	rng := rand.New(rand.NewPCG(6, 6))
 	var b strings.Builder

@@ -402,7 +402,7 @@ func TestMissingViews(t *testing.T) {
 	}
 	files := map[string]string{"m.csv": b.String(), "part.csv": "a1,a2,b,y\n1,2,3,4\n,1,2,3\n2,3,4,5\n", "none.csv": "a1,a2,b,y\n1,2,3,4\n2,3,,4\n,,,3\n2,3,4,5\n"}
 	views := []string{"-view", "left=a1,a2:rbf(width=1)", "-view", "right=b:linear", "-missing", "views"}
-	first := files // those of the first command stay
+	first := files // the files of the first command stay
 	run := func(args ...string) (stdout, stderr string) {
 		t.Helper()
 		status, stdout, stderr := command(t, first, "", args...)

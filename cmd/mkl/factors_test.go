@@ -26,7 +26,7 @@ func opinion(i, j int) float64 {
 	return 10*float64(j) + float64(1+j*j)*(a*float64(1-j%2)+b*float64(j%2)+0.5*a*float64(j%3)+noise)
 }
 
-// answers are a table of the answers to six questions of persons from and before to, of which some are missing,
+// answers are a table of the answers to six questions of persons from and before to; some answers are missing,
 // with the person's name.
 func answers(from, to int) string {
 	var b strings.Builder
@@ -75,7 +75,7 @@ func floatOf(t *testing.T, cell string) float64 {
 	return v
 }
 
-// TestFactors fits a table with gaps, fills them, and tells rows by their factors, as the library does.
+// TestFactors fits a table with gaps, fills them, and computes the factors of rows, as the library does.
 func TestFactors(t *testing.T) {
 	testkit.NotShort(t)
 	run := func(args string) string {
@@ -97,7 +97,7 @@ func TestFactors(t *testing.T) {
 	body, _, _ = strings.Cut(body, "\nmodel: ")
 	assert.True(t, strings.HasSuffix(inspected, body))
 
-	// What was missing is filled in with an error that the standard deviation tells.
+	// What was missing is filled in with errors of the size of the standard deviation.
 	completed := readCSV(t, run("complete m s.csv -sd -id name"))
 	original := readCSV(t, answers(0, 60))
 	assert.Equal(t, "name q1 q1_sd q2 q2_sd q3 q3_sd q4 q4_sd q5 q5_sd q6 q6_sd", strings.Join(completed[0], " "))

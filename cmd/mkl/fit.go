@@ -293,7 +293,7 @@ func (c *fitCmd) run(e *console.Env, j *job) error {
 	return c.tell(e, r, m, fell, j.headline(r))
 }
 
-// key stands for a fit: for the data, and for all flags but those of how far and for how long it runs.
+// key stands for a fit: for the data, and for all flags except the flags that limit how far and how long it runs.
 func (c *fitCmd) key(j *job) (string, error) {
 	settings := c.Settings
 	settings.Time = 0

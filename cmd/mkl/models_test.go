@@ -23,7 +23,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// fitted fits a model to a file, checks that its report and that of the file are
+// fitted fits a model to a file, checks that its report and the file's report are
 // the same, and returns it, both as text and as data.
 func fitted(t *testing.T, args ...string) (report.Report, string) {
 	t.Helper()
@@ -79,7 +79,7 @@ func measured(t *testing.T, file string) map[string]float64 {
 	return ev.Measures[0].Values
 }
 
-// requireOnesOwn checks predictions against those of the package, of a model that
+// requireOnesOwn checks predictions against the package's predictions, for a model that
 // is read from the command's file.
 func requireOnesOwn(t *testing.T, columns map[string][]string, mean, variance []float64) {
 	t.Helper()
@@ -227,7 +227,7 @@ func TestDefaultKernels(t *testing.T) {
 	assert.Regexp(t, `(?m)^kernels: features of one value are left out: #2$`, stderr)
 }
 
-// TestWarning tells of a fit that did not converge on standard error, once.
+// A fit that does not converge prints one warning on standard error.
 func TestWarning(t *testing.T) {
 	for _, args := range []string{"-sweeps 2", "-sweeps 2 -json"} {
 		status, _, stderr := command(t, map[string]string{"d.csv": line()}, "",

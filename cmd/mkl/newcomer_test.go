@@ -138,7 +138,7 @@ func TestColumnsByName(t *testing.T) {
 	assert.NotRegexp(t, `of ranks  laplacian`, alone)
 }
 
-// A table whose cells spaces separate is told from one of a single column.
+// The command distinguishes a table whose cells are separated by spaces from a table of one column.
 func TestSpacedCells(t *testing.T) {
 	status, _, stderr := command(t, map[string]string{"d.txt": "x y\n1 2\n3 4\n"}, "", "fit", "d.txt", "-target", "y")
 	assert.Equal(t, console.StatusInput, status)

@@ -18,7 +18,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// Drugs and targets of the tests have two features each; binding is a product of those of a drug and those of a
+// Drugs and targets of the tests have two features each; binding is a product of the features of a drug and the features of a
 // target, and a level that all pairs have.
 func drug(i int) (a, b float64) { return math.Cos(float64(3 * i)), math.Sin(float64(5 * i * i)) }
 
@@ -211,7 +211,7 @@ func TestPairs(t *testing.T) {
 }
 
 // TestPairLabels learns labels by similarities of drugs that are given, of a list and of a table, and predicts
-// those of new drugs by their similarities with those of the fit.
+// new drugs by their similarities with the drugs of the fit.
 func TestPairLabels(t *testing.T) {
 	testkit.NotShort(t)
 	files := pharmacy()

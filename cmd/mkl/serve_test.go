@@ -17,7 +17,7 @@ import (
 )
 
 // TestServe serves a model of each task over a connection, and ends without an error when it is interrupted. The
-// answers are those of mkl/record, which TestRecordsPredict compares with mkl predict.
+// answers equal the answers of mkl/record, which TestRecordsPredict compares with mkl predict.
 func TestServe(t *testing.T) {
 	files := map[string]string{"d.csv": houses(), "f.csv": flowers()}
 	for _, c := range []string{

@@ -14,8 +14,8 @@ import (
 	"github.com/bmkl/bmkl/cmd/internal/console"
 )
 
-// stretches are 36 stretches of DNA, of which every other one has a binding site, as a CSV
-// with a number besides and as FASTA.
+// stretches are 36 stretches of DNA; every other one has a binding site. They are written as CSV
+// with a column of numbers, and as FASTA.
 func stretches() (csv, fasta string) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var c, f strings.Builder

@@ -249,7 +249,7 @@ func crests(seed uint64, n int) string {
 }
 
 // Labels are summed as numbers are, and the fit reads the tables again: the same model from one file of sums or
-// several, with any number of workers, and nearly the same as that of one table.
+// several, with any number of workers, and nearly the same as the plan of one table.
 func TestPlanSumFitLabels(t *testing.T) {
 	const names = "x,z,kind\n"
 	files := map[string]string{"sample.csv": names + crests(9, 500), "new.csv": names + crests(8, 400)}

@@ -182,7 +182,7 @@ func inParts(b []byte) func(io.Writer) error {
 	}
 }
 
-// Half a file is none: whatever is cut off of what the command keeps, reading it fails.
+// A file that is cut off anywhere cannot be read.
 func TestCutFilesAreRefused(t *testing.T) {
 	for kind, c := range kept(t) {
 		require.NoError(t, c.read(c.files[0]), kind)

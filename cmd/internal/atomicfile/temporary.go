@@ -12,7 +12,7 @@ import (
 
 // disk is what a temporary file asks of the file system. Tests have one that fails.
 type disk struct {
-	unnamed func(dir string) *os.File // nil where there are none
+	unnamed func(dir string) *os.File // nil where the system has no such files
 	open    func(name string) (*os.File, error)
 	write   func(f *os.File, p []byte) (int, error)
 	chmod   func(f *os.File, mode fs.FileMode) error

@@ -1,5 +1,5 @@
 // Package console is between the commands and whoever calls them: it runs a command
-// line, tells errors on one line with an exit status, reads tables, and prints
+// line, prints an error on one line and ends with an exit status, reads tables, and prints
 // tables, numbers and progress.
 package console
 
@@ -38,7 +38,7 @@ type Env struct {
 	Stdout, Stderr io.Writer
 
 	// Kept is the file with the state of what was interrupted, from which the same
-	// command goes on; empty if there is none.
+	// command goes on; empty without such a command.
 	Kept string
 
 	program string // its name
@@ -49,7 +49,7 @@ type Env struct {
 }
 
 // Quiet is a flag that leaves notes, warnings and progress unsaid: all that a command writes to standard error.
-// The error that ends it is told all the same.
+// The command still prints the error that ends it.
 type Quiet bool
 
 // AfterApply is called by the parser where the flag is given.
@@ -60,7 +60,7 @@ func (q Quiet) AfterApply(e *Env) error {
 	return nil
 }
 
-// IsQuiet tells whether notes are left unsaid.
+// IsQuiet reports whether the command leaves notes out.
 func (e *Env) IsQuiet() bool { return e.Stderr == io.Discard }
 
 // Processors is the number of workers that a flag asks for: n, or one for each
@@ -129,7 +129,7 @@ func (p Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout
 	}
 	if err != nil {
 		of := contextOf(err)
-		at := of.Selected() // the command of which the error is; nil if the parser got to none
+		at := of.Selected() // the command that has the error; nil if the parser found no command
 		oneOf := strings.HasPrefix(err.Error(), "expected one of ")
 		switch what, unexpected := strings.CutPrefix(err.Error(), "unexpected argument "); {
 		case oneOf && len(args) == 0:
@@ -156,7 +156,7 @@ func (p Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout
 	return e.fail(out.err)
 }
 
-// contextOf returns how far a parser got that tells an error.
+// contextOf returns how far the parser got before the error.
 func contextOf(err error) *kong.Context {
 	if parse, ok := errors.AsType[*kong.ParseError](err); ok && parse.Context != nil {
 		return parse.Context

@@ -73,7 +73,7 @@ func TestRun(t *testing.T) {
 	assert.NoError(t, Input(nil))
 }
 
-// An instruction set that la does not have is told before a command runs. la reads the
+// An instruction set that la does not have is an error before a command runs. la reads the
 // variable when a program starts: the test runs itself again.
 func TestRunWithoutInstructionSet(t *testing.T) {
 	if os.Getenv("BMKL_KERNEL") == "sse9" {

@@ -54,8 +54,8 @@ type Files struct {
 	Join string  // the column by which rows of files belong together; empty: those in the same place do
 	All  []*File // in the order in which they were opened
 
-	// Alone tells, of each row of the first file, whether another file has no row for it;
-	// the rows that it is given there mean nothing. It is nil if there are none.
+	// Alone reports for each row of the first file whether another file has no row for it.
+	// The other file's columns then repeat some other row, and mean nothing. It is nil if no row is alone.
 	Alone []bool
 }
 
@@ -175,7 +175,7 @@ func (fs *Files) Read() (rows int, err error) {
 	return rows, nil
 }
 
-// Blocks reads what is needed of the only file in blocks of so many rows, each of which is the
+// Blocks reads the columns that are needed from the only file, in blocks of the given number of rows. Each block is the
 // file's Data while its number of rows is handed on.
 func (fs *Files) Blocks(rows int) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
@@ -192,7 +192,7 @@ func (fs *Files) Blocks(rows int) iter.Seq2[int, error] {
 	}
 }
 
-// align gives a file the rows that belong to those of the first file.
+// align puts the rows of a file into the order of the first file's rows.
 func (fs *Files) align(f *File) error {
 	first := fs.All[0]
 	at := make(map[string]int, f.Data.Rows)
@@ -344,7 +344,7 @@ type Source struct {
 	Named   []bool // by column, whether it was named, and not only matched by a pattern
 }
 
-// Resolve finds the columns that items name: those of the file that they name, or else
+// Resolve finds the columns that items name: columns of the file that they name, or else
 // columns of main, where those in except are targets and cannot be named.
 func (fs *Files) Resolve(items []spec.Item, main *File, except []int) (Source, error) {
 	for _, it := range items {

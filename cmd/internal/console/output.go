@@ -42,7 +42,7 @@ func (e *Env) Create(path string, write func(io.Writer) error) error {
 }
 
 // CheckOutput reports whether [Env.Create] could write to a path, so that a long computation
-// need not find out at its end. No path is none to write to. A terminal takes nothing but text.
+// need not find out at its end. An empty path means no file. A terminal takes nothing but text.
 func (e *Env) CheckOutput(path string, text bool) error {
 	switch {
 	case path == "":

@@ -100,8 +100,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Every shorter file is an error where an array is missing, and every file with
-// a byte of the compressed elements changed is told by its checksum.
+// Every shorter file is an error where an array is missing, and the checksum
+// detects every changed byte of the compressed elements.
 func TestDamage(t *testing.T) {
 	for _, text := range []string{plain, compressed} {
 		file := decode(t, text)

@@ -24,7 +24,7 @@ type Bin struct {
 }
 
 // Target measures predictions of a target against the truth, leaving out
-// what is missing (NaN). Coverage is that of the central interval of the given
+// what is missing (NaN). Coverage belongs to the central interval of the given
 // probability.
 func Target(truth, mean, variance []float64, interval float64) (map[string]float64, error) {
 	var y, m, v []float64
@@ -162,7 +162,7 @@ func Classes(class []int, probability [][]float64) (map[string]float64, error) {
 	return v, nil
 }
 
-// PrecisionRecall turns the points of a receiver operating characteristic into those of precision over
+// PrecisionRecall turns the points of a receiver operating characteristic into points of precision over
 // recall: of the samples that score at least so high the share that are positive, and the share of the positive
 // samples that they are. The point of no samples is left out.
 func PrecisionRecall(positive []bool, falsePositive, truePositive []float64) (recall, precision []float64) {

@@ -56,7 +56,7 @@ func TestCalibration(t *testing.T) {
 	assert.InDelta(t, 0.65, b[0].Mean, 1e-12)
 }
 
-// TestPrecisionRecall counts three samples by hand, of which the second best is negative.
+// TestPrecisionRecall counts three samples by hand. The second best is negative.
 func TestPrecisionRecall(t *testing.T) {
 	positive := []bool{true, false, true}
 	x, y, err := metrics.ROC(positive, []float64{0.9, 0.5, 0.1})

@@ -1,4 +1,4 @@
-// Package memory tells how much memory a computation may take.
+// Package memory finds how much memory a computation may take.
 package memory
 
 import (
@@ -46,7 +46,7 @@ func Available() Size {
 }
 
 // Limit returns how much memory a computation may take, asked for by a flag -memory: the size in it, or else what
-// [Available] returns. It says besides whose limit that is, for a sentence that ends with it. A limit of 0 is none.
+// [Available] returns. It also names whose limit this is, for the end of a sentence. A limit of 0 means no limit.
 func Limit(flag Size) (limit Size, whose string) {
 	if flag > 0 {
 		return flag, "-memory allows"

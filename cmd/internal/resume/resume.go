@@ -18,7 +18,7 @@ import (
 // magic begins the file; then come the key in a line and the journal.
 const magic = "bmkl fit "
 
-// Journal is a state in bytes: that of package mkl, or that of package vi.
+// Journal is a state in bytes: a journal of package mkl, or a journal of package vi.
 type Journal interface {
 	MarshalBinary() ([]byte, error)
 	UnmarshalBinary(data []byte) error
@@ -97,7 +97,7 @@ func (f *File) read() (journal []byte, err error) {
 	return io.ReadAll(r)
 }
 
-// Save writes the state as it is now.
+// Save writes the present state.
 func (f *File) Save() error {
 	data, err := f.Journal.MarshalBinary()
 	if err != nil {

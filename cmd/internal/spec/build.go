@@ -72,7 +72,7 @@ func (s *settings) widths() (width float64, widths []float64) {
 	return s.length("width"), nil
 }
 
-// positive takes a number above 0, or 0 if there is none.
+// positive takes a number above 0, or 0 if the text is empty.
 func (s *settings) positive(name string) float64 {
 	v, ok := s.take(name)
 	if !ok {

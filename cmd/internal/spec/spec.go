@@ -217,7 +217,7 @@ func (p *parser) kernel(most int) ([]Kernel, error) {
 	}
 }
 
-// choice reads the values of a setting: one, or those of a range or a set.
+// choice reads the values of a setting: one value, or the values of a range or a set.
 func (p *parser) choice() ([]Value, error) {
 	if p.take("{") {
 		var all []Value

@@ -240,7 +240,7 @@ func Select(items []Item, columns []string, except []int) ([]int, error) {
 	return all, nil
 }
 
-// Named returns those of the columns, as [Select] counts them, that items name by their
+// Named returns the columns, counted as in [Select], that items name by their
 // names or positions and not by a pattern.
 func Named(items []Item, columns []string) map[int]bool {
 	var own []Item
@@ -253,7 +253,7 @@ func Named(items []Item, columns []string) map[int]bool {
 	if own == nil {
 		return named
 	}
-	found, _ := Select(own, columns, nil) // which tells its errors where it selects all items
+	found, _ := Select(own, columns, nil) // Select reports the errors where it selects all items
 	for _, j := range found {
 		named[j] = true
 	}

@@ -17,9 +17,9 @@ import (
 type namedArray struct {
 	name          string
 	rows, columns int
-	pages         int // matrices of a stack; 0 of what is none
+	pages         int // matrices of a stack; 0 if the array is no stack
 
-	// read reads the array's columns, which are those of the source at the same place.
+	// read reads the array's columns. The source has the same columns at the same places.
 	read func(columns map[int]*columnCells) error
 
 	// verify reads the array without keeping it, for its checksum; nil if that has been done.

@@ -148,7 +148,7 @@ const (
 type part struct{ first, end int64 }
 
 // check reports a part that asks for a larger window than it has use for. It begins with the length
-// that it becomes, −1 if it is as it is.
+// that it becomes, −1 if it does not change.
 func (p part) check(body []byte) error {
 	const front = 8
 	in := body[p.first:p.end]

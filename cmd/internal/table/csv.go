@@ -98,7 +98,7 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 	return s, nil
 }
 
-// comments skips the lines at the front that start with #, of which it returns the last, and how many
+// comments skips the lines at the front that start with #. It returns the last of them, and how many
 // lines it skipped.
 func comments(br *bufio.Reader) (last string, lines int, err error) {
 	for {
@@ -181,7 +181,7 @@ func (s *csvSource) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
 func (s *csvSource) block(want []Want, anys map[int]*anyColumn, first, rows int) (Data, error) {
 	d := newData(s, want, first)
 	s.empty()
-	columns := make([]*anyColumn, len(want)) // those of Any
+	columns := make([]*anyColumn, len(want)) // the columns of kind Any
 	for k, w := range want {
 		columns[k] = anys[w.Column]
 	}
@@ -248,7 +248,7 @@ func (s *csvSource) cell(row, line, column int, msg string) error {
 	return &CellError{File: s.name, Row: row, Line: line, Column: column, Name: s.columns[column], Msg: msg}
 }
 
-// syntax tells a mistake in the quoting.
+// syntax describes a mistake in the quoting.
 func (s *csvSource) syntax(err error, row int) error {
 	var pe *csv.ParseError
 	if errors.As(err, &pe) {

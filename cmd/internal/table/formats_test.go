@@ -108,7 +108,7 @@ func TestAny(t *testing.T) {
 	}
 }
 
-// The type of a column is told by so many cells, and later ones have to be of it.
+// The first cells decide the type of a column, and later cells must have this type.
 func TestAnyOfManyRows(t *testing.T) {
 	rows := strings.Repeat("1\n", told)
 	s, err := text("a\n"+rows+"x\n", Options{})
@@ -143,7 +143,7 @@ func TestColumnsOfOneName(t *testing.T) {
 		"a,b,a":       "[a b a.2] [several columns of one name: the second a is called a.2]",
 		"a,a,a.2,a":   "[a a.3 a.2 a.4] [several columns of one name: the second a is called a.3, the 3. a is called a.4]",
 		",x,":         "[1 x 3] []",
-		"b,,2":        "", // a header with a number is none
+		"b,,2":        "", // a line with a number is no header
 		"x,x,x,x,x,x": "[x x.2 x.3 x.4 x.5 x.6] [several columns of one name: the second x is called x.2, the 3. x is called x.3, the 4. x is called x.4, the 5. x is called x.5, the 6. x is called x.6]",
 	} {
 		s, err := text(in+"\n"+strings.Repeat("1,", strings.Count(in, ","))+"1\n", Options{})

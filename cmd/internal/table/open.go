@@ -19,8 +19,8 @@ const formats = "an NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file"
 // maxNested bounds how often a file can be compressed.
 const maxNested = 3
 
-// New returns the source that r holds, told by its first bytes. The size is
-// that of a regular file, or -1. Parquet, Arrow, NPZ and MATLAB files are read by
+// New returns the source that r holds, recognised by its first bytes. The size is
+// the size of a regular file, or -1. Parquet, Arrow, NPZ and MATLAB files are read by
 // r's io.ReaderAt if it is one and the size is known, or else kept in memory.
 func New(name string, r io.Reader, size int64, opt Options) (Source, error) {
 	s, err := recognise(&file{name: name, Reader: r, size: size}, opt, 0)
@@ -52,10 +52,10 @@ type signature struct {
 // zstdWindow is the largest window that a file may ask for: the one to which zstd itself holds files.
 const zstdWindow = 128 << 20
 
-// headBytes is how much of a file tells what it is.
+// headBytes is the number of a file's first bytes that decide its format.
 const headBytes = 1 << 12
 
-// known are the formats that first bytes tell. What is none of them is text.
+// known are the formats that the first bytes identify. Every other file is text.
 var known = []signature{
 	{is: starts("\x1f\x8b"), unpack: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
 	{is: starts("\x28\xb5\x2f\xfd"), unpack: func(r io.Reader) (io.Reader, error) {
@@ -171,8 +171,8 @@ func recognise(f *file, opt Options, nested int) (Source, error) {
 	return newCSV(f.name, &lineReader{r: br, separator: opt.Separator, most: opt.columns()}, opt)
 }
 
-// whole returns a file's bytes by their position, how many they are, and how many of them are kept in memory,
-// of which reading them takes at most so much.
+// whole returns a file's bytes by their position, how many they are, and how many of them it keeps in memory.
+// It keeps at most memory bytes.
 func (f *file) whole(br *bufio.Reader, memory int64) (at io.ReaderAt, size, kept int64, err error) {
 	if at, ok := f.Reader.(io.ReaderAt); ok && f.size >= 0 {
 		return at, f.size, 0, nil
@@ -211,7 +211,7 @@ type lineReader struct {
 	cells, most int  // of the line so far, and at most; 0 is no limit
 }
 
-// longestLine is that of a row of some hundred million bytes.
+// longestLine is the length of the longest line, some hundred million bytes.
 const longestLine = 1 << 29
 
 func (l *lineReader) Read(p []byte) (int, error) {
@@ -295,7 +295,7 @@ func (s *columnar) Columns() []string { return s.columns }
 func (s *columnar) Rows() int         { return s.rows }
 func (s *columnar) Remarks() []string { return s.remarks }
 
-// Blocks reads all columns as those of Any first, as text where text is wanted.
+// Blocks first reads all columns as columns of Any, as text where text is wanted.
 func (s *columnar) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
 	all, anys := make([]*columnCells, len(want)), map[int]*anyColumn{}
 	for k, w := range want {
@@ -355,7 +355,7 @@ func (s *columnar) block(want []Want, all []*columnCells, anys map[int]*anyColum
 	return d, nil
 }
 
-// cut yields what read returns in blocks of so many rows, or as it is if rows is 0.
+// cut yields the table that read returns in blocks of the given number of rows, or whole if rows is 0.
 func cut(rows int, read func() (Data, error)) iter.Seq2[Data, error] {
 	return func(yield func(Data, error) bool) {
 		d, err := read()

@@ -55,7 +55,7 @@ func TestMemoryOfSmallFiles(t *testing.T) {
 		"a line of a LIBSVM file":     squeezed(t, "1 1:1\n1"+strings.Repeat(" ", 64*n), byGzip),
 		"records of a FASTA file":     squeezed(t, strings.Repeat(">a\n", n), byGzip),
 		"lines of a LIBSVM file":      squeezed(t, strings.Repeat("1 1:1\n", n), byGzip),
-		"entries and cells, LIBSVM":   strings.Repeat("1 1:1\n", 8000), // of which either alone has room
+		"entries and cells, LIBSVM":   strings.Repeat("1 1:1\n", 8000), // either alone has room
 		"a sparse LIBSVM file":        strings.Repeat("1 16000:1\n", 100),
 		"elements of an NPY file":     squeezed(t, flat("|b1", n, 1), byGzip),
 		"claims of an NPY file":       squeezed(t, flat("|b1", math.MaxInt/16+1, 1), byGzip),

@@ -1,6 +1,6 @@
 // Package table reads the columns of data files: text, also compressed, and the formats
-// of NumPy, Parquet, Arrow, LIBSVM and MATLAB, told by their content. Every mistake in a
-// file is told with the file's name, the row and the column.
+// of NumPy, Parquet, Arrow, LIBSVM and MATLAB, recognised by their content. Every mistake in a
+// file is reported with the file's name, the row and the column.
 package table
 
 import (
@@ -23,7 +23,7 @@ const (
 	Label                     // any text that is not empty
 	OptionalLabel             // any text, or nothing, which reads as empty text
 	Undecided                 // any text; [Data.Decide] makes it one of the others
-	Any                       // what the cells are, or what Want.As says, or nothing; [Data.Types] tells
+	Any                       // what the cells are, or what Want.As says, or nothing; [Data.Types] has the type
 )
 
 // text reports whether the cells are read as text.
@@ -45,7 +45,7 @@ type Want struct {
 // Gap says where a column of Any has nothing.
 type Gap struct {
 	Count int
-	First *CellError // the first such cell, nil if there is none
+	First *CellError // the first such cell, nil without such a cell
 }
 
 // Data holds the columns that were asked for, of all rows or of a block of them.
@@ -70,7 +70,7 @@ type Source interface {
 	Rows() int         // their number, or -1 if it is not known before reading
 	Remarks() []string // what is to be said of the file's layout
 
-	// Blocks reads the columns wanted, each at most once, in blocks of so many rows, of which the
+	// Blocks reads the columns wanted, each at most once, in blocks of the given number of rows, of which the
 	// last may have fewer; 0 is all rows in one. It can be called once. A table without rows has a
 	// block without rows, and an error ends it. A column of Any that does not say what it is, is what
 	// the cells of the first block are.
@@ -237,7 +237,7 @@ const (
 	HeaderNo
 )
 
-// Decide reads the cells of a column that is undecided as those of a kind. Its text
+// Decide reads the cells of an undecided column as cells of a kind. Its text
 // stays where the kind is text, and else makes way for numbers.
 func (d *Data) Decide(column int, kind Kind) error {
 	cells, numbers := d.Labels[column], []float64(nil)

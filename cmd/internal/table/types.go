@@ -46,7 +46,7 @@ func value(t Type, cell string) (x float64, msg string) {
 	return 0, fmt.Sprintf("%q is not a %s", short(cell), t)
 }
 
-// typeOf tells the type of a column by cells of it. Where most of those that are not
+// typeOf finds the type of a column from some of its cells. Where most of the cells that are not
 // missing are numbers it is one of numbers, so that a slip of the pen is an error. It is of
 // dates or booleans if all are; dates whose day and month cannot be told apart are text.
 func typeOf(cells []string) Type {
@@ -81,7 +81,7 @@ func typeOf(cells []string) Type {
 }
 
 // told is the number of cells, without those that are missing, by which the type of a
-// column is told: later cells have to be of that type.
+// column is known: later cells must have this type.
 const told = 1024
 
 // anyColumn takes the cells of a column of [Any] one by one.
@@ -126,7 +126,7 @@ func (c *anyColumn) text(cell string) (at int, msg string) {
 	return c.decide()
 }
 
-// decide tells the type by the cells so far, and reads them again.
+// decide finds the type from the cells so far, and reads them again.
 func (c *anyColumn) decide() (at int, msg string) {
 	if c.As != "" {
 		return 0, ""

@@ -12,10 +12,10 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// This file tells, before a library unpacks a part of a file, what memory it would take for it.
+// This file finds, before a library unpacks a part of a file, how much memory the library would take.
 
 // arrowWindow is the largest window that a part of an Arrow file may ask for, unless the part is larger
-// itself: that of the strongest packing but for the levels that are called ultra.
+// itself: the window of the strongest packing except for the levels called ultra.
 const arrowWindow = 8 << 20
 
 // zstdBlock is the most that a block of zstd can become.
@@ -63,7 +63,7 @@ func zstdBlocks(part []byte) (size uint64, rest []byte) {
 		part = part[front:]
 		n := int(v >> 3)
 		switch v >> 1 & 3 {
-		case 0: // as it is
+		case 0: // not packed
 			size += uint64(n)
 		case 1: // a byte, repeated
 			size += uint64(n)
@@ -84,7 +84,7 @@ func zstdBlocks(part []byte) (size uint64, rest []byte) {
 }
 
 // checkUnpacked reports a page of Parquet that becomes more than it claims, for which the library
-// would take memory until there is none left, or whose packing claims more than the page. What gzip
+// would take all memory, or whose packing claims more than the page. What gzip
 // packs becomes at most 1032 times as long, about what a page may claim.
 func checkUnpacked(codec format.CompressionCodec, r io.ReaderAt, at, packed, full int64) error {
 	most := max(full, mostOfPage)
@@ -113,7 +113,7 @@ func checkUnpacked(codec format.CompressionCodec, r io.ReaderAt, at, packed, ful
 		}
 		var said, sum uint64 // of the frames that say what they become, and at most of all
 		if err := zstdFrames(in, func(_, size uint64, known bool) error {
-			size = min(size, 1<<40) // of which a sum does not overflow
+			size = min(size, 1<<40) // a sum of such sizes does not overflow
 			if known {
 				said += size
 			}
@@ -124,7 +124,7 @@ func checkUnpacked(codec format.CompressionCodec, r io.ReaderAt, at, packed, ful
 		}); err != nil || sum <= uint64(most) {
 			return err
 		}
-		// Only unpacking tells how much it is, as blocks need not be full.
+		// Only unpacking shows the size, since blocks need not be full.
 		z, err := zstd.NewReader(bytes.NewReader(in), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return err

@@ -104,7 +104,7 @@ func givenColumns(n *notes.Notes, texts []string) (map[string][]spec.Item, error
 	return given, nil
 }
 
-// findInput asks for the columns of an input among the columns of a source; ofFile tells whether these are all
+// findInput asks for the columns of an input among the columns of a source; ofFile reports whether these are all
 // columns of a file.
 func findInput(v notes.View, s console.Source, of mkl.ModelInput, ofFile bool) (input, error) {
 	if v.Strings != nil {

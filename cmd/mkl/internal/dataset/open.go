@@ -14,7 +14,7 @@ type Opened struct {
 	Files   *console.Files
 	Main    *console.File
 	Targets []int // columns of the main file
-	Group   int   // column of the main file that says which samples belong together, −1 if there is none
+	Group   int   // column of the main file that says which samples belong together, −1 without such a column
 	Views   []View
 }
 

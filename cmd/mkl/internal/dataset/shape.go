@@ -5,7 +5,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Shape is the size of a view, as far as it is known: before the columns are read each counts as one feature.
+// Shape is the size of a view, as far as the command knows it. Before the columns are read, each counts as one feature.
 type Shape struct {
 	Kernels Kernels
 	Width   int  // features, or columns of a kernel that is given

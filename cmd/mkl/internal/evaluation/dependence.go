@@ -44,8 +44,8 @@ func (m *Samples) Dependence(e *console.Env, c Importance, interval float64, rng
 	return lines, values, err
 }
 
-// Surface is the partial dependence on two columns of numbers: the value i + j·len(gridA) of a line is that
-// at gridA[i] and gridB[j]. There is none if one of the columns has one value only.
+// Surface is the partial dependence on two columns of numbers: the value i + j·len(gridA) of a line is the value
+// at gridA[i] and gridB[j]. The result is empty if one of the columns has only one value.
 func (m *Samples) Surface(e *console.Env, a, b Importance, interval float64, rng *rand.Rand) (lines []page.Dependence, gridA, gridB []float64, err error) {
 	gridA, gridB = valueGrid(m.valuesOf(a), surfaceValues), valueGrid(m.valuesOf(b), surfaceValues)
 	if len(gridA) < 2 || len(gridB) < 2 {
@@ -86,8 +86,7 @@ func (c Importance) put(x []mkl.Features, row int, v float64) {
 	}
 }
 
-// averages predicts some rows at a number of points, at each of which set changes the rows, and averages over
-// the rows. For targets that are numbers the band is the mean predictive interval, for probabilities the
+// averages predicts some rows at a number of points, and averages over the rows. At each point, set changes the rows first. For targets that are numbers the band is the mean predictive interval, for probabilities the
 // middle 80 % of the rows. There is one line for each target, or class or label.
 func (m *Samples) averages(e *console.Env, rows []int, points int, interval float64, set func(x []mkl.Features, row, point int)) (lines []page.Dependence, err error) {
 	n := len(rows)

@@ -33,7 +33,7 @@ type Evaluation struct {
 	bins     int     // of the calibration
 	noun     string  // what a sentence calls one of the rows
 	held     bool    // each entry of a table was predicted from the other entries of its row
-	interval float64 // probability of the interval whose coverage is measured; 0 if there is none
+	interval float64 // probability of the interval whose coverage is measured; 0 to measure none
 }
 
 // Measures are what was measured of a target, by name.

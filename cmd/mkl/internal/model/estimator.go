@@ -57,7 +57,7 @@ const partKernel = "kernel"
 // estimators is the table. The first that is for a task is the task's default.
 var estimators = slices.Concat(autoRows, bmklRows, mgpRows, countRows, probitRows, landmarkRows, spikeSlabRows, factorRows, pairRows)
 
-// Of returns the estimator whose models are of a kind, nil if there is none.
+// Of returns the estimator whose models have the kind, nil if no estimator has.
 func Of(kind string) *Estimator {
 	for _, est := range estimators {
 		if est.Kind == kind {
@@ -189,7 +189,7 @@ type Data struct {
 	Names    []string // of the features
 }
 
-// AsModel is a fit as a model of any kind, nil if there is none.
+// AsModel returns a fit as a model of any kind, nil if the fit failed.
 func AsModel[M interface {
 	comparable
 	mkl.Model

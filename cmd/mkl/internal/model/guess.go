@@ -66,7 +66,7 @@ const (
 	manyLabels = 20 // so many classes that are numbers may be quantities
 )
 
-// Doubts say what is odd about targets of a form, the first of which has a name. guessed reports whether the task was
+// Doubts describe what is odd about targets of a form. name is the name of the first target. guessed reports whether the task was
 // inferred from the cells.
 func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (lines []string) {
 	switch {

@@ -33,7 +33,7 @@ type Request struct {
 // settled is the settings of a model, which were checked.
 type settled struct {
 	fitter func(*fitting) Fitter
-	views  func([]dataset.View) error // refuses views that the settings are not for; nil if there are none
+	views  func([]dataset.View) error // refuses views that the settings do not suit; nil if every view suits
 }
 
 // Choose finds the estimator for a task with so many targets and checks the flags that it takes.
@@ -183,7 +183,7 @@ func (r *Request) fitting(run Run, suggested bool) *fitting {
 	}
 }
 
-// Fitter makes the estimator, for views some of which may be open.
+// Fitter makes the estimator. Some of its views may be open.
 func (r *Request) Fitter(run Run, views []dataset.View) Fitter {
 	return r.fitter(r.fitting(run, dataset.Open(views)))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/sequence"
 )
 
-// Strings says which kernel of which strings an input of the model is.
+// Strings names, for an input of the model, the column of strings and the kernel.
 type Strings struct {
 	Set    int `json:"set"` // of Notes.Strings, counted from 0
 	Kernel int `json:"kernel"`

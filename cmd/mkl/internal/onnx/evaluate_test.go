@@ -18,7 +18,7 @@ type array struct {
 	texts   []string
 }
 
-// fields are those of an encoded message, in their order: numbers, or bytes.
+// fields are the fields of an encoded message, in their order: numbers, or bytes.
 type field struct {
 	number uint64
 	bytes  []byte

@@ -10,7 +10,7 @@ import (
 )
 
 // modelFile is a model file as docs/theory/model-file.md describes it. The caller has had it
-// read and checked by package mkl: what is not as described here is told, but not looked for.
+// read and checked by package mkl. The reader reports a deviation that it meets, and does not look for others.
 type modelFile struct {
 	kind    string
 	model   []byte // the settings, as JSON

@@ -37,7 +37,7 @@ type graph struct {
 	nodes     [][]byte // encoded NodeProto
 	constants [][]byte // encoded TensorProto
 	inputs    [][]byte // encoded ValueInfoProto
-	outputs   [][]byte // the like
+	outputs   [][]byte // encoded messages too
 	known     map[string]value
 	ones      value // 1 for each sample, once there are inputs
 	size      int   // bytes of the constants

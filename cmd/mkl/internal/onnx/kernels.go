@@ -40,7 +40,7 @@ func (e *exporter) open(d designJSON) error {
 }
 
 // kernels computes the kernels of the views. Their tensors have names that begin with
-// the prefix; widths, unless nil, are those of each view that has one for each feature.
+// the prefix; widths, unless nil, holds the widths of each view that has one width for each feature.
 func (e *exporter) kernels(prefix string, d designJSON, widths [][]float64) (all []kernelValues, err error) {
 	for i, v := range d.Views {
 		if widths != nil && widths[i] != nil {
@@ -156,8 +156,8 @@ func (e *exporter) stacked(basis la.Matrix[float64]) value {
 	return e.numbers(basis.Data, 1, basis.Rows, basis.Cols)
 }
 
-// squaredDistance is |z − b|² of each sample and basis point, of which the kernel takes so much
-// in the exponent. It is a matrix product where rounding lets it: |z|² − 2zᵀb + |b|² loses what |z|²
+// squaredDistance is |z − b|² for each sample and basis point; share is its factor in the kernel's
+// exponent. It is a matrix product where rounding lets it: |z|² − 2zᵀb + |b|² loses what |z|²
 // has of digits beyond |z − b|².
 func (e *exporter) squaredDistance(z value, basis la.Matrix[float64], share float64) value {
 	mean, norm := make([]float64, basis.Cols), make([]float64, basis.Rows)
@@ -293,7 +293,7 @@ func rank(basis, among la.Matrix[float64]) {
 	}
 }
 
-// adjust centres and normalises the kernel of view i as that of the training was. The tensors of
+// adjust centres and normalises the kernel of view i as the training did. The tensors of
 // the model have names that begin with the prefix.
 func (e *exporter) adjust(k kernelValues, prefix string, i int, v viewJSON) kernelValues {
 	view := fmt.Sprintf("%sview.%d.", prefix, i)
@@ -307,7 +307,7 @@ func (e *exporter) adjust(k kernelValues, prefix string, i int, v viewJSON) kern
 		k.cross = e.shift(e.sub(k.cross, e.add(e.row(rowMean), mean)), v.TotalMean)
 	}
 	if v.Normalize {
-		const atMean = 1e-12 // the share of a sample's own kernel below which that of a centred one is rounding
+		const atMean = 1e-12 // share of a sample's own kernel; below it, the centred kernel is rounding
 		unit, floor := e.take(view+"unit"), 0.0
 		if v.Center {
 			for _, u := range unit {

@@ -63,7 +63,7 @@ func (e *exporter) process(prefix string, m processesJSON) (moments, error) {
 	return e.restore(prefix, 0, p), nil
 }
 
-// mixture is that of parts with weights that sum to 1.
+// mixture mixes parts with weights that sum to 1.
 func (e *exporter) mixture(parts []moments, weights []float64) moments {
 	if len(parts) == 1 {
 		return parts[0]

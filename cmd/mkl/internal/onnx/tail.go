@@ -10,7 +10,7 @@ import (
 // tailTerms is the number of terms of tail: with fewer it is less exact, with more no better.
 const tailTerms = 30
 
-// tail returns the coefficients of Chebyshev's polynomials of which the sum at 2t − 1, t = 2/(2 + x), is
+// tail returns the coefficients of Chebyshev's polynomials. Their sum at 2t − 1, t = 2/(2 + x), is
 //
 //	log Φ(−√2·x) − log ½ − log t + x²,   x from 0 to infinity,
 //

@@ -56,7 +56,7 @@ func (e *exporter) weighted() (*weighted, error) {
 	return m, nil
 }
 
-// covariance is that of the biases and the kernel weights.
+// covariance belongs to the biases and the kernel weights.
 func (m *weighted) covariance() la.Matrix[float64] { return m.matrix("be.cov", m.L+m.P) }
 
 // precisions are the posterior means of the sample weights' precisions in function o.
@@ -131,7 +131,7 @@ func inverseOf(factor la.Matrix[float64]) la.Matrix[float64] {
 	return inverse
 }
 
-// heal adds to function o what healing changes; noise is that of the function.
+// heal adds to function o what healing changes; noise is the noise of this function.
 func (m *weighted) heal(o int, p moments, upsilon, noise float64) (moments, error) {
 	if !m.has("healing.kernel") {
 		return p, nil
@@ -276,7 +276,7 @@ func (e *exporter) scores() error {
 // softmax is exp(x)/Σ exp(x) of each row.
 func (e *exporter) softmax(x value) value { return e.op("Softmax", []value{x}, attribute{"axis", 1}) }
 
-// classes makes the probabilities of classes, each of which is JSON, and the most probable one the results.
+// classes makes two results: the probabilities of the classes, whose names are JSON, and the most probable class.
 func (e *exporter) classes(probability value, classes []json.RawMessage) {
 	names := classNames(classes)
 	e.output("probability", probability, e.real, len(names))

@@ -108,7 +108,7 @@ func everything() Page {
 }
 
 // TestPage writes a page with everything: it is well-formed, asks for nothing outside, lets no name become markup,
-// and tells those who do not see it what it shows.
+// and describes itself to readers who cannot see it.
 func TestPage(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, everything().Write(&out))

@@ -28,13 +28,13 @@ func newPicture(name, title string, width, height float64) *Picture {
 	return &Picture{Name: name, Title: title, width: width, height: height}
 }
 
-// styles are those of the classes that drawings use.
+// styles are the styles of the classes that drawings use.
 const styles = `.plot text{fill:var(--quiet);font:12px system-ui,sans-serif}.plot text.name{fill:var(--ink)}` +
 	`.plot .grid{stroke:var(--grid);stroke-width:1}.plot .axis{stroke:var(--line);stroke-width:1}` +
 	`.plot .guide{stroke:var(--line);stroke-width:1.5;stroke-dasharray:5 4;fill:none}` +
 	`.plot .whisker{stroke:var(--ink);stroke-width:1.5;fill:none}`
 
-// seriesStyles are those of the colours of lines.
+// seriesStyles are the styles that colour lines.
 func seriesStyles() string {
 	var b strings.Builder
 	for i, c := range series {

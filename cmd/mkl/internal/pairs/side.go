@@ -60,7 +60,7 @@ func (s *sideFile) read() (at map[string]int, err error) {
 // ids are the ids of a file that was read, in its order.
 func (s *sideFile) ids() []string { return s.file.Data.Labels[s.column] }
 
-// order puts the rows, of which at says where they stand, into the order of ids.
+// order puts the rows into the order of ids; at says where the row of an id stands.
 func (s *sideFile) order(at map[string]int, ids []string, of string) error {
 	rows := make([]int, len(ids))
 	for k, id := range ids {

@@ -15,7 +15,7 @@ import (
 type Table struct {
 	Data    *table.Data
 	Names   []string // of all columns of the table
-	Columns []int    // those of the view
+	Columns []int    // columns of the view
 	Named   []bool   // by column of the view, whether it is one by its own name: then it is not left out
 	Codes   bool     // columns of text become codes of their categories
 }
@@ -149,7 +149,7 @@ func uselessText(cells []string) string {
 	return ""
 }
 
-// isID tells whether a column is called an id.
+// isID reports whether the name of a column says that it is an id.
 func isID(name string) bool {
 	lower := strings.ToLower(name)
 	return lower == "id" || lower == "index" || strings.HasSuffix(lower, "_id") || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID")
@@ -194,7 +194,7 @@ func (t Table) repeats(j int, seed maphash.Seed, seen map[uint64][]int) (first i
 	return 0, false
 }
 
-// bits are those of a number, the same for every NaN and for both zeros.
+// bits returns the bits of a number, the same for every NaN and for both zeros.
 func bits(v float64) uint64 {
 	if v != v {
 		v = nan

@@ -81,7 +81,7 @@ func (t *Columns) Write(e *console.Env, path string, n int, json bool) error {
 
 // inert returns the text of a CSV cell. Spreadsheets execute a cell that begins as a formula, such as =HYPERLINK(…), and
 // names of classes come from files: such a cell gets an apostrophe in front, which marks text. Signs alone are left, as
-// in the class -1. JSON keeps all text as it is.
+// in the class -1. JSON keeps all text unchanged.
 func inert(cell string) string {
 	if cell == "" {
 		return cell

@@ -143,7 +143,7 @@ func (c *Comparison) table(out io.Writer) error {
 // mostTargets is the number of targets up to which each has a table.
 const mostTargets = 4
 
-// printTargets prints a table of each of a few targets, of many that of the score that decides.
+// printTargets prints a table for each target if they are few, and else only the score that decides.
 func (c *Comparison) printTargets(out io.Writer) error {
 	if len(c.Targets) == 0 {
 		return nil
@@ -227,7 +227,7 @@ func OfLabels(has []mkl.Label) []int {
 	return class
 }
 
-// OfClasses are the places of labels among the classes, −1 of labels that are none of them.
+// OfClasses returns the places of labels among the classes, −1 for a label that is no class.
 func OfClasses(labels, classes []string) []int {
 	class := make([]int, len(labels))
 	for i, label := range labels {

@@ -178,7 +178,7 @@ func (r *Report) kernelsOf(weights []mkl.KernelWeight, inclusion []float64) (all
 	return all
 }
 
-// Learned says what was learned of which targets.
+// Learned says what the fit learned of each target.
 func (r *Report) Learned(names []string) string {
 	task := r.Task
 	if r.Kind != model.BMKL {
@@ -240,7 +240,7 @@ func (r *Report) Print(out io.Writer) error {
 	}
 	for _, t := range r.Targets {
 		if r.Members != nil && t.NoiseSD == 0 && !t.Collapsed {
-			continue // a class of a pool, of which there is nothing to tell
+			continue // a class of a pool: nothing to show
 		}
 		if err := r.printTarget(out, t, shared); err != nil {
 			return err
@@ -448,7 +448,7 @@ func (r *Report) printKernels(out io.Writer, kernels []Kernel) error {
 	return nil
 }
 
-// size is that of the weight.
+// size is the size of the weight.
 func (k Kernel) size() float64 { return math.Abs(float64(k.Weight)) }
 
 // kernelName is how a list of weights calls a kernel, or a feature.

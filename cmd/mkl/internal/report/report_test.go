@@ -66,7 +66,7 @@ func TestVanishedWeights(t *testing.T) {
 	assert.Contains(t, b.String(), "\nb\nno kernel active: no weight is above 3e-11, and the function of the class is constant\n\nc\n")
 }
 
-// TestShares works shares of two kernels out by hand, of which the second has a spread of four.
+// TestShares works shares of two kernels out by hand. The second kernel has a spread of four.
 func TestShares(t *testing.T) {
 	r := &Report{est: model.Of("regression"), notes: &notes.Notes{Views: []notes.View{{Name: "a"}, {Name: "b"}}}}
 	kernels := []Kernel{{View: "a", Kernel: "rbf", Weight: -3, SD: 0.3}, {View: "b", Kernel: "linear", Weight: 0.25, SD: 0.05}}

@@ -204,7 +204,7 @@ func figureOf(v console.Figures, name string) string {
 	return "?"
 }
 
-// errors is the table of the measures, of new samples and of those of the fit.
+// errors is the table of the measures, for new samples and for the samples of the fit.
 func (r *reporter) errors() page.Section {
 	head := []string{"target", "data", "samples"}
 	var names []string

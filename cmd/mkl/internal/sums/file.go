@@ -25,7 +25,7 @@ type Sums struct {
 	Plan  *Plan
 	Parts []Part
 	Total *stat.Statistic // of the parts
-	Open  *OpenPart       // nil if there is none
+	Open  *OpenPart       // nil without an open part
 }
 
 // Part is a table whose rows are in sums.

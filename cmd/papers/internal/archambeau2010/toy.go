@@ -34,7 +34,7 @@ type Toy struct {
 	JSON         bool    `name:"json" help:"Print JSON."`
 }
 
-// source is the paper, as it is printed.
+// source cites the paper.
 const source = "Archambeau and Bach (2010)"
 
 const toyKernels = 10

@@ -16,7 +16,7 @@ import (
 )
 
 // Drugs simulates a screen of the challenge's shape, from cell lines seen through several
-// profiles of which some bear on the response to the drugs, and compares models of it. The
+// profiles, and compares models of the response to the drugs. Some profiles bear on the response. The
 // truth is known; no figure of the paper, which is of measured responses, is comparable.
 type Drugs struct {
 	Sets    int     `default:"10" help:"Data sets to draw (${default})."`
@@ -31,11 +31,11 @@ type Drugs struct {
 	JSON    bool    `name:"json" help:"Print JSON."`
 }
 
-// source is the paper, as it is printed.
+// source cites the paper.
 const source = "Costello et al. (2014)"
 
 // The profiles of a line: how many features each has, and whether the drugs depend on what
-// it shows. The challenge had six: two of expression, of which one repeats the other.
+// it shows. The challenge had six: two are expression, and one of these repeats the other.
 var profiles = []struct {
 	name     string
 	features int
@@ -200,7 +200,7 @@ func (c *Drugs) score(e *console.Env, s screen, l learner) (result, error) {
 }
 
 // average returns the mean over the sets and, of the index, the standard error of its
-// difference from that of the first model.
+// difference from the first model's.
 func (c *Drugs) average(sets [][]result) []result {
 	all := make([]result, len(learners))
 	for l := range all {

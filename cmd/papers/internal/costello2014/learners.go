@@ -17,15 +17,15 @@ type learner struct {
 	learn func(ctx context.Context, c *Drugs, s screen) (told, error)
 }
 
-// told is what a model says of the lines of a screen, those that it learned from first.
+// told is what a model says of the lines of a screen, the lines of its training first.
 type told struct {
-	mean, variance [][]float64 // drug, line; no variance if there is none
-	weights        []float64   // of the views, absolute; nil if there are none
+	mean, variance [][]float64 // drug, line; variance is empty if a learner has none
+	weights        []float64   // of the views, absolute; nil without weights
 	unconverged    int         // fits
 	collapsed      int         // drugs whose predictions are their mean
 }
 
-// learners are the models, in the order of the table. Those of mkl have the zero value's
+// learners are the models, in the order of the table. The models of mkl have the zero value's
 // priors unless the name says otherwise.
 var learners = []learner{
 	{"tasks with kernel weights in common", func(ctx context.Context, c *Drugs, s screen) (told, error) {

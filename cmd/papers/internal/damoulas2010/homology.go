@@ -57,7 +57,7 @@ var homologyStated = []struct {
 	{"SVM, monomer distances, stated", 0.919, 0.508, 0.0664},
 }
 
-// family is a problem of two classes: the positions of its sequences, those of the family's
+// family is a problem of two classes: the positions of its sequences, the family's
 // class first.
 type family struct {
 	name                                                     string
@@ -315,9 +315,9 @@ func (c *Homology) read(e *console.Env, set *sequence.Set) (families []family, d
 	return families, string(text[0]) + string(text[1]), nil
 }
 
-// readFamilies reads a table of which the first line names the families, and each line
-// after it a sequence and its part in each: 1 and 2 the positive and negative sequences of
-// the training, 3 and 4 those of the test, 0 none.
+// readFamilies reads a table. Its first line names the families, and each other line a
+// sequence and its part in each family: 1 and 2 are positive and negative sequences of the
+// training, 3 and 4 of the test, and 0 is neither.
 func readFamilies(r io.Reader, at map[string]int) ([]family, error) {
 	lines := bufio.NewScanner(r)
 	var families []family

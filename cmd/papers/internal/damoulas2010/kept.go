@@ -105,7 +105,7 @@ func (k *kept) add(s homologyScore) error {
 	})
 }
 
-// kernel returns the n×n matrix of a name, as it was kept or as it is computed now.
+// kernel returns the n×n matrix of a name: the kept one, or else it computes the matrix.
 func (k *kept) kernel(name string, n int, compute func() (la.Matrix[float64], error)) (la.Matrix[float64], error) {
 	if k.dir == "" {
 		return compute()

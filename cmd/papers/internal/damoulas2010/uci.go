@@ -162,7 +162,7 @@ func (c *UCI) kernel(name string, train, test la.Matrix[float64]) (k, cross la.M
 	return k, cross
 }
 
-// scaleToRange gives the columns of train the range from 0 to 1, and those of test
+// scaleToRange gives the columns of train the range from 0 to 1, and the columns of test
 // the same shift and scale.
 func scaleToRange(train, test la.Matrix[float64]) {
 	for j := range train.Cols {
@@ -199,7 +199,7 @@ func selfKernel(m la.Matrix[float64], offset float64, degree int) []float64 {
 	return out
 }
 
-// toUnitDiagonal divides the kernels by the roots of those of their samples with
+// toUnitDiagonal divides the kernels by the roots of the kernels of their samples with
 // themselves. A sample whose kernel with itself is 0 keeps its zeros.
 func toUnitDiagonal(k, cross la.Matrix[float64], train, test []float64) {
 	for _, m := range []struct {

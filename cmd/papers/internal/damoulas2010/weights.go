@@ -15,7 +15,7 @@ type pictured struct {
 	Output string `short:"o" placeholder:"FILE" help:"Picture of the learned weights to write, .svg or .png."`
 }
 
-// format returns that of the picture, nothing if there is none, or why it cannot be written.
+// format returns the format of the picture, empty without a picture, or why the picture cannot be written.
 func (p pictured) format() (string, error) { return pictureFormat(p.Output) }
 
 // pictureFormat returns the format of a picture of that path, nothing for none, or why it cannot be written.

@@ -47,7 +47,7 @@ func (c *flags) checkMemory(kernels, train, test, classes int) error {
 	return multiclass.AllowMemory(c.Memory, need)
 }
 
-// source is the paper, as it is printed.
+// source cites the paper.
 const source = "Gönen (2012)"
 
 // outcome is how a learner did on a split.

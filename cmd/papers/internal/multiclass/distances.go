@@ -52,8 +52,8 @@ func ScaledDistances(d la.Matrix[float64], train, test []int) (within, cross la.
 	return fill(train), fill(test), nil
 }
 
-// AddDistances adds the kernel of a distance matrix, of which only the columns of
-// the training samples are kept.
+// AddDistances adds the kernel of a distance matrix. It keeps only the columns of
+// the training samples.
 func (x *Problem) AddDistances(e *console.Env, path, name string, train, test []int) error {
 	d, err := ReadColumns(e, path, name, train, 1+max(slices.Max(train), slices.Max(test)))
 	if err != nil {

@@ -52,9 +52,9 @@ func RowsOf(m la.Matrix[float64]) [][]float64 {
 	return out
 }
 
-// Scores is how well the scores of the test samples tell the classes.
+// Scores is how well the scores of the test samples separate the classes.
 type Scores struct {
-	Accuracy float64 // share of the samples whose highest score is that of their class
+	Accuracy float64 // share of the samples whose own class has the highest score
 	AUC, EER float64 // means over the classes that have test samples
 }
 
@@ -103,7 +103,7 @@ func (x *Problem) Classify(train, test []int, class func(int) int) {
 	x.Classes = 1 + max(slices.Max(x.TrainClass), slices.Max(x.TestClass))
 }
 
-// IsClass tells which test samples are of a class.
+// IsClass reports for each test sample whether it is of a class.
 func (x *Problem) IsClass(class int) []bool {
 	is := make([]bool, len(x.TestClass))
 	for i, t := range x.TestClass {

@@ -10,9 +10,9 @@ import (
 )
 
 // ProteinSources are the representations of proteins in the fold problem of C. Ding and
-// I. Dubchak (2001), with those of H.-B. Shen and K.-C. Chou (2006), as T. Damoulas and
-// M. Girolami cleaned it: 311 training and 383 test proteins of 27 folds. The degrees are
-// those of the polynomials that Damoulas and Girolami took as kernels: 2 of the global
+// I. Dubchak (2001), with the features of H.-B. Shen and K.-C. Chou (2006), as T. Damoulas and
+// M. Girolami cleaned it: 311 training and 383 test proteins of 27 folds. The degrees belong to
+// the polynomials that Damoulas and Girolami took as kernels: 2 of the global
 // characteristics, 1 of the local alignment scores.
 var ProteinSources = []struct {
 	Name   string
@@ -67,7 +67,7 @@ func Proteins(e *console.Env, dir string, kernel func(x, y la.Matrix[float64], d
 }
 
 // ScaleColumns gives the columns of train mean 0 and standard deviation 1, and
-// those of test the same shift and scale.
+// the columns of test the same shift and scale.
 func ScaleColumns(train, test la.Matrix[float64]) {
 	column := make([]float64, train.Rows)
 	for j := range train.Cols {

@@ -241,7 +241,7 @@ func (c *Denoise) Run(e *console.Env) error {
 	return c.print(e, "Denoising: every 8×8 block is a task; noise is not cut off at black and white", all)
 }
 
-// Inpaint restores a picture of which most values are missing.
+// Inpaint restores a picture whose values are mostly missing.
 type Inpaint struct {
 	pictureFlags `embed:""`
 	Missing      float64 `default:"0.8" help:"Share of the values that are missing (${default})."`

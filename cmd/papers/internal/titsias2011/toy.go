@@ -27,7 +27,7 @@ type Toy struct {
 	JSON    bool   `name:"json" help:"Print JSON."`
 }
 
-// source is the paper, as it is printed.
+// source cites the paper.
 const source = "Titsias and Lázaro-Gredilla (2011)"
 
 // Points of each task, tasks, points of a gap, and latent functions of the model.
@@ -92,7 +92,7 @@ func toyData(seed uint64) (x []float64, whole, given la.Matrix[float64], gaps []
 		noise, only := toyNoiseOnly[q]
 		if !only {
 			noise = 0.2
-			// The covariance is that of four functions with normal coefficients.
+			// The covariance belongs to four functions with normal coefficients.
 			a, b, c, d := 2*src.NormFloat64(), 2*src.NormFloat64(), src.NormFloat64(), src.NormFloat64()
 			for i, v := range x {
 				row[i] = math.Exp(-v*v/20) * (a*math.Cos(v/2) + b*math.Sin(v/2) + c*math.Cos(2*v) + d*math.Sin(2*v))

@@ -58,7 +58,7 @@ func Vector(name string, x ...int) Array {
 }
 
 // ClassDistance is small within a class of the given size and large between
-// classes, and tells samples apart.
+// classes, and distinguishes samples.
 func ClassDistance(size int) func(i, j int) float64 {
 	return func(i, j int) float64 {
 		d := 0.01 * math.Abs(float64(i-j))
