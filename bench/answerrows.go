@@ -24,7 +24,7 @@ type answerOptions struct {
 }
 
 // answerRows returns the rows of times to an answer: the same lower bound, or the same loss of the
-// test samples. Times are user time of whole fits by one thread, those of package mkl from
+// test samples. Times are user time of whole fits by one thread, times of package mkl are from
 // features to a model; those that are given kernels begin after these.
 func answerRows(o answerOptions) (rows list) {
 	for _, labels := range []bool{false, true} {

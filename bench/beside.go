@@ -15,13 +15,13 @@ import (
 // predictor while a fit runs in the same program.
 //
 // Each goroutine predicts and rests for a while: those that never rest would measure how
-// many they are. A time is that of the call alone, in which the scheduler may give the
+// many they are. A time covers the call alone; the scheduler may give the
 // processor to the fit. A second call follows at once, and in turn with both a call that does
 // nothing: after a rest caches are cold and the processor wakes, which the second call does
 // not see, and the empty one sees without any work of ours.
 type beside struct {
 	name    string
-	workers int // of the fit; 0 means that there is none
+	workers int // of the fit; 0 means no fit
 }
 
 const (

@@ -208,7 +208,7 @@ func predictorRows() (rows list) {
 	return rows
 }
 
-// newSlabLatency fits the spike-and-slab model to n samples of fifty features, of which two
+// newSlabLatency fits the spike-and-slab model to n samples of fifty features; two of them
 // matter.
 func newSlabLatency(name string, n int) latency {
 	const features = 50

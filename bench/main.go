@@ -135,7 +135,7 @@ func flags() (all string) {
 	return all
 }
 
-// load says how busy the machine is, where the system tells it.
+// load says how busy the machine is, on systems that measure it.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	average, _, found := strings.Cut(string(text), " ")

@@ -17,7 +17,7 @@ import (
 // widths are the widths of the RBF kernels of the regressions.
 var widths = []float64{.5, 1, 2, 3, 5, 8, 12}
 
-// problem is a regression on n samples of ten features, of which two matter.
+// problem is a regression on n samples of ten features; two of them matter.
 type problem struct {
 	k []la.Matrix[float64]
 	y []float64

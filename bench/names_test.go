@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRowsAreNamedAfterBenchmarks holds the names of la's rows to those of la's
+// TestRowsAreNamedAfterBenchmarks compares the names of la's rows with the names of la's
 // benchmarks: row Gemm/n=256 is BenchmarkGemm/n=256.
 func TestRowsAreNamedAfterBenchmarks(t *testing.T) {
 	files, err := filepath.Glob("../la/*_test.go")

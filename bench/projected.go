@@ -129,7 +129,7 @@ func (s samples) process(name string) projection {
 }
 
 // regression makes the posterior of a regression of sample weights, healed: kernel weights and
-// precisions are those of a fit to a thousand samples, and the means of the sample weights are
+// precisions come from a fit to a thousand samples, and the means of the sample weights are
 // the best ones given those.
 func (s samples) regression(name string) projection {
 	n, P := len(s.x), len(s.gamma)

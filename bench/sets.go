@@ -113,7 +113,7 @@ func readSet(folder, name string, labels bool) (*set, error) {
 	return newSet(name, labels, rows)
 }
 
-// madeSet returns a set of 300 samples of ten features, of which two matter.
+// madeSet returns a set of 300 samples of ten features; two of them matter.
 func madeSet(labels bool) *set {
 	x, noise := random(300, 10, 1), random(1, 300, 2).Data
 	var rows [][]float64
@@ -130,7 +130,7 @@ func madeSet(labels bool) *set {
 	return s
 }
 
-// sets returns the set that is made, and those of a folder unless it is "".
+// sets returns the set that is made, and the sets of a folder unless it is "".
 func sets(folder string, labels bool) ([]*set, error) {
 	out := []*set{madeSet(labels)}
 	if folder == "" {

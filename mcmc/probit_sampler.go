@@ -217,7 +217,7 @@ func (s *probitSampler) recombine() {
 }
 
 // sweep moves W, α, weights and parameters given the labels, then draws Y, W and α, or for Bin Y,
-// β, W and α, and last what depends on the weights. The kernel and f are those of the state before
+// β, W and α, and last what depends on the weights. The kernel and f belong to the state before
 // and after.
 func (s *probitSampler) sweep(r random, burnIn bool) error {
 	if err := s.sweepGivenLabels(r, burnIn); err != nil {

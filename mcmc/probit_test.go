@@ -18,7 +18,7 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// probitPoints are points in two views of which the first tells the classes
+// probitPoints are points in two views; the first keeps the classes
 // apart, as distances for Gaussian kernels.
 func probitPoints(seed uint64, C, N, T int) (train, test *ExponentialKernels, labels, truth []int) {
 	r := rand.New(newStream(seed, -1))
@@ -516,7 +516,7 @@ func TestProbitState(t *testing.T) {
 	}
 }
 
-// The slope that trajectories follow is that of what they are accepted by, to the accuracy of the
+// Trajectories follow the slope of the density that accepts them, to the accuracy of the
 // quadrature that it is found with.
 func TestTrajectorySlope(t *testing.T) {
 	train, _, labels, _ := probitPoints(3, 3, 12, 4)
@@ -570,7 +570,7 @@ func TestTrajectoryEnds(t *testing.T) {
 	assert.Equal(t, w, s.w)
 }
 
-// A walk can propose parameters and weights beyond the numbers. It refuses them, as those of no probability.
+// A walk can propose parameters and weights beyond the numbers. It refuses them, since their probability is 0.
 func TestProbitThetaBeyondNumbers(t *testing.T) {
 	train, _, labels, _ := probitPoints(3, 3, 12, 4)
 	m, err := Probit{Rule: probit.RuleWProd}.problem(train, labels)

@@ -73,7 +73,7 @@ func newTrajectory(m *probitProblem) trajectory {
 	return t
 }
 
-// sweepTrajectory moves W, α, and the weights of a sum with ρ or those of a product, and f with
+// sweepTrajectory moves W, α, and the weights of a sum with ρ or the weights of a product, and f with
 // them, by one trajectory. It takes and returns log p(t | f).
 func (s *probitSampler) sweepTrajectory(r random, now float64, burnIn bool) float64 {
 	t := &s.path
@@ -166,7 +166,7 @@ func (s *probitSampler) logTrajectoryPrior() float64 {
 	return l
 }
 
-// findSlope computes the slope of log p(t | f) and the prior at x. That of log p(t | f) is
+// findSlope computes the slope of log p(t | f) and the prior at x. The slope of log p(t | f) is
 // approximate, which costs accepted proposals only: it depends on x alone.
 func (s *probitSampler) findSlope() {
 	t := &s.path

@@ -12,7 +12,7 @@ import (
 )
 
 // rounds is how many times a sweep makes the proposals that cost next to nothing:
-// those of the weights of a sum, once all W·K_p are known, and those of ρ.
+// steps of the weights of a sum, once all W·K_p are known, and steps of ρ.
 const rounds = 4
 
 // sumWeights is the log likelihood of the weights of a sum as a quadratic function of
@@ -141,7 +141,7 @@ func normalise(log, beta []float64) {
 	}
 }
 
-// logDirichlet returns the log density of log ρ given β: that of β given ρ times
+// logDirichlet returns the log density of log ρ given β: the density of β given ρ times
 // the prior of ρ and the Jacobian Π ρ_p, up to a constant.
 func logDirichlet(rho, logBeta []float64, prior vi.Gamma) float64 {
 	var l, sum float64
@@ -192,7 +192,7 @@ func (m *probitProblem) walksWeights() bool {
 }
 
 // weigh computes the trial's weights from coordinates: of a sum log β, up to a constant; of a
-// product log e with e = log(1 + ξ/β), of which β = ξ/(eᵉ − 1).
+// product log e with e = log(1 + ξ/β), so that β = ξ/(eᵉ − 1).
 func (s *probitSampler) weigh(at []float64) {
 	t := &s.trial
 	if s.rule == probit.RuleWSum {
@@ -217,9 +217,9 @@ func (s *probitSampler) locate(at []float64) {
 	}
 }
 
-// logWeightPrior returns the log prior density of the coordinates at, up to a constant. That of a
+// logWeightPrior returns the log prior density of the coordinates at, up to a constant. The density of a
 // sum is given ρ; its Jacobian Π β_p turns the exponents ρ_p − 1 of the Dirichlet density into ρ_p.
-// That of a product has π and χ integrated out: with p(β) = κξ/(β(β+ξ)·(κ + e)²) the density of e is
+// The density of a product has π and χ integrated out: with p(β) = κξ/(β(β+ξ)·(κ + e)²) the density of e is
 // κ/(κ + e)², so that log e is logistic, where log β has the tails of a Cauchy distribution.
 func (s *probitSampler) logWeightPrior(at []float64) float64 {
 	if s.rule == probit.RuleWSum {
@@ -322,8 +322,8 @@ func (s *probitSampler) exchange(r random, w *walk, now float64, p, first, last 
 	return then, err
 }
 
-// decideTheta accepts the trial's θ and weights, of which θ differs from first on and before last, in
-// the parameters of kernel p, or does not; the prior of the weights' logarithms rises by rise. It tells
+// decideTheta accepts the trial's θ and weights; θ differs from first on and before last, in
+// the parameters of kernel p, or does not; the prior of the weights' logarithms rises by rise. It reports
 // whether it did, and returns log p(t | f). A θ beyond the numbers has the density 0, and no kernel is
 // made of it.
 func (s *probitSampler) decideTheta(r random, w *walk, now, rise float64, p, first, last int, burnIn bool) (bool, float64, error) {
@@ -353,7 +353,7 @@ func (s *probitSampler) decideTheta(r random, w *walk, now, rise float64, p, fir
 }
 
 // logPower returns the log prior density of log β of a product, π and χ integrated out, up to a
-// constant: β·p(β) = κξ/((β+ξ)·(κ + e)²) with e = log(1 + ξ/β), of which ξ/(β+ξ) = 1 − exp(−e).
+// constant: β·p(β) = κξ/((β+ξ)·(κ + e)²) with e = log(1 + ξ/β), where ξ/(β+ξ) = 1 − exp(−e).
 func (s *probitSampler) logPower(logBeta float64) float64 {
 	e := s.logExcess(logBeta)
 	return special.Log(-special.Expm1(-e)) - float64(2*special.Log(s.kappa+e))

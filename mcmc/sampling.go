@@ -27,7 +27,7 @@ type Sampling struct {
 	// Thinning saves memory; it never makes estimates better.
 	Thin int
 
-	// BurnIn is the number of sweeps at the start of each chain of which no draw is
+	// BurnIn is the number of sweeps at the start of each chain from which no draw is
 	// kept. Proposals adapt their step sizes in them; afterwards these are fixed. 0
 	// means as many sweeps as follow, Draws·Thin; a negative number means none.
 	BurnIn int
@@ -66,7 +66,7 @@ const (
 	DefaultEvery  = 1000
 )
 
-// Progress tells how far a running sampler has come.
+// Progress reports how far a running sampler has come.
 type Progress struct {
 	Chain  int // the chain that made the sweep, from 0
 	Sweep  int // sweeps that this chain has made
@@ -115,7 +115,7 @@ const (
 	maxSweeps = 1 << 30
 )
 
-// or returns s with the given defaults, and those of the other fields, where it has
+// or returns s with the given defaults, and the defaults of the other fields, where it has
 // none of its own.
 func (s Sampling) or(chains, draws int) Sampling {
 	if s.Chains == 0 {
@@ -225,7 +225,7 @@ type round struct {
 }
 
 // run advances every chain to the given number of sweeps, as many chains at a time as
-// side says. Of several errors it returns that of the first chain.
+// side says. Of several errors it returns the first chain's.
 func (r *round) run(ctx context.Context, chains []*chain, until, side int) error {
 	errs := make([]error, len(chains))
 	var next atomic.Int64

@@ -14,8 +14,8 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// regressionData are inputs with correlated columns and targets of which some
-// weights are zero.
+// regressionData are inputs with correlated columns, and their targets. Some weights
+// are zero.
 func regressionData(seed uint64, N, M int) (x la.Matrix[float64], y []float64) {
 	r := rand.New(newStream(seed, -1))
 	x = la.NewMatrix[float64](N, M)

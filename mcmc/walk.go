@@ -15,7 +15,7 @@ type walk struct {
 	target   float64 // the acceptance rate that the burn-in aims at
 	burnt    float64 // proposals during the burn-in
 	tried    float64 // proposals after the burn-in
-	accepted float64 // those of them that were accepted
+	accepted float64 // the accepted ones of them
 }
 
 const (

@@ -142,7 +142,7 @@ func (e *BoundError) Error() string {
 	if e.Update != "" {
 		where += ", update of " + e.Update
 	}
-	return fmt.Sprintf("vi: %s: the lower bound fell from %.17g to %.17g, of which round-off explains %.2g: the kernels or priors are too ill-conditioned",
+	return fmt.Sprintf("vi: %s: the lower bound fell from %.17g to %.17g, and round-off explains %.2g of this: the kernels or priors are too ill-conditioned",
 		where, e.From, e.To, e.RoundOff)
 }
 

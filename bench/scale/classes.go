@@ -48,7 +48,7 @@ func probabilityOf(f float64, class int, at []float64) float64 {
 }
 
 // learnClasses fits a mkl.LandmarkClassifier of default settings to n samples, which are drawn anew in
-// every pass, and tells what it took and what it is worth after so many passes, 0 being as many as it
+// every pass, and prints its cost and its score after each number of passes, 0 being as many as it
 // takes; and beside it the exact classifier of some samples, unless that is 0.
 func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes int, passesOf []int, exact, workers int) error {
 	at := levels(classes)

@@ -11,7 +11,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// learnDefaults fits an estimator of default settings, no kernel named, to n samples, and tells what it
+// learnDefaults fits an estimator of default settings, no kernel named, to n samples, and prints what it
 // took and what it is worth.
 func learnDefaults(ctx context.Context, estimator string, seed uint64, n, landmarks, workers int, noise float64) error {
 	x := la.NewMatrix[float64](n, inputs)

@@ -125,7 +125,7 @@ func classify(ctx context.Context, pl plan, seed uint64, n, most, workers int) e
 		for k > 1 && math.Abs(losses[k-2]-last) <= within {
 			k--
 		}
-		// The weights of pass k are known after k − 1 passes, those of the first after the products.
+		// The weights of pass k are known after k − 1 passes, the weights of the first pass after the products.
 		fmt.Printf("mean log loss of new samples within %g of its last value after %d passes and the one for the products\n", within, k-1)
 	}
 	var scores []float64

@@ -1,5 +1,5 @@
 // Command scale measures one pass over any number of generated samples and the fits to its
-// sums, and compares their predictions with those of a ridge regression on the same sums
+// sums, and compares their predictions with a ridge regression's on the same sums
 // whose penalty is the best for the test samples:
 //
 //	go run ./bench/scale -n 1000000 -d 200 -p 5
@@ -9,12 +9,12 @@
 // their default settings. With -store it fits, in place of landmarks, with the kernels between all
 // samples, and says what a sweep takes of time and memory.
 //
-// The samples are uniform on [−1, 1]⁸, of which two coordinates do not matter, and
+// The samples are uniform on [−1, 1]⁸, where two coordinates do not matter, and
 //
 //	y = sin(3x₀)·x₁ + cos(4x₂x₃) + x₄²/2 − 3x₅/10 + noise.
 //
 // Kernels are Gaussian, of widths in geometric steps from 0.5 to 6; landmarks are drawn like
-// samples. Errors are those of the function without noise, on 5000 new samples.
+// samples. Errors are errors of the function without noise, on 5000 new samples.
 package main
 
 import (
@@ -358,7 +358,7 @@ func (e *experiment) test(ws *la.Workspace, pl plan, g generator) {
 type result struct {
 	name     string
 	mean     []float64
-	variance []float64 // nil if there is none
+	variance []float64 // nil if the model has none
 }
 
 func (e *experiment) rmse(a, b []float64) float64 {

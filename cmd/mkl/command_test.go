@@ -109,7 +109,7 @@ func TestErrors(t *testing.T) {
 		"two.csv":    "a,y\n1,yes\n2,no\n3,NA\n",
 	}
 	for _, c := range []struct{ args, want string }{
-		{"report m d.csv", "unexpected argument d.csv: the table is that of -data"},
+		{"report m d.csv", "unexpected argument d.csv: -data names the table"},
 		{"frobnicate", "there is no command frobnicate: mkl help lists them"},
 		{"fit d.csv -target y -frob", "unknown flag --frob"},
 		{"fit d.csv", "-target is missing, the column to learn: d.csv: there are "},

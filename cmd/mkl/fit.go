@@ -366,9 +366,9 @@ func (c *fitCmd) unfinished(err error) error {
 	case err == nil:
 		return nil
 	case c.Output == "":
-		return fmt.Errorf("%w; the model shown is that of the sweeps before", err)
+		return fmt.Errorf("%w; the model shown is from the sweeps before", err)
 	case c.Output == console.Standard:
-		return fmt.Errorf("%w; the model written is that of the sweeps before", err)
+		return fmt.Errorf("%w; the model written is from the sweeps before", err)
 	}
 	return fmt.Errorf("%w; %s holds the model of the sweeps before", err, c.Output)
 }

@@ -22,7 +22,7 @@ func (c *fitCmd) fitSums(e *console.Env, parts []*sums.Sums) error {
 	for _, s := range parts {
 		tables += len(s.Parts)
 		if s.Open != nil {
-			fmt.Fprintf(e.Stderr, "mkl: warning: %s is without %s, of which mkl sum has done %s so far\n",
+			fmt.Fprintf(e.Stderr, "mkl: warning: %s is without %s; mkl sum has done %s of it so far\n",
 				s.Path, s.Open.Name, console.Plural(s.Open.Rows, "row"))
 		}
 	}
@@ -58,7 +58,7 @@ func (c *fitCmd) checkSums(plan *sums.Plan) error {
 		}
 	}
 	if _, classes := plan.OfClasses(); c.Task != nil && classes != slices.Contains([]string{model.Binary, model.Multiclass}, *c.Task) {
-		return console.Inputf("-task %s is not that of the plan", *c.Task)
+		return console.Inputf("-task %s: the plan has another task", *c.Task)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func TestStrings(t *testing.T) {
 		{"-target kind -view dna:spectrum(alphabet=rna)", `the alphabet "rna" is none of`},
 		{"-target kind -view dna:spectrum(k=x)", `k is "x", not a whole number`},
 		{"-target kind -view dna:spectrum(k=90)", "K is 90"},
-		{"-target kind -view dna,size:spectrum", "of one column, not 2, none of which is called sequence"},
+		{"-target kind -view dna,size:spectrum", "takes one column, not 2 without one called sequence"},
 		{"-target kind -view dna:spectrum(k=16)", "has nothing that"},
 		{"-target y -model spikeslab -view dna:spectrum", "has no kernels"},
 	} {

@@ -108,7 +108,7 @@ func TestPlanSumFit(t *testing.T) {
 		{"sum part-2.csv -plan q.plan -o more.stat", "more.stat holds sums of another plan"},
 		{"sum part-2.csv -plan new.csv -o other.stat", "new.csv: "},
 		{"sum - -plan p.plan -o other.stat", "standard input cannot be summed"},
-		{"sum part-2.csv -plan p.plan -o new.csv", "new.csv: the file is none that mkl sum wrote"},
+		{"sum part-2.csv -plan p.plan -o new.csv", "new.csv: mkl sum did not write the file"},
 		{"fit even.stat four.stat", "even.stat and four.stat both hold the rows of part-2.csv"},
 		{"fit q.stat even.stat", "q.stat and even.stat are sums of different plans"},
 		{"fit even.stat -target y", "-target is not for sums"},
@@ -116,7 +116,7 @@ func TestPlanSumFit(t *testing.T) {
 		{"fit even.stat -resume s", "-resume is not for sums"},
 		{"fit even.stat -chains 3", "-chains is not for sums, whose plan is made"},
 		{"fit even.stat -time 1ns", "-time 1ns is up before there is a model"},
-		{"fit even.stat new.csv", "new.csv: the file is none that mkl sum wrote"},
+		{"fit even.stat new.csv", "new.csv: mkl sum did not write the file"},
 		{"fit new.csv even.stat -target y", "even.stat: a fit takes one table"},
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(c[0])...)
@@ -207,7 +207,7 @@ func TestSumInterrupted(t *testing.T) {
 				half, err = os.ReadFile("s.stat")
 				require.NoError(t, err)
 				_, warning := ok(nil, "fit s.stat")
-				assert.Contains(t, warning, "s.stat is without b.csv, of which mkl sum has done 8193 rows so far")
+				assert.Contains(t, warning, "s.stat is without b.csv; mkl sum has done 8193 rows of it so far")
 			}
 		}
 	}
@@ -285,7 +285,7 @@ func TestPlanSumFitLabels(t *testing.T) {
 	require.NoError(t, os.WriteFile("part-4.csv", []byte(names+"1,2,strange\n"), 0o666))
 	for _, c := range [][2]string{
 		{"fit all.stat", "part-2.csv has changed since all.stat was made"},
-		{"fit odd.stat -task regression", "-task regression is not that of the plan"},
+		{"fit odd.stat -task regression", "-task regression: the plan has another task"},
 		{"sum part-4.csv -plan p.plan -o four.stat", "labels[0] is strange, which is no class of the plan"},
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(c[0])...)
@@ -339,7 +339,7 @@ func TestFitManyLabels(t *testing.T) {
 	assert.NotEmpty(t, names)
 }
 
-// The models of kernel weights learn from kernels with landmarks where they are told how many.
+// The models of kernel weights learn from kernels with landmarks where the command names a number of landmarks.
 func TestFitOnLandmarks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	var rows strings.Builder

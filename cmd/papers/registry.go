@@ -27,7 +27,7 @@ type experiments struct {
 	Drugs            costello2014.Drugs        `cmd:"" help:"Drug response simulated in the shape of the DREAM 7 challenge (Costello et al. 2014): tasks that share kernel weights."`
 	DrugTargets      gonen2012.DrugTargets     `cmd:"" name:"drug-targets" help:"Drug–target interactions of Yamanishi et al. (2008) by the factorisation of Gönen (2012)."`
 	Denoise          titsias2011.Denoise       `cmd:"" name:"denoise" help:"Table 4 of Titsias and Lázaro-Gredilla (2011): a noisy picture restored by a sparse dictionary."`
-	Inpaint          titsias2011.Inpaint       `cmd:"" name:"inpaint" help:"Inpainting of Titsias and Lázaro-Gredilla (2011): a colour picture of which most values are missing."`
+	Inpaint          titsias2011.Inpaint       `cmd:"" name:"inpaint" help:"Inpainting of Titsias and Lázaro-Gredilla (2011): a colour picture whose values are mostly missing."`
 	Movielens        titsias2011.Movielens     `cmd:"" name:"movielens" help:"Ratings of Titsias and Lázaro-Gredilla (2011), with the MovieLens files."`
 	UCI              damoulas2010.UCI          `cmd:"" name:"uci" help:"Seven UCI data sets by the multinomial probit machine: ten-fold cross-validation."`
 	Mfeat            damoulas2010.Mfeat        `cmd:"" name:"mfeat" help:"Handwritten numerals from four feature spaces: single machines, their combinations, combined kernels."`

@@ -11,7 +11,7 @@ import (
 	"github.com/bmkl/bmkl/stat"
 )
 
-// The model that learns follows the drift; that of the first month is left behind.
+// The model that learns follows the drift; the first month's model is left behind.
 func TestWatch(t *testing.T) {
 	testkit.NotShort(t)
 	errors, err := watch(t.Context(), io.Discard, 31)
@@ -20,7 +20,7 @@ func TestWatch(t *testing.T) {
 	assert.Greater(t, errors[1][30], 0.45)
 }
 
-// What was added and taken away leaves no trace: the sums of the window are those of its days, to the bit.
+// What was added and taken away leaves no trace: the sums of the window equal the sums of its days, to the bit.
 func TestSumsForget(t *testing.T) {
 	month := []day{measure(0), measure(1), measure(2)}
 	l, err := begin(t.Context(), month)

@@ -15,7 +15,7 @@ func (h *histogram) add(d time.Duration) {
 	h.counts[min(k, len(h.counts)-1)].Add(1)
 }
 
-// summary is what the service tells of its latency, in microseconds.
+// summary is what the service reports about its latency, in microseconds.
 type summary struct {
 	Count int64 `json:"count"`
 	P50   int64 `json:"p50_below"` // half of all took less

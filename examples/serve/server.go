@@ -35,7 +35,7 @@ type served struct {
 	stamp stamp
 }
 
-// stamp tells one version of a file from the next.
+// stamp distinguishes one version of a file from the next.
 type stamp struct {
 	modified time.Time
 	bytes    int64

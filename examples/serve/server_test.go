@@ -161,7 +161,7 @@ func TestServiceRefuses(t *testing.T) {
 	}
 }
 
-// A request that has come when the service is told to end is answered.
+// The service answers a request that came before the signal to end.
 func TestServiceEndsGracefully(t *testing.T) {
 	s := start(t)
 	body, half := io.Pipe()

@@ -13,7 +13,7 @@ const Most = 1e-8
 
 // More returns the jitter to try after last, relative to the diagonal of a matrix of
 // order n: the least of n·2⁻⁵², ten times that, and so on up to Most. It is not ok if
-// there is no more to try, or if err, that of the last factorisation, is not for
+// there is no more to try, or if err, the error of the last factorisation, is not for
 // rounding to explain.
 func More(n int, last float64, err error) (more float64, ok bool) {
 	var pivot *la.PivotError

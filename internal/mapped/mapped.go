@@ -8,10 +8,10 @@ import (
 	"unsafe"
 )
 
-// File is a file of which the numbers are read. It is safe for concurrent use.
+// File is a file of numbers. It is safe for concurrent use.
 type File struct {
 	f    *os.File
-	data []byte // the mapping; nil where there is none
+	data []byte // the mapping; nil on systems without mappings
 }
 
 // Open returns the first size bytes of f for reading; Close closes f too. A shorter file is an
@@ -38,7 +38,7 @@ func Unmapped(f *os.File) *File { return &File{f: f} }
 func (f *File) Mapped() bool { return f.data != nil }
 
 // Floats returns the n numbers from byte offset on, a multiple of 4, in the machine's order of
-// bytes. They are those of the mapping, or in buf, which has room for them.
+// bytes. They lie in the mapping, or in buf, which has room for them.
 func (f *File) Floats(offset int64, n int, buf []float32) ([]float32, error) {
 	if n == 0 {
 		return nil, nil

@@ -86,7 +86,7 @@ const (
 )
 
 // besselCosh applies the rule to the integral over t, whose integrand has its maximum
-// at t = 0 for ν² < x. All terms of the sums are positive, those of the derivative
+// at t = 0 for ν² < x. All terms of the sums are positive, the terms of the derivative
 // too, so that nothing cancels however small ν is.
 func besselCosh(nu, x float64) BesselK {
 	h := min(stepWide, stepGaussian/math.Sqrt(x))

@@ -114,7 +114,7 @@ func TestBesselKEdges(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(10, func() { NewBesselK(3.3, 0.2); NewBesselK(3.3, 2); NewBesselK(0.3, 2) }))
 }
 
-// At any size of its arguments K_ν(x) ends, and its logarithm is that of Debye's
+// At any size of its arguments K_ν(x) ends, and its logarithm agrees with Debye's
 // expansion (DLMF 10.41.4), whose first term is all there is at these sizes.
 func TestBesselKOfHugeArguments(t *testing.T) {
 	huge := []float64{0, 1e-300, 1, 1e10, 1e39, 1e41, 1e100, 1e153, 1e160, 1e300, 1e308, math.MaxFloat64}

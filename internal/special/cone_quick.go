@@ -17,7 +17,7 @@ type coneRule struct {
 	tail float64 // how far, in logarithms, the last term is below the largest
 }
 
-// The error of the trapezoidal rule is about e^(−2π²/step²), that of its ends e^tail.
+// The error of the trapezoidal rule is about e^(−2π²/step²), the error of its ends e^tail.
 var (
 	coneFine  = coneRule{far: 9.6, step: 0.9, tail: -24}  // 1e-11, 3e-11 and 4e-11
 	coneRough = coneRule{far: 5.5, step: 1.25, tail: -12} // 5e-5, 3e-6 and 6e-6

@@ -8,7 +8,7 @@
 //   - of the normal distribution: [LogNormalCDF], [LogNormalQuantile],
 //     [NormalQuantile], [Mills], [NormalAbove]
 //   - random numbers: [Rand], whose normal draws have the same bits on every machine
-//   - probabilities and means of normal variables of which a given one is the
+//   - probabilities and means of normal variables where a given one is the
 //     largest: [Cone]
 //
 // Each function says how accurate it is and where its formula comes from.

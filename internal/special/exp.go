@@ -2,7 +2,7 @@ package special
 
 import "math"
 
-// The functions of this file and of log.go are those of package math, computed from
+// The functions of this file and of log.go compute the functions of package math from
 // operations that IEEE 754 defines to the last bit: additions, products, divisions
 // and square roots, each rounded by itself. Package math has assembly for some
 // machines, and its Go code is compiled to fused operations on others.
@@ -88,7 +88,7 @@ func Expm1(x float64) float64 {
 	if k > 60 {
 		return Exp(x)
 	}
-	// 2^k·(1 − 2^−k + r + rest), of which the sum with r is kept in two parts.
+	// 2^k·(1 − 2^−k + r + rest); the sum with r is kept in two parts.
 	one := 1 - scale(1, -k)
 	s := one + r
 	s += (r - (s - one)) + rest

@@ -34,7 +34,7 @@ func Trigamma(x float64) float64 {
 // also for large x, where it is close to 1/(2x). For x ≤ 0 or NaN it returns NaN. For
 // a gamma variable g of shape x it is log E[g] − E[log g].
 //
-// Source: that of [Digamma].
+// Source: as for [Digamma].
 func LogMinusDigamma(x float64) float64 {
 	if !(x > 0) {
 		return math.NaN()

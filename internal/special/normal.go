@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Rand is a [rand.Rand] whose normal draws have the same bits on every machine. Those of package
+// Rand is a [rand.Rand] whose normal draws have the same bits on every machine. The normal draws of package
 // math/rand/v2 take exponentials and logarithms from package math, and sums of products that a compiler
 // may fuse; where these do not matter, which is nearly everywhere, the draws are the same.
 type Rand struct{ *rand.Rand }
@@ -62,7 +62,7 @@ func (r Rand) NormFloat64() float64 {
 		if i == 0 {
 			return math.Copysign(r.tail(), float64(at))
 		}
-		// A height between those of the density at both ends of the strip.
+		// A height between the heights of the density at both ends of the strip.
 		rise := float32(float32(r.Float64()) * (strips[i-1].right - s.right))
 		if s.right+rise < float32(Exp(-0.5*x*x)) {
 			return x

@@ -12,7 +12,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// Normal draws are those of math/rand/v2, but for rounding in the tail.
+// Normal draws equal the draws of math/rand/v2, except for rounding in the tail.
 func TestNormalDraws(t *testing.T) {
 	const draws = 1_000_000
 	got, want := special.NewRand(rand.NewPCG(1, 2)), rand.New(rand.NewPCG(1, 2))

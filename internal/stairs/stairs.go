@@ -1,5 +1,5 @@
 // Package stairs multiplies vectors by matrices whose elements other than zero lie between two
-// stairs, as those of triangles and of triangles along a diagonal do. It reads little more
+// stairs, as the matrices of triangles and of triangles along a diagonal do. It reads little more
 // than these: what a prediction of one sample does, where packing a matrix for a product
 // would cost more than the product.
 package stairs

@@ -22,8 +22,8 @@ func Fewer[T ~int | uint64](n, less T) T {
 	return n
 }
 
-// NotShort skips in short runs a test of what is the same on every machine, of which one
-// machine is enough. It is how long tests are skipped, but for those of packages that
+// NotShort skips in short runs a test of what is the same on every machine: one
+// machine is enough. Long tests are skipped with it, except in packages that
 // testkit itself needs.
 func NotShort(t *testing.T) {
 	t.Helper()
@@ -42,7 +42,7 @@ func Must[T any](x T, err error) T {
 
 // LeastAllocs returns the least number of allocations of several tries, which is what
 // our own code allocates: on a busy machine two workers find no goroutine to use again
-// if those of the sweep before have not quite ended. With one worker a try is five
+// if the goroutines of the sweep before have not quite ended. With one worker a try is five
 // sweeps, as many as the steps that are not made in every sweep lie apart.
 func LeastAllocs(workers int, sweep func()) float64 {
 	sweeps := 5
@@ -134,7 +134,7 @@ func flatAll[T any](xs []T) (out []float64) {
 	return out
 }
 
-// RequireClose requires that no value of got is further from that of want than tol
+// RequireClose requires that no value of got is further from want's than tol
 // times the largest of want.
 func RequireClose(t testing.TB, name string, want, got any, tol float64) {
 	t.Helper()

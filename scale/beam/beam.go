@@ -58,8 +58,8 @@ func init() {
 	register.Combiner1[Sums](&mergeFn{})
 }
 
-// Sum returns a collection of one [Sums], those of all samples of collections of [mkl.TargetRows] by the plan in
-// the named file. Each element is one block or more, of which the last may have fewer than
+// Sum returns a collection of one [Sums], the sums of all samples of collections of [mkl.TargetRows] by the plan in
+// the named file. Each element is one block or more; the last may have fewer than
 // [stat.BlockSamples] samples: elements should have that many or a multiple, for the sums of an element
 // take memory and time that do not depend on its size. Collections of several sources are summed apart,
 // at the same time where the runner can, and then merged.

@@ -149,7 +149,7 @@ func TestRowsCoder(t *testing.T) {
 		_, err := decodeRows(b[:n])
 		assert.Error(t, err, "%d bytes", n)
 	}
-	// Sizes of which there are not that many numbers, nor is their product a number of them.
+	// Sizes that the bytes cannot hold, whose product overflows.
 	most := bytes.Repeat([]byte{0xff}, 12)
 	_, err = decodeRows(most)
 	assert.Error(t, err)

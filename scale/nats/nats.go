@@ -11,7 +11,7 @@
 // a while. The sums of a range are stored under its name before the queue forgets it. So a worker
 // that is killed, at whatever moment, loses nothing but its time; a range that is summed twice is stored
 // with the same bytes under the same name, and counts once. As the sums of blocks are added exactly
-// (see package stat), the total has the same hash as that of one goroutine on one machine.
+// (see package stat), the total has the same hash as the total of one goroutine on one machine.
 package nats
 
 import (
@@ -44,7 +44,7 @@ func (r Range) name() string {
 	return fmt.Sprintf("sums-%x", h[:16])
 }
 
-// Job is a pass over samples. Its queue and its store are those of its name on the servers of
+// Job is a pass over samples. Its queue and its store have its name on the servers of
 // JetStream: all workers give the same one.
 type Job struct {
 	JetStream jetstream.JetStream

@@ -64,7 +64,7 @@ func serve(t *testing.T) (js jetstream.JetStream, url string) {
 	return js, s.ClientURL()
 }
 
-// ranges are those of some blocks, two each.
+// ranges are ranges of some blocks, two each.
 func ranges(blocks int64) (all []Range) {
 	for first := int64(0); first < blocks; first += 2 {
 		all = append(all, Range{Source: "drawn", First: first * stat.BlockSamples, Count: 2 * stat.BlockSamples})
@@ -77,7 +77,7 @@ func sum(_ context.Context, r Range) (*stat.Statistic, error) {
 }
 
 // A worker is killed at work, another was gone between storing and saying so, a third fails: nothing
-// is lost, nothing counts twice, and the hash is that of goroutines.
+// is lost, nothing counts twice, and the hash equals the hash of goroutines.
 func TestKilledWorkers(t *testing.T) {
 	js, url := serve(t)
 	ctx := t.Context()

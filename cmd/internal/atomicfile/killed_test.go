@@ -84,7 +84,7 @@ func TestKilled(t *testing.T) {
 		require.NoError(t, Write(t.Context(), path, text("other")))
 		assert.Equal(t, append(before, "out.txt"), files(t, dir), "of a process that lives")
 		kill()
-		if runtime.GOOS == "windows" { // knows by the clock
+		if runtime.GOOS == "windows" { // needs the clock
 			old := time.Now().Add(-2 * abandoned)
 			for _, name := range before {
 				require.NoError(t, os.Chtimes(filepath.Join(dir, name), old, old))
@@ -162,7 +162,7 @@ func kills(t *testing.T, few int) int {
 // whole, and what is left beside it is gone after the next save.
 func TestKilledWhileSaving(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("knows what is left behind by the clock")
+		t.Skip("needs the clock to know what is left behind")
 	}
 	models := kept(t)["model"]
 	dir := t.TempDir()
@@ -254,7 +254,7 @@ func testTable() mkl.DenseTable {
 // the bits of one that nobody stopped.
 func TestKilledWhileFitting(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("knows what is left behind by the clock")
+		t.Skip("needs the clock to know what is left behind")
 	}
 	want, err := testFactors().Fit(t.Context(), testTable())
 	require.NoError(t, err)

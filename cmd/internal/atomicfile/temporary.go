@@ -115,7 +115,7 @@ func (t *temporary) discard() error {
 }
 
 // claim calls take with the names for temporary files of path, one after another, until
-// one is not that of a file that is there. Files left behind under the names that it
+// one is not the name of an existing file. Files left behind under the names that it
 // passes are removed.
 func claim(path string, take func(name string) error) (string, error) {
 	dir, base := filepath.Split(path)

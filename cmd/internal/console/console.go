@@ -44,7 +44,7 @@ type Env struct {
 	program string // its name
 
 	held   *atomic.Bool // whether the end of the context waits for the command, see Hold
-	errors io.Writer    // where errors are told: standard error
+	errors io.Writer    // where errors are printed: standard error
 	parser *kong.Kong   // of the command line
 }
 
@@ -140,7 +140,7 @@ func (p Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout
 		case unexpected && len(args) > 0 && strings.HasPrefix(what, args[0]):
 			err = fmt.Errorf("there is no command %s: %s help lists them", what, p.Name)
 		case unexpected && at != nil && slices.ContainsFunc(at.Flags, func(f *kong.Flag) bool { return f.Name == "data" }):
-			err = fmt.Errorf("%w: the table is that of -data", err)
+			err = fmt.Errorf("%w: -data names the table", err)
 		}
 		return e.fail(Input(err))
 	}

@@ -104,7 +104,7 @@ func newLIBSVM(name string, r io.Reader, opt Options) (Source, error) {
 		}
 	}
 	if last > fewColumns && last/mostSparse > f.count && opt.Sparse == nil {
-		return nil, fmt.Errorf("%s: the index %d is not that of a column in a file of %d entries", name, last, f.count)
+		return nil, fmt.Errorf("%s: index %d is too large for a file of %d entries", name, last, f.count)
 	}
 	if last > opt.columns() {
 		return nil, fmt.Errorf("%s: %w", name, tooMany(opt.columns()))

@@ -70,7 +70,7 @@ type Source interface {
 	Rows() int         // their number, or -1 if it is not known before reading
 	Remarks() []string // what is to be said of the file's layout
 
-	// Blocks reads the columns wanted, each at most once, in blocks of the given number of rows, of which the
+	// Blocks reads the columns wanted, each at most once, in blocks of the given number of rows; the
 	// last may have fewer; 0 is all rows in one. It can be called once. A table without rows has a
 	// block without rows, and an error ends it. A column of Any that does not say what it is, is what
 	// the cells of the first block are.
@@ -165,7 +165,7 @@ func (d *Data) IsRow(e *CellError, i int) bool {
 	return e != nil && e.Row == d.first+i+1
 }
 
-// Pick keeps the rows named, counted from 0, in the order named. Gaps stay those of the
+// Pick keeps the rows named, counted from 0, in the order named. Gaps stay the gaps of the
 // whole file.
 func (d *Data) Pick(rows []int) { *d = d.Some(rows) }
 

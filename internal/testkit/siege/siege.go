@@ -32,7 +32,7 @@ type Case struct {
 	Print uint64   // a hash of what was tried, 0 if nothing but its seed is known
 }
 
-// Outcome tells what was attacked from what refused to be.
+// Outcome distinguishes what was attacked from what refused.
 type Outcome int
 
 // Outcomes.
@@ -45,13 +45,13 @@ const (
 type Tally struct {
 	Cases, Held, Refused, Found int
 	Slow                        time.Duration // processor time above which a case is a finding; 0: none is
-	Slowest                     time.Duration // in processor time where the system tells it
+	Slowest                     time.Duration // in processor time where the system measures it
 
 	prints []uint64
 }
 
 // All cases are small: one that takes slow of the processor is a finding of the command, and one
-// that is not done after hung is told while it goes on.
+// that is not done after hung is reported while it goes on.
 const (
 	slow = 5 * time.Second
 	hung = time.Minute
@@ -117,7 +117,7 @@ func run(ctx context.Context, w io.Writer, attacks []Attack, seed uint64, count 
 	return table(w, attacks, tallies)
 }
 
-// Add makes the case of a seed, counts it, and tells what was found.
+// Add makes the case of a seed, counts it, and prints what it found.
 func (t *Tally) Add(w io.Writer, a Attack, seed uint64) {
 	start := cputime.Total()
 	// A case that hangs cannot be ended from here; its seed can be told.

@@ -52,7 +52,7 @@ func stringColumn(s console.Source, name string) (console.Source, error) {
 	}
 	at := slices.Index(s.Names(), name)
 	if at < 0 {
-		return s, fmt.Errorf("%s: kernels of strings are of one column, not %d, none of which is called %s", s.File.Name(), len(s.Columns), name)
+		return s, fmt.Errorf("%s: a kernel of strings takes one column, not %d without one called %s", s.File.Name(), len(s.Columns), name)
 	}
 	return s.At([]int{at}), nil
 }

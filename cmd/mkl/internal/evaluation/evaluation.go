@@ -251,7 +251,7 @@ func (ev *Evaluation) Print(out io.Writer) error {
 		fmt.Fprintf(out, "\nECE: expected calibration error, of the most probable class in %d bins; %s: truths that were given a smaller probability\n", measure.ErrorBins, measure.Surprises)
 	}
 	if ev.Baseline != nil {
-		fmt.Fprintf(out, "\n%s: predicting each sample by that of all, which a model should beat\n", ev.Baseline.Target)
+		fmt.Fprintf(out, "\n%s: the same prediction for every sample, the mean or the share of each class; a model should beat it\n", ev.Baseline.Target)
 	}
 	if ev.interval > 0 {
 		fmt.Fprintf(out, "\nlog density: mean per sample, in nats; coverage: of the %g %% interval\n", 100*ev.interval)

@@ -10,7 +10,7 @@ import (
 
 // BMKLFlags are the flags of -model bmkl.
 type BMKLFlags struct {
-	Sparse  string  `enum:"none,kernels,samples,both" default:"none" help:"Which weights a Gamma(1e-10,1e+10) prior drives to zero: none, those of kernels, of samples, or both (${default})."`
+	Sparse  string  `enum:"none,kernels,samples,both" default:"none" help:"Which weights a Gamma(1e-10,1e+10) prior drives to zero: none, kernel weights, sample weights, or both (${default})."`
 	Margin  float64 `default:"0" from:"0" help:"Half the width of the gap between classes, on the scale of the scores (${default}). The paper has 1, whose probabilities are too close to 0 and 1. Also for -task pairlabels."`
 	SigmaG  float64 `default:"0.1" above:"0" name:"sigma-g" help:"Standard deviation of a classifier's intermediate outputs (${default}). Also for -task pairs and pairlabels."`
 	Latents int     `help:"Latent functions of each kernel of -task multitask; 0 means as many as there are targets, at most 5."`

@@ -15,7 +15,7 @@ import (
 // Page is a report.
 type Page struct {
 	Title    string
-	Lead     []string // what it comes to, before all sections
+	Lead     []string // the summary, before all sections
 	Warnings []string
 	Sections []Section
 }

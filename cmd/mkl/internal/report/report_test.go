@@ -26,7 +26,7 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// Weights are told without what nobody knows, and kernels without what was told.
+// The report leaves out what is unknown of weights, and what it has already said of kernels.
 func TestWeightsForPeople(t *testing.T) {
 	assert.Equal(t, "rbf(width=[1,2])", viewAndKernel("rbf(ard)", "rbf(width=[1,2])"))
 	assert.Equal(t, "laplacian(width=[1,2],distance=manhattan) of ranks",

@@ -59,7 +59,7 @@ func (c *Flags) Page(e *console.Env) (*page.Page, error) {
 	r := &reporter{Flags: c, env: e, held: held, rng: rand.New(rand.NewPCG(c.Seed, 0))}
 	if c.Train != "" {
 		if slices.ContainsFunc(held.Notes.Views, func(v notes.View) bool { return v.File }) {
-			return nil, console.Inputf("-train: the model has views from files of their own, of which there is one set only")
+			return nil, console.Inputf("-train: the model has views from files of their own, and the command takes only one set of these files")
 		}
 		if r.train, err = c.test(e, c.Train); err != nil {
 			return nil, fmt.Errorf("-train: %w", err)
@@ -105,7 +105,7 @@ const (
 	mostSamples = 20
 )
 
-// lead says in a few sentences what it comes to.
+// lead sums the report up in a few sentences.
 func (r *reporter) lead(columns []evaluation.Importance) (all []string) {
 	text := r.told.Learned(r.held.Notes.Targets)
 	if n := r.held.Opened.Model.Samples(); n > 0 {
@@ -233,9 +233,9 @@ func (r *reporter) errors() page.Section {
 	}
 	s := page.Section{ID: "errors", Title: "Errors", Tables: []page.Table{{Caption: "Errors", Names: 1, Head: append(head, names...), Rows: rows}}}
 	if r.held.Estimator.Form == dataset.Numbers {
-		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error in the target's unit, RMSE/SD that over the standard deviation of the truth: 1 is what the mean would have. Log density is per sample, in nats; coverage is that of the %g %% interval.", 100*r.Interval)}
+		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error in the target's unit, RMSE/SD divides it by the standard deviation of the truth: predicting the mean has 1. Log density is per sample, in nats; coverage is that of the %g %% interval.", 100*r.Interval)}
 	} else {
-		s.Paragraphs = []string{"Log loss is in nats; ECE is the expected calibration error; the Brier score is between 0 and 2; AUC and the equal error rate (EER) are those of each class against the others, averaged; the last column counts truths that were given a probability below 1e-6."}
+		s.Paragraphs = []string{"Log loss is in nats; ECE is the expected calibration error; the Brier score is between 0 and 2; AUC and the equal error rate (EER) compare each class with the others, averaged; the last column counts truths that were given a probability below 1e-6."}
 	}
 	switch {
 	case r.held.Training:
@@ -270,7 +270,7 @@ func (r *reporter) active() page.Section {
 	if r.told.Samples == 0 {
 		return s
 	}
-	s.Paragraphs = []string{fmt.Sprintf("Samples of the fit whose weight is at least %g %% of the largest, by their row; those of the largest weights.", 100*mkl.ActiveThreshold)}
+	s.Paragraphs = []string{fmt.Sprintf("Samples of the fit whose weight is at least %g %% of the largest, by their row; at most those with the largest weights.", 100*mkl.ActiveThreshold)}
 	for _, t := range r.told.Targets[:min(len(r.told.Targets), mostTargets)] {
 		listed := slices.Clone(t.Active)
 		slices.SortStableFunc(listed, func(a, b report.Sample) int {

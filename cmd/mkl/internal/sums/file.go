@@ -120,7 +120,7 @@ func Read(path string) (*Sums, error) {
 	fail := func(err error) (*Sums, error) { return nil, console.Inputf("%s: %w", path, err) }
 	z, err := zip.OpenReader(path)
 	if errors.Is(err, zip.ErrFormat) {
-		return fail(errors.New("the file is none that mkl sum wrote"))
+		return fail(errors.New("mkl sum did not write the file"))
 	}
 	if err != nil {
 		return nil, console.Input(err)
@@ -129,7 +129,7 @@ func Read(path string) (*Sums, error) {
 	member := func(name string) ([]byte, error) {
 		f, err := z.Open(name)
 		if err != nil {
-			return nil, fmt.Errorf("the file is none that mkl sum wrote: %w", err)
+			return nil, fmt.Errorf("mkl sum did not write the file: %w", err)
 		}
 		defer f.Close()
 		return io.ReadAll(io.LimitReader(f, mostSums))

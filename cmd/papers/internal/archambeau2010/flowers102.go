@@ -27,7 +27,7 @@ import (
 type Flowers102 struct {
 	Data      string      `required:"" placeholder:"DIR" help:"Folder with the data set's files."`
 	Priors    []string    `default:"student-t,gamma-variance,ard" enum:"student-t,laplace,gamma-variance,gig,ard" help:"Priors of the kernels' scales (${default})."`
-	Curves    []int       `default:"102,96" help:"Classes whose curves to draw (${default}, those of the paper)."`
+	Curves    []int       `default:"102,96" help:"Classes whose curves to draw (${default}, the paper's)."`
 	Sweeps    int         `default:"200" help:"Most sweeps of a fit (${default}); the paper does not say how many it used."`
 	Tolerance float64     `default:"1e-5" help:"Relative rise of the bound that counts as none (${default})."`
 	Output    string      `short:"o" placeholder:"FILE" help:"Picture of the curves to write, .svg or .png."`

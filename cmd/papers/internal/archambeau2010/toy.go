@@ -259,9 +259,9 @@ func (c *Toy) chosen() []string {
 		fmt.Sprintf("each kernel has an input of its own, uniform between 0 and 1, and is exp(-|x-z|/%g)", c.Width),
 		fmt.Sprintf("a function is a sum of %s at uniform places with standard normal coefficients", console.Plural(c.Centres, "kernel")),
 		fmt.Sprintf("the sum of the active functions has mean 0 and deviation 1 over the test samples, the noise deviation %g", c.Noise),
-		fmt.Sprintf("%d training and %d test samples; the error is that of the function without noise", c.Samples, c.Test),
+		fmt.Sprintf("%d training and %d test samples; the error is measured from the function without noise", c.Samples, c.Test),
 		"multiple Gaussian processes start from equal weights and a weak prior, learned once the bound has settled; the noise is learned",
-		fmt.Sprintf("MKL is kernel ridge regression; the norm is that of the functions, lambda is chosen of 10 … 1e-4 by %d-fold cross-validation", normFolds),
+		fmt.Sprintf("MKL is kernel ridge regression; the norm is the functions' norm, lambda is chosen from 10 … 1e-4 by %d-fold cross-validation", normFolds),
 	}
 }
 

@@ -24,7 +24,7 @@ type Drugs struct {
 	Train   int     `default:"35" help:"Lines to learn from; the others are predicted (${default})."`
 	Drugs   int     `default:"35" help:"Drugs (${default})."`
 	Missing float64 `default:"0.1" help:"Share of the responses that were not measured (${default})."`
-	Noise   float64 `default:"0.6" help:"Standard deviation of a measurement's error; that of the true responses of a drug is 1 (${default})."`
+	Noise   float64 `default:"0.6" help:"Standard deviation of a measurement's error; the true responses of a drug have 1 (${default})."`
 	Sweeps  int     `default:"500" help:"Most sweeps of a fit (${default})."`
 	Seed    uint64  `default:"1" help:"Seed of the first data set; the next ones count up."`
 	Workers int     `help:"Most data sets at a time; 0 means one for each processor."`
@@ -228,7 +228,7 @@ func (c *Drugs) print(w io.Writer, all []result) error {
 	fmt.Fprintf(w, "SIMULATED drug response in the shape of %s: %d lines, %d to learn from, %d drugs, %.0f %% of the responses missing, %d sets\n",
 		source, c.Lines, c.Train, c.Drugs, 100*c.Missing, c.Sets)
 	fmt.Fprint(w, "wpc is the weighted probabilistic concordance index, ± the standard error of its difference from the first row.\n")
-	fmt.Fprint(w, "RMSE is from the responses without error, whose deviation is 1; coverage that of 95 % intervals; weight the share of the\n")
+	fmt.Fprint(w, "RMSE is from the responses without error, whose deviation is 1; coverage is of 95 % intervals; weight the share of the\n")
 	fmt.Fprint(w, "kernel weights on the profiles that bear on the drugs.\n\n")
 	rows := [][]string{{"", "wpc", "±", "RMSE", "coverage %", "weight %", "unconverged", "collapsed", "s a set"}}
 	for _, r := range all {

@@ -26,7 +26,7 @@ type Mfeat struct {
 	pictured `embed:""`
 
 	Sweeps int    `default:"100" help:"Most sweeps of a fit (${default}, the paper's)."`
-	Scale  string `default:"all" enum:"all,train" help:"Over which samples columns have mean 0 and deviation 1: all, or those of each training set, in which rare pixels hardly vary."`
+	Scale  string `default:"all" enum:"all,train" help:"Over which samples columns have mean 0 and deviation 1: all samples, or the samples of each training set, in which rare pixels hardly vary."`
 	Gibbs  int    `placeholder:"DRAWS" help:"Sample the single machines, as the paper does, by so many draws after as many sweeps; by default they are variational as well."`
 	Single bool   `help:"Leave out the combined kernels: Table 1.4 alone, the single machines and their votes."`
 	Trials int    `default:"50" help:"Random splits into 20 training and 20 test samples of each digit (${default}, the paper's)."`

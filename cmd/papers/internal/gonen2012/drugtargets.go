@@ -130,7 +130,7 @@ func (c *DrugTargets) read(e *console.Env, set, name string) (*interactions, err
 			return nil, err
 		}
 		if !slices.Equal(rows, side.ids) || !slices.Equal(columns, side.ids) {
-			return nil, console.Inputf("%s: its ids are not those of %s, in their order", path, c.path(set, "admat_dgc"))
+			return nil, console.Inputf("%s: its ids differ from the ids of %s or their order", path, c.path(set, "admat_dgc"))
 		}
 		*side.to = symmetric(s)
 	}

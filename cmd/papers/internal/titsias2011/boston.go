@@ -26,7 +26,7 @@ import (
 // and targets have mean 0 and deviation 1 over the rows used, as the paper's bounds
 // imply, and means begin as draws from the prior.
 type Boston struct {
-	Data      string  `placeholder:"FILE" help:"The data as CSV, the target in the last column; by default those of the R package MASS, which are built in."`
+	Data      string  `placeholder:"FILE" help:"The data as CSV, the target in the last column; by default the data of the R package MASS, which are built in."`
 	Rows      string  `default:"first" enum:"first,last,random,all" help:"Which rows: the first, last or random 456, or all (${default})."`
 	Starts    int     `default:"300" help:"Starts of each kind (${default}), as in the paper."`
 	Draws     int     `default:"50000" help:"Draws of each of the four Gibbs chains (${default})."`

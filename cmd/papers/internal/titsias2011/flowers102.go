@@ -21,7 +21,7 @@ import (
 // Flowers102 is Table 3 of the paper: a task for each class, +1 for its images and −1
 // for the others, and ten or thirteen latent functions for each of four features.
 type Flowers102 struct {
-	Data       string        `required:"" placeholder:"DIR" help:"Folder with the data set's files, those of flowers102."`
+	Data       string        `required:"" placeholder:"DIR" help:"Folder with the data set's files, as for flowers102."`
 	Latents    []int         `default:"10,13" help:"Latent functions of each feature, one fit for each number (${default})."`
 	Sweeps     int           `default:"200" help:"Most sweeps of a fit (${default}); the paper does not say how many it used."`
 	Tolerance  float64       `default:"1e-5" help:"Relative rise of the bound that counts as none (${default})."`

@@ -20,7 +20,7 @@ import (
 // Movielens is the paper's collaborative filtering: users are rows, films are columns,
 // and ten ratings of each user are for testing.
 type Movielens struct {
-	Data    string   `required:"" placeholder:"DIR" help:"Folder of a MovieLens set, 100K, 1M or 10M, as it is unpacked."`
+	Data    string   `required:"" placeholder:"DIR" help:"Folder of a MovieLens set, 100K, 1M or 10M, unpacked."`
 	Factors int      `default:"20" help:"Factors (${default})."`
 	Models  []string `default:"published,offsets" enum:"published,offsets" help:"published: the model of the paper, on ratings less their mean. offsets: with an offset for each film and a prior that holds the films' noise together."`
 

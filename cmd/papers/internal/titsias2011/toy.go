@@ -19,7 +19,7 @@ import (
 // deviation 0.1 is 41 × 0.1²).
 type Toy struct {
 	Sets    int    `default:"1" help:"Data sets to draw (${default})."`
-	Starts  int    `default:"5" help:"Random starts of each fit, of which the one with the highest bound counts (${default})."`
+	Starts  int    `default:"5" help:"Random starts of each fit; the fit with the highest bound counts (${default})."`
 	Sweeps  int    `default:"1000" help:"Most sweeps of a start (${default})."`
 	Plain   bool   `help:"Do exactly the published updates."`
 	Seed    uint64 `default:"1" help:"Seed of the first data set; the next ones count up."`
