@@ -300,6 +300,14 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 // takeKnown takes k̄ᵀB⁻¹k̄, with sites |L⁻¹S^½k̄|², of the rows of kbar from the variances,
 // but leaves none negative. It overwrites kbar.
 func (p *Posterior) takeKnown(ws *la.Workspace, kbar la.Matrix[float64], variance []float64) {
+	p.whiten(ws, kbar)
+	for r := range kbar.Rows {
+		variance[r] = max(0, variance[r]-la.SumSq(kbar.Row(r)))
+	}
+}
+
+// whiten replaces the rows k̄ of kbar by L⁻¹k̄, with sites by L⁻¹S^½k̄.
+func (p *Posterior) whiten(ws *la.Workspace, kbar la.Matrix[float64]) {
 	if p.root != nil {
 		for r := range kbar.Rows {
 			row := kbar.Row(r)
@@ -309,7 +317,4 @@ func (p *Posterior) takeKnown(ws *la.Workspace, kbar la.Matrix[float64], varianc
 		}
 	}
 	la.Trsm(ws, la.Right, la.Transpose, p.s.Factor, kbar)
-	for r := range kbar.Rows {
-		variance[r] = max(0, variance[r]-la.SumSq(kbar.Row(r)))
-	}
 }

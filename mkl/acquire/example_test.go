@@ -1,0 +1,56 @@
+package acquire_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+
+	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/acquire"
+)
+
+// Which drug should be tested next? Six drugs have been tested. The activity of the others is unknown: the model
+// predicts it from a descriptor. Each test goes to the drug with the largest expected improvement.
+func Example() {
+	activity := func(descriptor float64) float64 { return descriptor * math.Sin(descriptor) } // what a test measures
+	var library []float64
+	for i := range 60 {
+		library = append(library, float64(i)/6)
+	}
+	tested := []float64{0, 1.5, 3, 4.5, 6, 9.5}
+	var results []float64
+	best := math.Inf(-1)
+	for _, d := range tested {
+		results = append(results, activity(d))
+		best = max(best, activity(d))
+	}
+	fmt.Printf("best of 6 drugs: %.2f\n", best)
+	ctx := context.Background()
+	for range 6 {
+		model, err := mkl.Auto{}.Fit(ctx, []mkl.View{{X: mkl.Column(tested)}}, results)
+		if err != nil {
+			log.Fatal(err)
+		}
+		joint, err := model.PredictJoint(ctx, mkl.PredictOptions{}, mkl.Column(library))
+		if err != nil {
+			log.Fatal(err)
+		}
+		improvement, err := acquire.ExpectedImprovement(joint, best)
+		if err != nil {
+			log.Fatal(err)
+		}
+		next := 0
+		for i, v := range improvement {
+			if v > improvement[next] {
+				next = i
+			}
+		}
+		tested, results = append(tested, library[next]), append(results, activity(library[next]))
+		best = max(best, results[len(results)-1])
+	}
+	fmt.Printf("best of 12: %.2f; the best of all 60 has %.2f\n", best, activity(8))
+	// Output:
+	// best of 6 drugs: 1.50
+	// best of 12: 7.91; the best of all 60 has 7.91
+}
