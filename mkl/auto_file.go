@@ -43,6 +43,7 @@ type poolModelJSON struct {
 	Members   []poolMemberJSON[multiGPJSON]  `json:"members"`
 	Landmarks *poolMemberJSON[landmarksJSON] `json:"landmarks,omitempty"`
 	Local     *poolMemberJSON[localJSON]     `json:"local,omitempty"`
+	Scale     *poolScaleJSON                 `json:"scale,omitempty"`
 }
 
 // poolClassifierJSON has members, and perhaps others, as poolModelJSON.
@@ -88,6 +89,7 @@ func (m *AutoModel) Save(w io.Writer) error {
 		member := addMember(&f, &m.pool, next, m.local.encode)
 		j.Local = &member
 	}
+	j.Scale = m.poolScale.encode()
 	return f.write(w, m.Kind(), j)
 }
 
@@ -204,6 +206,9 @@ func (m *AutoModel) decode(f *fileReader) error {
 		if err := takeMember(f, &m.pool, *j.Local, m.local, m.local.take); err != nil {
 			return err
 		}
+	}
+	if err := m.poolScale.take(j.Scale); err != nil {
+		return err
 	}
 	return f.closePool(&m.pool)
 }
