@@ -145,8 +145,19 @@ type (
 			Weight float64
 			Model  indicatorsJSON
 		}
-		Landmarks *struct{ Model landmarksJSON }
-		Local     json.RawMessage
+		Landmarks *struct {
+			Weight float64
+			Model  landmarksJSON
+		}
+		Local *struct {
+			Name   string
+			Weight float64
+		}
+		Scale *scaleJSON
+	}
+	scaleJSON struct {
+		Learned    string
+		Knots, Log []float64
 	}
 	indicatorsJSON struct {
 		designJSON
