@@ -43,6 +43,10 @@ type Outcome struct {
 	Rows int
 	Kept []int          // the rows that could be predicted, in order; others have a value missing
 	X    []mkl.Features // of samples: what the rows that were kept were predicted from
+
+	// Novelty is how far each row is beyond what the fit has seen, in widths of the range of the column where it is
+	// furthest; nil if that is not known.
+	Novelty []float64
 }
 
 // By predicts with a model of samples of any kind.
