@@ -44,6 +44,7 @@ type poolModelJSON struct {
 	Landmarks *poolMemberJSON[landmarksJSON] `json:"landmarks,omitempty"`
 	Local     *poolMemberJSON[localJSON]     `json:"local,omitempty"`
 	Scale     *poolScaleJSON                 `json:"scale,omitempty"`
+	Edges     edges                          `json:"edges,omitempty"`
 }
 
 // poolClassifierJSON has members, and perhaps others, as poolModelJSON.
@@ -89,7 +90,7 @@ func (m *AutoModel) Save(w io.Writer) error {
 		member := addMember(&f, &m.pool, next, m.local.encode)
 		j.Local = &member
 	}
-	j.Scale = m.poolScale.encode()
+	j.Scale, j.Edges = m.poolScale.encode(), m.edges
 	return f.write(w, m.Kind(), j)
 }
 
@@ -210,7 +211,11 @@ func (m *AutoModel) decode(f *fileReader) error {
 	if err := m.poolScale.take(j.Scale); err != nil {
 		return err
 	}
-	return f.closePool(&m.pool)
+	if err := f.closePool(&m.pool); err != nil {
+		return err
+	}
+	m.edges = j.Edges
+	return m.edges.check(m.Inputs())
 }
 
 func (m *AutoClassifierModel[T]) decode(f *fileReader) error {

@@ -160,6 +160,7 @@ type AutoModel struct {
 	landmarks *LandmarkGPModel // of very many samples, else nil
 	local     *localModel      // of very many samples, else nil
 	poolScale                  // of very many samples
+	edges     edges            // likewise
 }
 
 // Kind returns pool.
@@ -190,10 +191,12 @@ func (m *AutoModel) Predict(x ...Features) (mean, variance []float64, err error)
 
 // PredictTargets is Predict with options. The variance is that of the mixture: the
 // mean of the members' variances and the variance of their means, times a factor for the predicted mean where samples held
-// out call for it. Members that learn the target's logarithm or square root predict a log-normal target, or the square of a normal one.
+// out call for it. A feature of a pool of very many samples that is more than a standard deviation beyond the training samples counts as
+// if it were there. Members that learn the target's logarithm or square root predict a log-normal target, or the square of a normal one.
 func (m *AutoModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	meanOnly := opt.MeanOnly
 	opt.MeanOnly = meanOnly && !m.needsVariance()
+	x = m.edges.matrices(x)
 	out, err := m.mixed(func(i int) (*Prediction, error) {
 		return m.models[i].(TargetModel).PredictTargets(ctx, opt, x...)
 	})

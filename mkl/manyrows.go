@@ -148,6 +148,9 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	r.spent += float64(float64(len(autoMembers)+1) * exactSeconds(rows, 1))
 	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
 	m.scale = scale
+	if !slices.ContainsFunc(r.views, func(v View) bool { return v.Kernel != nil }) {
+		m.edges = edgesOf(distinctInputs(r.views))
+	}
 
 	plan, sums, err := a.addLandmarks(r, m, y[:train])
 	if err := r.ended(err); err != nil {

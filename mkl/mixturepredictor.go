@@ -258,6 +258,7 @@ type mixturePredictor struct {
 	bank    processBank
 
 	pool     *poolScale // of a pool of very many samples, else nil
+	edges    edges      // likewise
 	meanOnly bool
 }
 
@@ -318,7 +319,7 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
 	}
-	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs(), pool: &m.poolScale, meanOnly: opt.MeanOnly}
+	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs(), pool: &m.poolScale, edges: m.edges, meanOnly: opt.MeanOnly}
 	opt.MeanOnly = opt.MeanOnly && !m.needsVariance()
 	functions := 0
 	for _, member := range m.members {
@@ -381,6 +382,7 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	if err := checkPoint(p.inputs, x); err != nil {
 		return nothing, err
 	}
+	x = p.edges.row(x)
 	s := p.bank.take()
 	var mix mixture
 	for i := range p.members {

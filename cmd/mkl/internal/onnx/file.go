@@ -154,6 +154,7 @@ type (
 			Weight float64
 		}
 		Scale *scaleJSON
+		Edges [][][2]float64
 	}
 	scaleJSON struct {
 		Learned    string

@@ -41,6 +41,13 @@ func (e *exporter) poolOfNumbers(m poolJSON) error {
 	if err := e.open(design); err != nil {
 		return err
 	}
+	for k, of := range m.Edges {
+		low, high := make([]float64, len(of)), make([]float64, len(of))
+		for j, v := range of {
+			low[j], high[j] = v[0], v[1]
+		}
+		e.inputs[k] = e.op("Min", []value{e.op("Max", []value{e.inputs[k], e.row(low)}), e.row(high)})
+	}
 	var parts []moments
 	var weights []float64
 	for i, member := range m.Members {
