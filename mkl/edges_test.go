@@ -14,7 +14,7 @@ import (
 func TestEdges(t *testing.T) {
 	x := la.MatrixOf(3, 2, []float64{0, 5, 1, 5, 2, 5})
 	e := edgesOf([]Features{x})
-	sd := math.Sqrt(2.0 / 3)
+	const sd = 1.0
 	assert.InDelta(t, -sd, e[0][0][0], 1e-12)
 	assert.InDelta(t, 2+sd, e[0][0][1], 1e-12)
 	assert.Equal(t, [2]float64{5, 5}, e[0][1])
