@@ -43,6 +43,8 @@ type poolModelJSON struct {
 	Members   []poolMemberJSON[multiGPJSON]  `json:"members"`
 	Landmarks *poolMemberJSON[landmarksJSON] `json:"landmarks,omitempty"`
 	Local     *poolMemberJSON[localJSON]     `json:"local,omitempty"`
+	Scale     *poolScaleJSON                 `json:"scale,omitempty"`
+	Edges     edges                          `json:"edges,omitempty"`
 }
 
 // poolClassifierJSON has members, and perhaps others, as poolModelJSON.
@@ -88,6 +90,7 @@ func (m *AutoModel) Save(w io.Writer) error {
 		member := addMember(&f, &m.pool, next, m.local.encode)
 		j.Local = &member
 	}
+	j.Scale, j.Edges = m.poolScale.encode(), m.edges
 	return f.write(w, m.Kind(), j)
 }
 
@@ -205,7 +208,14 @@ func (m *AutoModel) decode(f *fileReader) error {
 			return err
 		}
 	}
-	return f.closePool(&m.pool)
+	if err := m.poolScale.take(j.Scale); err != nil {
+		return err
+	}
+	if err := f.closePool(&m.pool); err != nil {
+		return err
+	}
+	m.edges = j.Edges
+	return m.edges.check(m.Inputs())
 }
 
 func (m *AutoClassifierModel[T]) decode(f *fileReader) error {

@@ -159,6 +159,8 @@ type AutoModel struct {
 	members   []*MultiGPModel
 	landmarks *LandmarkGPModel // of very many samples, else nil
 	local     *localModel      // of very many samples, else nil
+	poolScale                  // of very many samples
+	edges     edges            // likewise
 }
 
 // Kind returns pool.
@@ -168,14 +170,14 @@ func (m *AutoModel) Kind() string { return "pool" }
 func (m *AutoModel) Targets() int { return 1 }
 
 // NoiseSD returns the root of the members' mean noise variance, in the target's
-// units: a slice of one.
+// units: a slice of one. Where the noise depends on the prediction, it is the noise at the mean of what was learned.
 func (m *AutoModel) NoiseSD() []float64 {
 	var variance float64
 	for i, w := range m.weights {
 		sd := m.models[i].(TargetModel).NoiseSD()[0]
 		variance += float64(w * sd * sd)
 	}
-	return []float64{math.Sqrt(variance)}
+	return []float64{m.noiseSD(math.Sqrt(variance))}
 }
 
 // Outputs describes what was learned of the target.
@@ -188,13 +190,22 @@ func (m *AutoModel) Predict(x ...Features) (mean, variance []float64, err error)
 }
 
 // PredictTargets is Predict with options. The variance is that of the mixture: the
-// mean of the members' variances and the variance of their means.
+// mean of the members' variances and the variance of their means, times a factor for the predicted mean where samples held
+// out call for it. A feature of a pool of very many samples that is more than a standard deviation beyond the training samples counts as
+// if it were there. Members that learn the target's logarithm or square root predict a log-normal target, or the square of a normal one.
 func (m *AutoModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	meanOnly := opt.MeanOnly
+	opt.MeanOnly = meanOnly && !m.needsVariance()
+	x = m.edges.matrices(x)
 	out, err := m.mixed(func(i int) (*Prediction, error) {
 		return m.models[i].(TargetModel).PredictTargets(ctx, opt, x...)
 	})
 	if err != nil {
 		return nil, err
+	}
+	m.restore(out)
+	if meanOnly {
+		out.Variance = nil
 	}
 	return out.checked()
 }

@@ -124,6 +124,11 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	}
 	y = vec.Picked(y, r.order)
 	train := n - r.held
+	scale, err := a.chooseScale(r, y[:train])
+	if err != nil {
+		return nil, err
+	}
+	y = scale.all(y)
 	m := &AutoModel{}
 
 	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }
@@ -142,6 +147,10 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	}
 	r.spent += float64(float64(len(autoMembers)+1) * exactSeconds(rows, 1))
 	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
+	m.scale = scale
+	if !slices.ContainsFunc(r.views, func(v View) bool { return v.Kernel != nil }) {
+		m.edges = edgesOf(distinctInputs(r.views))
+	}
 
 	plan, sums, err := a.addLandmarks(r, m, y[:train])
 	if err := r.ended(err); err != nil {
@@ -183,7 +192,7 @@ func (m *manyRows) stepFitting(step int) Fitting {
 func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 	n := len(y)
 	held, at := y[n-r.held:], distinctInputs(r.between(n-r.held, n))
-	_, sd := vec.MeanSD(y)
+	middle, sd := vec.MeanSD(y)
 	var errors, variances [][]float64
 	for _, model := range m.models {
 		var p *Prediction
@@ -201,12 +210,32 @@ func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 		}
 		errors, variances = append(errors, e), append(variances, v)
 	}
-	kept := m.keepWeighed(stackMoments(errors, variances))
+	weights := stackMoments(errors, variances)
+	m.middle, m.widening = middle, wideningOf(held, sd, weights, errors, variances)
+	kept := m.keepWeighed(weights)
 	if m.members = keptOf[*MultiGPModel](kept); len(m.members) == 0 {
 		m.views = nil // shares of members that were dropped
 	}
 	m.landmarks, m.local = oneOf[*LandmarkGPModel](kept), oneOf[*localModel](kept)
 	return nil
+}
+
+// wideningOf returns the widening of the mixture of the members whose weights are not small, by targets held out and the members' errors
+// and variances there, in units of the targets' standard deviation and variance.
+func wideningOf(held []float64, sd float64, weights []float64, errors, variances [][]float64) widening {
+	mean, ratio := make([]float64, len(held)), make([]float64, len(held))
+	for i, y := range held {
+		var w float64 // of the members so far
+		e, v := []float64{0}, []float64{0}
+		for k, u := range weights {
+			if u >= smallShare(len(weights)) {
+				w += u
+				mix(e, v, u/w, errors[k][i:i+1], variances[k][i:i+1])
+			}
+		}
+		mean[i], ratio[i] = y+float64(sd*e[0]), float64(e[0]*e[0])/v[0]
+	}
+	return fitWidening(mean, ratio)
 }
 
 // keepWeighed gives the members their weights and drops members of small weight.

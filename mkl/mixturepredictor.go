@@ -256,6 +256,10 @@ type mixturePredictor struct {
 	inputs  []gram.Input
 	members []processMember
 	bank    processBank
+
+	pool     *poolScale // of a pool of very many samples, else nil
+	edges    edges      // likewise
+	meanOnly bool
 }
 
 // processMember is one of a mixture.
@@ -301,7 +305,7 @@ func (m *MultiGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
 	}
-	p := &mixturePredictor{inputs: m.design.Inputs}
+	p := &mixturePredictor{inputs: m.design.Inputs, meanOnly: opt.MeanOnly}
 	if err := p.add(m, opt, mixedShare(len(m.averaged().posteriors)), 1); err != nil {
 		return nil, err
 	}
@@ -315,7 +319,8 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
 	}
-	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs()}
+	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs(), pool: &m.poolScale, edges: m.edges, meanOnly: opt.MeanOnly}
+	opt.MeanOnly = opt.MeanOnly && !m.needsVariance()
 	functions := 0
 	for _, member := range m.members {
 		functions += len(member.averaged().posteriors)
@@ -377,6 +382,7 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	if err := checkPoint(p.inputs, x); err != nil {
 		return nothing, err
 	}
+	x = p.edges.row(x)
 	s := p.bank.take()
 	var mix mixture
 	for i := range p.members {
@@ -385,9 +391,12 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	}
 	p.bank.pool.Put(s)
 	b := mix.prediction(len(p.members))
+	if p.pool != nil {
+		b = p.pool.one(b)
+	}
 	variance := b.Variance
-	if p.members[0].meanOnly {
-		variance = 1
+	if p.meanOnly {
+		b.Variance, b.SDError, variance = math.NaN(), 0, 1
 	}
 	if err := checkMoments(b.Mean, variance); err != nil {
 		return nothing, fmt.Errorf("mkl: %w", err)

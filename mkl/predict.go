@@ -38,6 +38,8 @@ func (opt PredictOptions) inference() vi.PredictOptions {
 type Prediction struct {
 	Mean     [][]float64 // of the target
 	Variance [][]float64 // of the target with its noise; nil with MeanOnly
+
+	learned *learnedPrediction // nil if the targets were learned on their own scale
 }
 
 func newPrediction(targets, samples int, opt PredictOptions) *Prediction {

@@ -403,3 +403,28 @@ func TestCVOfSeveralTargets(t *testing.T) {
 		assert.Contains(t, stderr, c.want)
 	}
 }
+
+// Of many rows the candidates are those whose time grows with the rows, and the baselines.
+func TestCVOfManyRows(t *testing.T) {
+	testkit.NotShort(t)
+	rng := rand.New(rand.NewPCG(7, 8))
+	var b strings.Builder
+	b.WriteString("a,b,price,dear\n")
+	for range 6100 {
+		a, c := rng.NormFloat64(), rng.NormFloat64()
+		price := math.Exp(3 + math.Sin(a) + 0.5*c + 0.2*rng.NormFloat64())
+		fmt.Fprintf(&b, "%s,%s,%s,%v\n", number(a), number(c), number(price), price > 20)
+	}
+	for target, names := range map[string][]string{"price": {"mean", "ridge", "auto", "landmarks"}, "dear": {"frequencies", "linear", "auto", "landmarks"}} {
+		other := map[string]string{"price": "dear", "dear": "price"}[target]
+		status, stdout, stderr := command(t, map[string]string{"many.csv": b.String()}, "",
+			strings.Fields("cv many.csv -target "+target+" -as "+other+"=none -folds 2 -time 2s")...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stderr, "models: auto and landmarks; the others compare every sample with every other")
+		assert.Contains(t, stderr, "forecast: each of the 2 fits of auto takes at most about 2s of processor time")
+		for _, name := range names {
+			assert.Regexp(t, "(?m)^"+name+" ", stdout)
+		}
+		assert.Regexp(t, `(?m)^auto +\S+ ± \S+`, stdout)
+	}
+}

@@ -16,6 +16,8 @@ type tableFlags struct {
 
 // predictCmd is mkl predict.
 type predictCmd struct {
+	Novelty bool `help:"Add a column that says how far a row is beyond the range of the fit's samples, in widths of the range, in the column where it is furthest; a text that they did not have counts 1."`
+
 	tableFlags  `embed:""`
 	saved.Input `embed:""`
 }
@@ -48,6 +50,12 @@ func (c *predictCmd) Run(e *console.Env) error {
 	o.Rows.Name(&out)
 	p.Columns(&predicted, o.Notes.Predicted(), c.Interval)
 	out.AddRows(&predicted, p.Kept, p.Rows)
+	if c.Novelty {
+		if p.Novelty == nil {
+			return console.Inputf("-novelty: the model does not know the range of its samples")
+		}
+		out.AddNumber("novelty", func(i int) float64 { return p.Novelty[i] })
+	}
 	return out.Write(e, c.Output, p.Rows, c.JSON)
 }
 

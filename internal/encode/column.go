@@ -31,6 +31,10 @@ type Column struct {
 	// 0 in all categories.
 	Fill *float64 `json:"fill,omitempty"`
 
+	// Range is the least and the largest number in the samples that the plan was made by; nil if it is not known, and of
+	// columns without numbers.
+	Range *[2]float64 `json:"range,omitempty"`
+
 	// Indicator adds a feature, 1 where the value is missing and else 0.
 	Indicator bool `json:"indicator,omitempty"`
 }

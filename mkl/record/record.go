@@ -163,10 +163,17 @@ type Number struct {
 	Target string  `json:"target"` // name of the target
 	Mean   float64 `json:"mean"`   // mean of the target
 	SD     float64 `json:"sd"`     // standard deviation of the target, noise included
+
+	of             *mkl.Prediction // nil of a normal distribution
+	target, sample int
 }
 
-// Interval returns the ends of the central interval of a probability between 0 and 1.
+// Interval returns the ends of the central interval of a probability between 0 and 1. They are those of
+// [mkl.Prediction.Interval] for a number that the package has predicted, and of a normal distribution for others.
 func (n Number) Interval(probability float64) (lower, upper float64) {
+	if n.of != nil {
+		return n.of.Interval(n.target, n.sample, probability)
+	}
 	z := Quantile(probability)
 	return n.Mean - float64(z*n.SD), n.Mean + float64(z*n.SD)
 }
@@ -231,7 +238,7 @@ func (p *Predictor) predict(ctx context.Context, x []mkl.Features, out []Predict
 		}
 		for i := range out {
 			for o, target := range p.notes.Targets {
-				out[i].Numbers = append(out[i].Numbers, Number{Target: target, Mean: got.Mean[o][i], SD: math.Sqrt(got.Variance[o][i])})
+				out[i].Numbers = append(out[i].Numbers, Number{target, got.Mean[o][i], math.Sqrt(got.Variance[o][i]), got, o, i})
 			}
 		}
 	case mkl.ClassModel[string]:

@@ -86,7 +86,12 @@ func TestPredict(t *testing.T) {
 		}
 		want, err := m.PredictTargets(t.Context(), mkl.PredictOptions{}, x)
 		require.NoError(t, err)
-		assert.Equal(t, []record.Number{{Target: "price", Mean: want.Mean[0][0], SD: math.Sqrt(want.Variance[0][0])}}, got.Numbers)
+		require.Len(t, got.Numbers, 1)
+		of := got.Numbers[0]
+		assert.Equal(t, record.Number{Target: "price", Mean: want.Mean[0][0], SD: math.Sqrt(want.Variance[0][0])}, record.Number{Target: of.Target, Mean: of.Mean, SD: of.SD})
+		lower, upper := of.Interval(0.9)
+		low, high := want.Interval(0, 0, 0.9)
+		assert.Equal(t, [2]float64{low, high}, [2]float64{lower, upper})
 		assert.Equal(t, c.missing, got.Missing)
 		assert.Equal(t, c.unknown, got.Unknown)
 	}

@@ -17,9 +17,9 @@ type Fifth struct {
 const fewest = 50
 
 // Fifths divides predictions by their mean into five parts of about the same size, and returns the coverage of the
-// central interval of the given probability in each. Missing truths (NaN) are left out; of fewer than 50 others there
+// intervals, whose ends are given, in each. Missing truths (NaN) are left out; of fewer than 50 others there
 // are no fifths.
-func Fifths(truth, mean, variance []float64, interval float64) []Fifth {
+func Fifths(truth, mean, lower, upper []float64) []Fifth {
 	var order []int
 	for i, v := range truth {
 		if !math.IsNaN(v) {
@@ -39,13 +39,12 @@ func Fifths(truth, mean, variance []float64, interval float64) []Fifth {
 		return 0
 	})
 	const parts = 5
-	z := Quantile(interval)
 	all := make([]Fifth, parts)
 	for k := range all {
 		part := order[k*len(order)/parts : (k+1)*len(order)/parts]
 		inside := 0
 		for _, i := range part {
-			if math.Abs(truth[i]-mean[i]) <= z*math.Sqrt(variance[i]) {
+			if lower[i] <= truth[i] && truth[i] <= upper[i] {
 				inside++
 			}
 		}

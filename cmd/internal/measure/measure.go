@@ -64,6 +64,31 @@ func Target(truth, mean, variance []float64, interval float64) (map[string]float
 	return all, nil
 }
 
+// Ends measures central intervals of the given probability by their ends, as [Target] does those of normal distributions, and
+// leaves out what is missing.
+func Ends(truth, lower, upper []float64, interval float64) (map[string]float64, error) {
+	var y, low, high []float64
+	inside := 0
+	for i, t := range truth {
+		if math.IsNaN(t) {
+			continue
+		}
+		y, low, high = append(y, t), append(low, lower[i]), append(high, upper[i])
+		if lower[i] <= t && t <= upper[i] {
+			inside++
+		}
+	}
+	below, err := metrics.Pinball(y, low, 0.5-float64(0.5*interval))
+	if err != nil {
+		return nil, err
+	}
+	above, err := metrics.Pinball(y, high, 0.5+float64(0.5*interval))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]float64{"coverage": float64(inside) / float64(len(y)), "pinball": (below + above) / 2}, nil
+}
+
 // ends returns the mean pinball loss of the two ends of the central interval of the given probability.
 func ends(y, mean, variance []float64, interval float64) (loss float64, err error) {
 	z := Quantile(interval)

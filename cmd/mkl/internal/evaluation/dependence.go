@@ -1,7 +1,6 @@
 package evaluation
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -104,16 +103,17 @@ func (m *Samples) averages(e *console.Env, rows []int, points int, interval floa
 	}
 	switch p := p.(type) {
 	case prediction.Numbers:
-		z := measure.Quantile(interval)
 		for o, target := range m.Notes.Targets {
 			d := page.Dependence{Target: target}
 			for g := range points {
 				mean, _ := measure.MeanSD(p.Mean[o][g*n : (g+1)*n])
-				half := 0.0
-				for _, v := range p.Variance[o][g*n : (g+1)*n] {
-					half += z * math.Sqrt(v) / float64(n)
+				var low, high float64
+				for i := g * n; i < (g+1)*n; i++ {
+					l, h := p.Interval(o, i, interval)
+					low += l / float64(n)
+					high += h / float64(n)
 				}
-				d.Mean, d.Low, d.High = append(d.Mean, mean), append(d.Low, mean-half), append(d.High, mean+half)
+				d.Mean, d.Low, d.High = append(d.Mean, mean), append(d.Low, low), append(d.High, high)
 			}
 			lines = append(lines, d)
 		}

@@ -116,8 +116,14 @@ func (ev *Evaluation) measureNumbers(p prediction.Numbers, f *console.File, trut
 		if err != nil {
 			return console.Inputf("%s: %w", targets[o], err)
 		}
+		lower, upper := p.Intervals(o, ev.interval)
+		ends, err := measure.Ends(f.Data.Numbers[j], lower, upper, ev.interval)
+		if err != nil {
+			return console.Inputf("%s: %w", targets[o], err)
+		}
+		maps.Copy(v, ends)
 		ev.Measures = append(ev.Measures, Measures{targets[o], v})
-		if fifths := measure.Fifths(f.Data.Numbers[j], p.Mean[o], p.Variance[o], ev.interval); fifths != nil {
+		if fifths := measure.Fifths(f.Data.Numbers[j], p.Mean[o], lower, upper); fifths != nil {
 			ev.Fifths = append(ev.Fifths, Fifths{targets[o], fifths})
 		}
 		if ratio := v["RMSE/SD"]; ratio > 0 && len(truth) == 1 {

@@ -9,7 +9,7 @@ import (
 
 var autoRows = []*Estimator{
 	{
-		Model: Auto, Tasks: []string{Regression}, Kind: "pool", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Timed: true,
+		Model: Auto, Tasks: []string{Regression}, Kind: "pool", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Timed: true, Many: true,
 		takes: "kernels text resume",
 		settle: func(r *Request) (*settled, error) {
 			return &settled{fitter: func(f *fitting) Fitter {
@@ -21,7 +21,7 @@ var autoRows = []*Estimator{
 		},
 	},
 	{
-		Model: Auto, Tasks: []string{Binary, Multiclass}, Kind: "pool-classifier", Form: dataset.Classes, Part: partKernel, One: true, Open: true, Timed: true,
+		Model: Auto, Tasks: []string{Binary, Multiclass}, Kind: "pool-classifier", Form: dataset.Classes, Part: partKernel, One: true, Open: true, Timed: true, Many: true,
 		takes:    "kernels text resume",
 		complete: "labels must be complete",
 		settle: func(r *Request) (*settled, error) {

@@ -20,6 +20,7 @@ type Estimator struct {
 	One   bool         // it has one target, whatever the task
 	Open  bool         // it chooses the kernels of views that have none
 	Timed bool         // it stops by itself when the time is up
+	Many  bool         // its time grows with the rows, not with their square
 	Gaps  bool         // its samples may lack views
 	Pairs bool         // it learns pairs of rows and columns, each with views of their own
 	Part  string       // what its weights belong to: kernels, or else features or factors

@@ -38,7 +38,7 @@ func (c LandmarkFlags) inPlace() *mkl.Landmarks {
 
 var landmarkRows = []*Estimator{
 	{
-		Model: LandmarksModel, Tasks: []string{Regression}, Kind: "landmarks", Form: dataset.Numbers, Part: partKernel, One: true, Open: true,
+		Model: LandmarksModel, Tasks: []string{Regression}, Kind: "landmarks", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Many: true,
 		takes: "kernels text resume" + landmarks,
 		settle: func(r *Request) (*settled, error) {
 			return &settled{fitter: func(f *fitting) Fitter {
@@ -50,7 +50,7 @@ var landmarkRows = []*Estimator{
 		},
 	},
 	{
-		Model: LandmarksModel, Tasks: []string{Binary, Multiclass}, Kind: "landmark-classifier", Form: dataset.Classes, Part: partKernel, One: true, Open: true,
+		Model: LandmarksModel, Tasks: []string{Binary, Multiclass}, Kind: "landmark-classifier", Form: dataset.Classes, Part: partKernel, One: true, Open: true, Many: true,
 		takes:    "kernels text resume" + landmarks,
 		complete: "labels must be complete",
 		settle: func(r *Request) (*settled, error) {

@@ -145,8 +145,20 @@ type (
 			Weight float64
 			Model  indicatorsJSON
 		}
-		Landmarks *struct{ Model landmarksJSON }
-		Local     json.RawMessage
+		Landmarks *struct {
+			Weight float64
+			Model  landmarksJSON
+		}
+		Local *struct {
+			Name   string
+			Weight float64
+		}
+		Scale *scaleJSON
+		Edges [][][2]float64
+	}
+	scaleJSON struct {
+		Learned    string
+		Knots, Log []float64
 	}
 	indicatorsJSON struct {
 		designJSON

@@ -14,18 +14,23 @@ func (e *exporter) landmarksOnly() error {
 	if err := json.Unmarshal(e.model, &m); err != nil {
 		return err
 	}
-	return e.landmarks("", m)
+	if err := e.open(m.Plan); err != nil {
+		return err
+	}
+	p, err := e.landmarks("", m)
+	if err != nil {
+		return err
+	}
+	e.targets([]moments{p})
+	return nil
 }
 
 // landmarks exports a model with landmarks whose tensors have names that begin with the prefix: a linear
 // function of features that are made of each view's kernels with the landmarks.
-func (e *exporter) landmarks(prefix string, m landmarksJSON) error {
-	if err := e.open(m.Plan); err != nil {
-		return err
-	}
+func (e *exporter) landmarks(prefix string, m landmarksJSON) (p moments, err error) {
 	all, err := e.kernels(prefix+"plan.", m.Plan, nil)
 	if err != nil {
-		return err
+		return p, err
 	}
 	var parts []value
 	var root []float64 // γ^-½ of each feature
@@ -42,10 +47,9 @@ func (e *exporter) landmarks(prefix string, m landmarksJSON) error {
 	for i, r := range root {
 		la.Scal(r, within.Row(i))
 	}
-	p := moments{
+	p = moments{
 		e.product(features, e.column(e.take(prefix+"weights"))),
 		e.shift(e.sumOver(e.square(e.product(features, e.matrixOf(within))), 1, 1), m.Noise),
 	}
-	e.targets([]moments{e.restore(prefix, 0, p)})
-	return nil
+	return e.restore(prefix, 0, p), nil
 }

@@ -318,7 +318,30 @@ func TestPoolOfManyRows(t *testing.T) {
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
 	_, err = Export(file.Bytes(), Options{})
-	assert.ErrorContains(t, err, "the pool is of very many samples, and has members that cannot be exported")
+	assert.ErrorContains(t, err, `the member "nearest samples", with `)
+	assert.ErrorContains(t, err, "-model landmarks learns numbers by a model that can be exported")
+}
+
+// TestPoolOfManyPositiveTargets exports exact members and landmarks that learn another scale of the target.
+func TestPoolOfManyPositiveTargets(t *testing.T) {
+	testkit.NotShort(t)
+	s := draw(1, 3001)
+	for name, c := range map[string]struct {
+		target func(float64) float64
+		varies float64 // how much the noise of what is learned does
+	}{"logarithm": {math.Exp, 0.5}, "square root": {func(z float64) float64 { return (z + 1.5) * (z + 1.5) }, 0}} {
+		rng := rand.New(rand.NewPCG(3, 4))
+		y := make([]float64, 3001)
+		for i := range y {
+			f := math.Sin(s.z.At(i, 0) / 10)
+			y[i] = c.target(f + 0.2*(1+c.varies*f)*rng.NormFloat64())
+		}
+		m, err := mkl.Auto{Fitting: one, Climb: fewest, Time: time.Second}.Fit(t.Context(), []mkl.View{{X: s.z, Kernel: kernel.RBF{Width: 1}}}, y)
+		require.NoError(t, err)
+		assert.Contains(t, m.Story(), "the target's "+name)
+		x := s.z.Slice(0, 40, 0, s.z.Cols)
+		compare(t, m, []mkl.Features{x}, readProgram(t, exported(t, m, Options{})).run(t, matrixArray(x)), 1e-8)
+	}
 }
 
 // TestLogNormalCDF holds the operators for log Φ to the function, over all that it can be asked.

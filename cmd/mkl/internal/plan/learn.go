@@ -215,6 +215,7 @@ func (t Table) column(j int, impute bool) Column {
 		}
 	} else {
 		gaps = slices.ContainsFunc(t.Data.Numbers[j], math.IsNaN)
+		c.Range = rangeOf(t.Data.Numbers[j])
 	}
 	if impute {
 		fill := 0.0
@@ -227,6 +228,20 @@ func (t Table) column(j int, impute bool) Column {
 		c.Fill, c.Indicator = &fill, gaps
 	}
 	return c
+}
+
+// rangeOf is the least and the largest of the numbers that are there; nil if they are the same.
+func rangeOf(x []float64) *[2]float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range x {
+		if v == v {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	if !(low < high) {
+		return nil
+	}
+	return &[2]float64{low, high}
 }
 
 // middle is the median of the numbers that are there.

@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
-	"github.com/bmkl/bmkl/cmd/internal/measure"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/choose"
 )
@@ -44,6 +43,10 @@ type Outcome struct {
 	Rows int
 	Kept []int          // the rows that could be predicted, in order; others have a value missing
 	X    []mkl.Features // of samples: what the rows that were kept were predicted from
+
+	// Novelty is how far each row is beyond what the fit has seen, in widths of the range of the column where it is
+	// furthest; nil if that is not known.
+	Novelty []float64
 }
 
 // By predicts with a model of samples of any kind.
@@ -71,7 +74,6 @@ func By(ctx context.Context, m mkl.Model, opt mkl.PredictOptions, x []mkl.Featur
 
 // Columns adds the mean, the standard deviation and the interval of each target.
 func (p Numbers) Columns(out *Columns, targets []string, interval float64) {
-	z := measure.Quantile(interval)
 	for o, target := range targets {
 		prefix := ""
 		if len(targets) > 1 {
@@ -89,9 +91,19 @@ func (p Numbers) Columns(out *Columns, targets []string, interval float64) {
 			out.AddNumber(prefix+"upper", func(i int) float64 { return limits[i][1] })
 			continue
 		}
-		out.AddNumber(prefix+"lower", func(i int) float64 { return mean[i] - float64(z*sd[i]) })
-		out.AddNumber(prefix+"upper", func(i int) float64 { return mean[i] + float64(z*sd[i]) })
+		lower, upper := p.Intervals(o, interval)
+		out.AddNumber(prefix+"lower", func(i int) float64 { return lower[i] })
+		out.AddNumber(prefix+"upper", func(i int) float64 { return upper[i] })
 	}
+}
+
+// Intervals returns the ends of the central intervals of a probability of a target.
+func (p Numbers) Intervals(target int, probability float64) (lower, upper []float64) {
+	for i := range p.Mean[target] {
+		l, u := p.Interval(target, i, probability)
+		lower, upper = append(lower, l), append(upper, u)
+	}
+	return lower, upper
 }
 
 // Columns adds the most probable class and the probability of each.

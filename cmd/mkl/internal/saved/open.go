@@ -191,6 +191,7 @@ func (s *Samples) Predict(e *console.Env) (*prediction.Outcome, error) {
 	if err := gaps.Warn(e, s.Plans(), "predicted"); err != nil {
 		return nil, err
 	}
+	novelty := s.Novelty(e)
 	p, err := prediction.By(e.Ctx, s.model, s.Options, x)
-	return &prediction.Outcome{Prediction: p, Rows: rows, Kept: kept, X: x}, err
+	return &prediction.Outcome{Prediction: p, Rows: rows, Kept: kept, X: x, Novelty: novelty}, err
 }

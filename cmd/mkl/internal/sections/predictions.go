@@ -35,32 +35,32 @@ func (r *reporter) predictions() (page.Section, error) {
 // numberPictures draws predicted against true, and how many truths the intervals hold.
 func (r *reporter) numberPictures(s *page.Section, p prediction.Numbers) {
 	s.Paragraphs = []string{fmt.Sprintf("Bars are the central %g %% intervals of the predictive distribution. Calibration compares the probability of an interval with the share of truths that it holds.", 100*r.Interval)}
-	z := measure.Quantile(r.Interval)
 	for o, j := range r.held.Truth[:min(len(r.held.Truth), mostTargets)] {
-		var truth, mean, half, score []float64
+		var truth, mean, low, high []float64
+		var at []int // of the truths
+		lower, upper := p.Intervals(o, r.Interval)
 		for i, t := range r.held.Main.Data.Numbers[j] {
 			if math.IsNaN(t) {
 				continue
 			}
-			sd := math.Sqrt(p.Variance[o][i])
-			truth, mean, half = append(truth, t), append(mean, p.Mean[o][i]), append(half, z*sd)
-			score = append(score, math.Abs(t-p.Mean[o][i])/sd)
+			truth, mean, at = append(truth, t), append(mean, p.Mean[o][i]), append(at, i)
+			low, high = append(low, lower[i]), append(high, upper[i])
 		}
 		var points []page.Reliability
 		rows := [][]string{}
 		for _, level := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99} {
 			inside := 0
-			for _, v := range score {
-				if v <= measure.Quantile(level) {
+			for k, i := range at {
+				if l, u := p.Interval(o, i, level); l <= truth[k] && truth[k] <= u {
 					inside++
 				}
 			}
-			share := float64(inside) / float64(len(score))
-			points = append(points, page.Reliability{Predicted: level, Observed: share, Count: len(score)})
+			share := float64(inside) / float64(len(at))
+			points = append(points, page.Reliability{Predicted: level, Observed: share, Count: len(at)})
 			rows = append(rows, []string{percent(level), percent(share), strconv.Itoa(inside)})
 		}
 		target, suffix := r.held.Notes.Targets[o], strconv.Itoa(o+1)
-		s.Pictures = append(s.Pictures, page.Predicted("predicted-"+suffix, target, truth, mean, half, r.held.Measures[o].Values["coverage"]),
+		s.Pictures = append(s.Pictures, page.Predicted("predicted-"+suffix, target, truth, mean, low, high, r.held.Measures[o].Values["coverage"]),
 			page.Calibration("calibration-"+suffix, "intervals of "+target, "probability of the interval", "truths inside", points))
 		s.Tables = append(s.Tables, page.Table{Caption: "Intervals of " + target, Head: []string{"interval", "truths inside", "samples"}, Rows: rows, Folded: true})
 	}

@@ -1,14 +1,18 @@
 package validation
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/memory"
 	"github.com/bmkl/bmkl/cmd/internal/spec"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
+	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/choose"
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
@@ -199,16 +203,47 @@ func (c *comparison) defaultModels() (all []string) {
 			})
 		}
 		if c.form == dataset.Numbers {
+			if c.many() {
+				all = nil
+			}
 			all = append(all, model.Auto)
 		}
 		return all
 	}
 	for _, est := range model.ForTask(c.task) {
+		if c.many() && !est.Many {
+			continue
+		}
 		if est.Kernels() || len(c.samples.Views) == 1 && dataset.Open(c.samples.Views) {
 			all = append(all, est.Model)
 		}
 	}
 	return all
+}
+
+// many reports whether a fold learns from so many samples of features that kernels between all of them take too long.
+func (c *comparison) many() bool {
+	rows := c.samples.Rows()
+	return rows-rows/c.Folds > mkl.DefaultExactSamples && !slices.ContainsFunc(c.samples.Views, func(v dataset.View) bool { return !hasFeatures(v) })
+}
+
+// remarks say which models there are no candidates of because of the number of samples, and how long the fits of many
+// samples take.
+func (c *comparison) remarks(folds int) (lines []string) {
+	if !c.many() {
+		return nil
+	}
+	models := c.Models
+	if models == nil {
+		models = c.defaultModels()
+		lines = append(lines, fmt.Sprintf("models: %s; the others compare every sample with every other, which takes long above %d samples (-models names them)",
+			console.List(models), mkl.DefaultExactSamples))
+	}
+	if slices.Contains(models, model.Auto) {
+		each := cmp.Or(c.Time, mkl.DefaultTime(c.samples.Rows()))
+		lines = append(lines, fmt.Sprintf("forecast: each of the %d fits of %s takes at most about %v of processor time (-time bounds it)", folds, model.Auto, each.Round(time.Second)))
+	}
+	return lines
 }
 
 // together are the tasks that learn several such targets.
@@ -282,8 +317,11 @@ func (c *comparison) linear(target int) (*problem, error) {
 	}
 	flags.RawColumns = false
 	name := "mgp"
-	if c.form == dataset.Labels {
+	switch {
+	case c.form == dataset.Labels:
 		name = c.together()[0]
+	case c.form == dataset.Classes && c.many():
+		name = model.LandmarksModel
 	}
 	kernels := dataset.Kernels{spec.ViewKernel{Kernel: kernel.Linear{}}, spec.ViewKernel{Kernel: kernel.Constant{}}}
 	return c.problem(flags, name, kernels, hasFeatures, target)

@@ -22,7 +22,7 @@ import (
 
 // Flags are the flags of mkl cv.
 type Flags struct {
-	Models    []string `sep:"," placeholder:"MODELS" help:"Models to compare, with commas between, as mkl fit -model has them; for several targets also tasks, such as multioutput and shared. By default all models for the task."`
+	Models    []string `sep:"," placeholder:"MODELS" help:"Models to compare, with commas between, as mkl fit -model has them; for several targets also tasks, such as multioutput and shared. By default all models for the task; above 3000 samples for a fit those whose time grows with the samples only."`
 	Kernels   []string `sep:"none" placeholder:"KERNELS" help:"A set of kernels for the views that name none; can be repeated, and each model is fitted with each set. The set auto is what the data suggest, and the default."`
 	Baselines bool     `default:"true" negatable:"" help:"Compare with predicting the mean or the frequencies of the classes, and with a linear function."`
 
@@ -89,6 +89,9 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 	candidates, workers, err := c.candidates(len(folds))
 	if err != nil {
 		return nil, err
+	}
+	for _, line := range c.remarks(len(folds)) {
+		fmt.Fprintln(e.Stderr, line)
 	}
 	key, err := fitting.Key([]any{f.Learn, f.Task}, d.samples.Files.All)
 	if err != nil {

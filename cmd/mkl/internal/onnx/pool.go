@@ -1,0 +1,130 @@
+package onnx
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// pool exports a pool. Of very many samples it may have a member on landmarks and a local one, which searches for the
+// nearest samples.
+func (e *exporter) pool() error {
+	var m poolJSON
+	if err := json.Unmarshal(e.model, &m); err != nil {
+		return err
+	}
+	classes := e.kind == "pool-classifier"
+	switch {
+	case m.Local != nil:
+		instead := "-model landmarks learns numbers by a model that can be exported, and so does a fit of at most 3000 samples"
+		if classes {
+			instead = "a fit of at most 3000 samples learns classes by a model that can be exported"
+		}
+		return fmt.Errorf("the member %q, with %.0f %% of the weight, searches for samples, which a graph has no operators for: %s",
+			m.Local.Name, 100*m.Local.Weight, instead)
+	case classes && m.Landmarks != nil:
+		return fmt.Errorf("the pool is a model of classes with landmarks, which cannot be exported: " +
+			"-model mgp and -model bmkl learn one that can")
+	case classes:
+		return e.poolOfClasses(m)
+	}
+	return e.poolOfNumbers(m)
+}
+
+// poolOfNumbers exports exact members and a member on landmarks.
+func (e *exporter) poolOfNumbers(m poolJSON) error {
+	var design designJSON
+	if len(m.Members) > 0 {
+		design = m.Members[0].Model.designJSON
+	} else {
+		design = m.Landmarks.Model.Plan
+	}
+	if err := e.open(design); err != nil {
+		return err
+	}
+	for k, of := range m.Edges {
+		low, high := make([]float64, len(of)), make([]float64, len(of))
+		for j, v := range of {
+			low[j], high[j] = v[0], v[1]
+		}
+		e.inputs[k] = e.op("Min", []value{e.op("Max", []value{e.inputs[k], e.row(low)}), e.row(high)})
+	}
+	var parts []moments
+	var weights []float64
+	for i, member := range m.Members {
+		p, err := e.process(fmt.Sprintf("member.%d.", i), member.Model)
+		if err != nil {
+			return err
+		}
+		parts, weights = append(parts, p), append(weights, member.Weight)
+	}
+	if l := m.Landmarks; l != nil {
+		p, err := e.landmarks(fmt.Sprintf("member.%d.", len(m.Members)), l.Model)
+		if err != nil {
+			return err
+		}
+		parts, weights = append(parts, p), append(weights, l.Weight)
+	}
+	e.targets([]moments{e.scaled(e.mixture(parts, weights), m.Scale)})
+	return nil
+}
+
+// scaled turns the moments of what a pool has learned into moments of the target: docs/theory/vecchia.md, "Scales of the target".
+func (e *exporter) scaled(p moments, s *scaleJSON) moments {
+	if s == nil {
+		return p
+	}
+	if len(s.Knots) > 0 {
+		log := []value{e.number(s.Log[0])}
+		for i := 1; i < len(s.Knots); i++ {
+			low, high := s.Knots[i-1], s.Knots[i]
+			within := e.op("Min", []value{e.op("Max", []value{p.mean, e.number(low)}), e.number(high)})
+			log = append(log, e.scale(e.shift(within, -low), (s.Log[i]-s.Log[i-1])/(high-low)))
+		}
+		p.variance = e.mul(p.variance, e.exp(e.sum(log)))
+	}
+	square := e.square(p.mean)
+	switch s.Learned {
+	case "square root":
+		return moments{
+			e.add(square, p.variance),
+			e.add(e.scale(e.square(p.variance), 2), e.scale(e.mul(square, p.variance), 4)),
+		}
+	case "logarithm":
+		const mostLogVariance, mostLogTarget = 100, 300
+		v := e.op("Min", []value{p.variance, e.number(mostLogVariance)})
+		mean := e.exp(e.op("Min", []value{e.add(p.mean, e.scale(v, 0.5)), e.number(mostLogTarget)}))
+		return moments{mean, e.mul(e.shift(e.exp(v), -1), e.square(mean))}
+	}
+	return p
+}
+
+// poolOfClasses exports processes of classes, and of indicators of classes.
+func (e *exporter) poolOfClasses(m poolJSON) error {
+	var design designJSON
+	var classes []json.RawMessage
+	if len(m.Members) > 0 {
+		design, classes = m.Members[0].Model.designJSON, m.Members[0].Model.Classes
+	} else {
+		design, classes = m.Indicators[0].Model.designJSON, m.Indicators[0].Model.Classes
+	}
+	if err := e.open(design); err != nil {
+		return err
+	}
+	var shares []value
+	for i, member := range m.Members {
+		p, err := e.probabilities(fmt.Sprintf("member.%d.", i), member.Model)
+		if err != nil {
+			return err
+		}
+		shares = append(shares, e.scale(p, member.Weight))
+	}
+	for i, member := range m.Indicators {
+		p, err := e.indicators(fmt.Sprintf("member.%d.", len(m.Members)+i), member.Model)
+		if err != nil {
+			return err
+		}
+		shares = append(shares, e.scale(p, member.Weight))
+	}
+	e.classes(e.sum(shares), classes)
+	return nil
+}

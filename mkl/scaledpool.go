@@ -1,0 +1,85 @@
+package mkl
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/internal/special"
+)
+
+// poolScale says how a pool of numbers turns the moments of its members' mixture into the moments of its target.
+type poolScale struct {
+	scale    targetScale
+	middle   float64 // mean of the learned targets
+	widening widening
+}
+
+// needsVariance reports whether the mean of the target needs the variance of the mixture.
+func (s *poolScale) needsVariance() bool { return s.scale != ownScale }
+
+// restore turns moments of the mixture into moments of the target, in place.
+func (s *poolScale) restore(p *Prediction) {
+	if p.Variance != nil {
+		for i, mean := range p.Mean[0] {
+			p.Variance[0][i] *= s.widening.factor(mean)
+		}
+	}
+	if s.scale == ownScale {
+		return
+	}
+	learned := &learnedPrediction{s.scale, p.Mean, p.Variance}
+	*p = *newPrediction(1, len(p.Mean[0]), PredictOptions{})
+	for i, mean := range learned.mean[0] {
+		p.Mean[0][i], p.Variance[0][i] = s.scale.moments(mean, learned.variance[0][i])
+	}
+	p.learned = learned
+}
+
+// one turns the moments of one sample into moments of the target.
+func (s *poolScale) one(b BoundedPrediction) BoundedPrediction {
+	f := s.widening.factor(b.Mean)
+	b.Variance *= f
+	b.SDError *= math.Sqrt(f)
+	if s.scale == ownScale {
+		return b
+	}
+	// The derivatives of the moments, by differences: the bounds are for small errors.
+	sd := math.Sqrt(b.Variance)
+	mean, variance := s.scale.moments(b.Mean, b.Variance)
+	m1, v1 := s.scale.moments(b.Mean+b.MeanError, float64((sd+b.SDError)*(sd+b.SDError)))
+	m0, v0 := s.scale.moments(b.Mean-b.MeanError, float64(max(0, sd-b.SDError)*max(0, sd-b.SDError)))
+	kind := b.Kind
+	if b.MeanError > 0 || b.SDError > 0 {
+		kind = BoundCalibrated
+	}
+	return BoundedPrediction{
+		Mean: mean, Variance: variance, Kind: kind,
+		MeanError: max(math.Abs(m1-mean), math.Abs(m0-mean)), SDError: max(math.Abs(math.Sqrt(v1)-math.Sqrt(variance)), math.Abs(math.Sqrt(v0)-math.Sqrt(variance))),
+	}
+}
+
+// noiseSD turns the standard deviation of the noise of learned values into that of the target where its learned value is their mean.
+func (s *poolScale) noiseSD(sd float64) float64 {
+	return float64(sd * math.Sqrt(s.widening.factor(s.middle)) * s.scale.slope(s.middle))
+}
+
+// learnedPrediction is the moments of what a model learned of targets on another scale.
+type learnedPrediction struct {
+	scale          targetScale
+	mean, variance [][]float64
+}
+
+// Interval returns the ends of the central interval of a probability of a target and sample: between them the target, noise
+// included, is with that probability, and below as probably as above. They lie symmetrically about the mean unless the
+// model learned the target on another scale; a positive target then has no negative end. With MeanOnly they are NaN.
+func (p *Prediction) Interval(target, sample int, probability float64) (lower, upper float64) {
+	if p.Variance == nil {
+		return math.NaN(), math.NaN()
+	}
+	z := special.NormalQuantile(0.5 + float64(0.5*probability))
+	if l := p.learned; l != nil {
+		mean, half := l.mean[target][sample], float64(z*math.Sqrt(l.variance[target][sample]))
+		return l.scale.target(mean - half), l.scale.target(mean + half)
+	}
+	half := float64(z * math.Sqrt(p.Variance[target][sample]))
+	return p.Mean[target][sample] - half, p.Mean[target][sample] + half
+}
