@@ -27,7 +27,16 @@ func main() {
 	samples := flag.Int("samples", 40, "samples of a problem")
 	views := flag.Int("views", 6, "views of a problem")
 	sweeps := flag.Int("sweeps", 0, "sweeps of the sampler; 0 means its default")
+	rules := flag.Bool("rules", false, "compare rules")
+	classes := flag.Int("classes", 0, "classes of the problems of -rules; 0 means numbers")
 	flag.Parse()
+	if *rules {
+		if err := compareRules(*problems, *samples, *classes, *sweeps); err != nil {
+			fmt.Fprintln(os.Stderr, "inclusion:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*problems, *prior, *samples, *views, *sweeps); err != nil {
 		fmt.Fprintln(os.Stderr, "inclusion:", err)
 		os.Exit(1)

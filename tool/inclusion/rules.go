@@ -1,0 +1,407 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/amplitude"
+)
+
+// kinds are the problems that rules are compared on. Each has realViews views that share factors and noiseViews views of noise.
+//
+//	additive     smooth functions of the three real views
+//	wave         the first view is one column, of which the target has a sine of several periods; smooth functions of the two others
+//	interaction  the product of a direction of the first view and one of the second; a smooth function of the third
+//	masked       the first view is a signal and a disturbance, the second view is the disturbance, and the target is the signal
+//	weak         smooth functions whose variances are 1, 1/10 and 1/10
+//	noise        the target depends on no view
+var kinds = []string{"additive", "wave", "interaction", "masked", "weak", "noise"}
+
+const (
+	realViews, noiseViews = 3, 5
+	noiseColumns          = 20
+	testSamples           = 300
+	targetNoise           = 0.4 // SD of the target's noise over the SD of its function
+)
+
+// drawn is a problem with test samples.
+type drawn struct {
+	p          amplitude.Problem
+	class      []int // of the training samples; nil of numbers
+	cross      []la.Matrix[float64]
+	self       [][]float64
+	test       []float64 // standardised targets, or classes
+	real       []bool
+	mean, unit []float64
+}
+
+// fresh draws a problem of n training samples; classes below 2 means numbers.
+func fresh(src *rand.Rand, kind string, n, classes int) (*drawn, error) {
+	N := n + testSamples
+	x, f := features(src, kind, N, max(classes, 1))
+	d := &drawn{}
+	for c := range f.Rows {
+		row := f.Row(c)
+		standardise(la.MatrixOf(N, 1, row))
+		for i := range row {
+			row[i] += targetNoise * src.NormFloat64()
+			if kind == "noise" {
+				row[i] = src.NormFloat64()
+			}
+		}
+	}
+	if err := d.setKernels(x, n); err != nil {
+		return nil, err
+	}
+	d.setTargets(f, n, classes)
+	for v := range realViews + noiseViews {
+		d.real = append(d.real, v < realViews && kind != "noise")
+	}
+	return d, nil
+}
+
+func normal(src *rand.Rand, rows, cols int) la.Matrix[float64] {
+	m := la.NewMatrix[float64](rows, cols)
+	for i := range m.Data {
+		m.Data[i] = src.NormFloat64()
+	}
+	return m
+}
+
+// features draws the views of N samples and so many columns of noiseless targets.
+func features(src *rand.Rand, kind string, N, columns int) (x []la.Matrix[float64], f la.Matrix[float64]) {
+	const factors = 4
+	shared := normal(src, N, factors)
+	for v := range realViews + noiseViews {
+		width := 2 + src.IntN(6)
+		switch {
+		case v >= realViews:
+			width = noiseColumns
+		case kind == "wave" && v == 0:
+			width = 1
+		}
+		m := normal(src, N, width)
+		if v < realViews {
+			la.Gemm(nil, la.NoTrans, la.NoTrans, 0.4, shared, normal(src, factors, width), 1, m)
+		}
+		x = append(x, m)
+	}
+	f = la.NewMatrix[float64](columns, N)
+	if kind == "masked" {
+		mask(src, x, f)
+	}
+	for _, m := range x {
+		standardise(m)
+	}
+	for c := range columns {
+		var part [realViews][]float64
+		for v := range part {
+			part[v] = smooth(src, x[v])
+		}
+		size := [realViews]float64{1, 1, 1}
+		switch kind {
+		case "wave":
+			phase := 6 * src.Float64()
+			for i := range N {
+				part[0][i] = math.Sqrt2 * math.Sin(4*x[0].At(i, 0)+phase)
+			}
+		case "interaction":
+			other := part[1]
+			for i := range N {
+				part[0][i] *= other[i]
+			}
+			size[1] = 0
+		case "masked":
+			size = [realViews]float64{0, 0, 0.5}
+		case "weak":
+			size[1], size[2] = math.Sqrt(0.1), math.Sqrt(0.1)
+		}
+		for v, of := range part {
+			la.Axpy(size[v], of, f.Row(c))
+		}
+	}
+	return x, f
+}
+
+// mask makes the first two views a signal with a disturbance and the disturbance, and adds the signal to f.
+func mask(src *rand.Rand, x []la.Matrix[float64], f la.Matrix[float64]) {
+	N := f.Cols
+	for c := range f.Rows {
+		for i := range N {
+			signal, disturbance := src.NormFloat64(), 2*src.NormFloat64()
+			x[0].Row(i)[c%x[0].Cols] = signal + disturbance
+			x[1].Row(i)[c%x[1].Cols] = disturbance
+			f.Row(c)[i] += signal
+		}
+	}
+}
+
+// smooth returns a smooth function of the rows of x with the variance 1.
+func smooth(src *rand.Rand, x la.Matrix[float64]) []float64 {
+	direction, phase := normal(src, x.Cols, 1).Data, 6*src.Float64()
+	f := make([]float64, x.Rows)
+	for i := range f {
+		u := la.Dot(x.Row(i), direction) / math.Sqrt(float64(x.Cols))
+		f[i] = u + math.Sin(u+phase)
+	}
+	standardise(la.MatrixOf(len(f), 1, f))
+	return f
+}
+
+// setKernels computes five kernels for each view, those of a fit with several views, of the first n samples and of the others with them.
+func (d *drawn) setKernels(x []la.Matrix[float64], n int) error {
+	var kernels []la.Matrix[float64]
+	for v, m := range x {
+		N := m.Rows
+		median := float64(2 * m.Cols)
+		for kind, gamma := range []float64{0, 1, 0.5, 0.25, 0.125} {
+			k := la.NewMatrix[float64](N, N)
+			if gamma == 0 {
+				la.Gemm(nil, la.NoTrans, la.Transpose, 1, m, m, 0, k)
+			} else {
+				la.RBF(nil, gamma/median, m, m, k)
+			}
+			centreOn(k, n)
+			kernels = append(kernels, k.Slice(0, n, 0, n))
+			d.cross = append(d.cross, k.Slice(n, N, 0, n))
+			self := make([]float64, N-n)
+			for i := range self {
+				self[i] = k.At(n+i, n+i)
+			}
+			d.self = append(d.self, self)
+			d.p.Layout.View, d.p.Layout.Kind = append(d.p.Layout.View, v), append(d.p.Layout.Kind, kind)
+		}
+	}
+	dense, err := vi.NewDense(kernels...)
+	if err != nil {
+		return err
+	}
+	d.p.Kernels, err = amplitude.Pack(dense, false)
+	d.p.Workers = 1
+	return err
+}
+
+// centreOn centres a kernel on the mean of the features of the first n samples.
+func centreOn(k la.Matrix[float64], n int) {
+	mean := make([]float64, k.Rows)
+	var all float64
+	for i := range mean {
+		for _, v := range k.Row(i)[:n] {
+			mean[i] += v / float64(n)
+		}
+		if i < n {
+			all += mean[i] / float64(n)
+		}
+	}
+	for i := range mean {
+		for j := range mean {
+			k.Set(i, j, k.At(i, j)-mean[i]-mean[j]+all)
+		}
+	}
+}
+
+// setTargets standardises the targets, or the indicators of the largest column, by the first n samples.
+func (d *drawn) setTargets(f la.Matrix[float64], n, classes int) {
+	N := f.Cols
+	if classes > 1 {
+		label := la.NewMatrix[float64](classes, N)
+		for i := range N {
+			best := i % classes // the first samples are of each class
+			if i >= classes {
+				for c := range classes {
+					if f.At(c, i) > f.At(best, i) {
+						best = c
+					}
+				}
+			}
+			label.Set(best, i, 1)
+			if i < n {
+				d.class = append(d.class, best)
+			} else {
+				d.test = append(d.test, float64(best))
+			}
+		}
+		f, d.p.Indicators = label, true
+	}
+	d.p.Y = la.NewMatrix[float64](f.Rows, n)
+	for c := range f.Rows {
+		row := d.p.Y.Row(c)
+		copy(row, f.Row(c))
+		var mean, square float64
+		for _, v := range row {
+			mean += v / float64(n)
+		}
+		for i, v := range row {
+			row[i] = v - mean
+			square += row[i] * row[i] / float64(n)
+		}
+		la.Scal(1/math.Sqrt(square), row)
+		if classes < 2 {
+			for _, v := range f.Row(c)[n:] {
+				d.test = append(d.test, (v-mean)/math.Sqrt(square))
+			}
+		}
+	}
+}
+
+// loss returns the mean loss, −log p of the mean of the members with tied and with sparse amplitudes, on the test samples.
+func (d *drawn) loss(include []float64) (float64, error) {
+	var p [2][]float64
+	for m, s := range []amplitude.Structure{amplitude.Tied, amplitude.Sparse} {
+		f, err := d.p.Fit(context.Background(), s, amplitude.Search{Include: include})
+		if err != nil {
+			return 0, err
+		}
+		n := d.p.Y.Cols
+		cross, self := la.NewMatrix[float64](testSamples, n), make([]float64, testSamples)
+		for j, a := range f.Amplitudes {
+			a *= d.p.Kernels.Units()[j]
+			for i := range testSamples {
+				la.Axpy(a, d.cross[j].Row(i), cross.Row(i))
+			}
+			la.Axpy(a, d.self[j], self)
+		}
+		mean, variance, err := f.Predict(nil, cross, self)
+		if err != nil {
+			return 0, err
+		}
+		if d.class == nil {
+			for i, y := range d.test {
+				e := y - mean.At(0, i)
+				p[m] = append(p[m], math.Exp(-0.5*e*e/variance[i])/math.Sqrt(2*math.Pi*variance[i]))
+			}
+			continue
+		}
+		h, err := amplitude.FitHead(f.LeftOutMean, f.LeftOutVariance, d.class, d.p.Y.Rows)
+		if err != nil {
+			return 0, err
+		}
+		out := make([][]float64, testSamples)
+		for i := range out {
+			out[i] = make([]float64, d.p.Y.Rows)
+		}
+		h.Probabilities(mean, variance, out)
+		for i, c := range d.test {
+			p[m] = append(p[m], out[i][int(c)])
+		}
+	}
+	var sum float64
+	for i, a := range p[0] {
+		sum -= math.Log((a+p[1][i])/2) / testSamples
+	}
+	return sum, nil
+}
+
+// A rule makes multipliers of the views of the probabilities that they have information by themselves and that they are included.
+type rule struct {
+	name string
+	of   func(d *drawn, alone, in []float64) []float64
+}
+
+func hard(q func(alone, in float64) float64) func(*drawn, []float64, []float64) []float64 {
+	return func(_ *drawn, alone, in []float64) []float64 {
+		out := make([]float64, len(alone))
+		any := false
+		for v := range out {
+			if q(alone[v], in[v]) >= 0.5 {
+				out[v] = 1
+				any = true
+			}
+		}
+		if !any {
+			return nil
+		}
+		return out
+	}
+}
+
+func soft(q func(alone, in float64) float64) func(*drawn, []float64, []float64) []float64 {
+	return func(_ *drawn, alone, in []float64) []float64 {
+		out := make([]float64, len(alone))
+		for v := range out {
+			out[v] = q(alone[v], in[v])
+		}
+		return out
+	}
+}
+
+var rules = []rule{
+	{"all views", func(*drawn, []float64, []float64) []float64 { return nil }},
+	{"the real views", func(d *drawn, _, _ []float64) []float64 {
+		out := make([]float64, len(d.real))
+		for v, r := range d.real {
+			if r {
+				out[v] = 1
+			}
+		}
+		return out
+	}},
+	{"alone", hard(func(a, _ float64) float64 { return a })},
+	{"in", hard(func(_, b float64) float64 { return b })},
+	{"alone or in", hard(func(a, b float64) float64 { return max(a, b) })},
+	{"soft alone", soft(func(a, _ float64) float64 { return a })},
+	{"soft in", soft(func(_, b float64) float64 { return b })},
+	{"soft max", soft(func(a, b float64) float64 { return max(a, b) })},
+	{"soft either", soft(func(a, b float64) float64 { return 1 - (1-a)*(1-b) })},
+	{"soft mean", soft(func(a, b float64) float64 { return (a + b) / 2 })},
+}
+
+// compareRules prints of each kind of problem, and each rule, the mean loss over the loss of all views, its standard error, and how
+// much of the real views and of the noise is kept.
+func compareRules(problems, samples, classes, sweeps int) error {
+	fmt.Println("problem      rule              loss less all views' ± SE    real kept %  noise kept %")
+	for _, kind := range kinds {
+		loss := make([][]float64, len(rules))
+		real, noise := make([]float64, len(rules)), make([]float64, len(rules))
+		for i := range problems {
+			src := rand.New(rand.NewPCG(uint64(i), 101))
+			d, err := fresh(src, kind, samples, classes)
+			if err != nil {
+				return err
+			}
+			alone, err := d.p.Screen(context.Background())
+			if err != nil {
+				return err
+			}
+			s, err := d.p.Select(context.Background(), amplitude.Sparse, nil, amplitude.Sampling{Seed: uint64(i), Sweeps: sweeps})
+			if err != nil {
+				return err
+			}
+			for r, rule := range rules {
+				include := rule.of(d, alone, s.Included)
+				l, err := d.loss(include)
+				if err != nil {
+					return err
+				}
+				loss[r] = append(loss[r], l)
+				for v := range d.real {
+					kept := 1.0
+					if include != nil {
+						kept = include[v]
+					}
+					if v < realViews {
+						real[r] += kept / realViews
+					} else {
+						noise[r] += kept / noiseViews
+					}
+				}
+			}
+		}
+		n := float64(problems)
+		for r, rule := range rules {
+			var mean, square float64
+			for i, l := range loss[r] {
+				e := l - loss[0][i]
+				mean += e / n
+				square += e * e / n
+			}
+			se := math.Sqrt(max(square-mean*mean, 0) / max(n-1, 1))
+			fmt.Printf("%-12s %-16s  %8.4f ± %.4f  %16.0f  %12.0f\n", kind, rule.name, mean, se, 100*real[r]/n, 100*noise[r]/n)
+		}
+	}
+	return nil
+}
