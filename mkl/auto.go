@@ -253,7 +253,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	m.keepUseful(class)
 	if l.members == nil {
 		if a.Time > 0 && float64(each*float64(len(m.models)+1)) > a.Time.Seconds() {
-			m.left = append(m.left, oneViewMember[0].name)
+			m.left = append(m.left, oneViewMember.name)
 		} else if err := l.fit(ctx); err != nil {
 			return nil, err
 		}

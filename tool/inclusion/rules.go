@@ -19,7 +19,7 @@ import (
 //	masked       the first view is a signal and a disturbance, the second view is the disturbance, and the target is the signal
 //	weak         smooth functions whose variances are 1, 1/10 and 1/10
 //	noise        the target depends on no view
-var kinds = []string{"additive", "wave", "interaction", "masked", "weak", "noise"}
+var kinds = []string{"redundant", "additive", "masked", "weak", "noise"}
 
 const (
 	realViews, noiseViews = 3, 5
@@ -86,11 +86,24 @@ func features(src *rand.Rand, kind string, N, columns int) (x []la.Matrix[float6
 		}
 		m := normal(src, N, width)
 		if v < realViews {
-			la.Gemm(nil, la.NoTrans, la.NoTrans, 0.4, shared, normal(src, factors, width), 1, m)
+			strength := 0.4
+			if kind == "redundant" {
+				strength = 2
+			}
+			la.Gemm(nil, la.NoTrans, la.NoTrans, strength, shared, normal(src, factors, width), 1, m)
 		}
 		x = append(x, m)
 	}
 	f = la.NewMatrix[float64](columns, N)
+	if kind == "redundant" {
+		for _, m := range x {
+			standardise(m)
+		}
+		for c := range columns {
+			copy(f.Row(c), smooth(src, shared))
+		}
+		return x, f
+	}
 	if kind == "masked" {
 		mask(src, x, f)
 	}
@@ -248,14 +261,10 @@ func (d *drawn) setTargets(f la.Matrix[float64], n, classes int) {
 	}
 }
 
-// loss returns the mean loss, −log p of the mean of the members with tied and with sparse amplitudes, on the test samples.
-func (d *drawn) loss(include []float64) (float64, error) {
-	var p [2][]float64
-	for m, s := range []amplitude.Structure{amplitude.Tied, amplitude.Sparse} {
-		f, err := d.p.Fit(context.Background(), s, amplitude.Search{Include: include})
-		if err != nil {
-			return 0, err
-		}
+// loss returns the mean loss, −log p of the mean of the members, on the test samples.
+func (d *drawn) loss(members []*amplitude.Process) (float64, error) {
+	p := make([]float64, testSamples)
+	for _, f := range members {
 		n := d.p.Y.Cols
 		cross, self := la.NewMatrix[float64](testSamples, n), make([]float64, testSamples)
 		for j, a := range f.Amplitudes {
@@ -272,7 +281,7 @@ func (d *drawn) loss(include []float64) (float64, error) {
 		if d.class == nil {
 			for i, y := range d.test {
 				e := y - mean.At(0, i)
-				p[m] = append(p[m], math.Exp(-0.5*e*e/variance[i])/math.Sqrt(2*math.Pi*variance[i]))
+				p[i] += math.Exp(-0.5*e*e/variance[i]) / math.Sqrt(2*math.Pi*variance[i]) / float64(len(members))
 			}
 			continue
 		}
@@ -286,68 +295,125 @@ func (d *drawn) loss(include []float64) (float64, error) {
 		}
 		h.Probabilities(mean, variance, out)
 		for i, c := range d.test {
-			p[m] = append(p[m], out[i][int(c)])
+			p[i] += out[i][int(c)] / float64(len(members))
 		}
 	}
 	var sum float64
-	for i, a := range p[0] {
-		sum -= math.Log((a+p[1][i])/2) / testSamples
+	for _, v := range p {
+		sum -= math.Log(v) / testSamples
 	}
 	return sum, nil
 }
 
-// A rule makes multipliers of the views of the probabilities that they have information by themselves and that they are included.
+// known is what rules know of a problem.
+type known struct {
+	*drawn
+	alone        []float64
+	tied, sparse *amplitude.Selection
+}
+
+func (k *known) fits(include []float64) (out []*amplitude.Process, err error) {
+	for _, s := range []amplitude.Structure{amplitude.Tied, amplitude.Sparse} {
+		f, err := k.p.Fit(context.Background(), s, amplitude.Search{Include: include})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f.Process)
+	}
+	return out, nil
+}
+
+func (k *known) mean(s *amplitude.Selection) *amplitude.Process {
+	a, noise := make([]float64, len(k.p.Layout.View)), 0.0
+	for _, d := range s.Draws {
+		la.Axpy(1/float64(len(s.Draws)), d.Amplitudes, a)
+		noise += d.Noise / float64(len(s.Draws))
+	}
+	p, err := k.p.At(a, noise)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func (k *known) each(s *amplitude.Selection) (out []*amplitude.Process) {
+	for i, d := range s.Draws {
+		if i%3 != 0 {
+			continue
+		}
+		p, err := k.p.At(d.Amplitudes, d.Noise)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
 type rule struct {
 	name string
-	of   func(d *drawn, alone, in []float64) []float64
+	of   func(k *known) []*amplitude.Process
 }
 
-func hard(q func(alone, in float64) float64) func(*drawn, []float64, []float64) []float64 {
-	return func(_ *drawn, alone, in []float64) []float64 {
-		out := make([]float64, len(alone))
-		any := false
-		for v := range out {
-			if q(alone[v], in[v]) >= 0.5 {
-				out[v] = 1
-				any = true
-			}
-		}
-		if !any {
-			return nil
-		}
-		return out
+func must(p []*amplitude.Process, err error) []*amplitude.Process {
+	if err != nil {
+		panic(err)
 	}
+	return p
 }
 
-func soft(q func(alone, in float64) float64) func(*drawn, []float64, []float64) []float64 {
-	return func(_ *drawn, alone, in []float64) []float64 {
-		out := make([]float64, len(alone))
-		for v := range out {
-			out[v] = q(alone[v], in[v])
+func hard(q func(v int) float64, V int) []float64 {
+	out := make([]float64, V)
+	any := false
+	for v := range out {
+		if q(v) >= 0.5 {
+			out[v] = 1
+			any = true
 		}
-		return out
 	}
+	if !any {
+		return nil
+	}
+	return out
 }
 
 var rules = []rule{
-	{"all views", func(*drawn, []float64, []float64) []float64 { return nil }},
-	{"the real views", func(d *drawn, _, _ []float64) []float64 {
-		out := make([]float64, len(d.real))
-		for v, r := range d.real {
-			if r {
-				out[v] = 1
-			}
-		}
-		return out
+	{"all views", func(k *known) []*amplitude.Process { return must(k.fits(nil)) }},
+	{"the real views", func(k *known) []*amplitude.Process {
+		return must(k.fits(hard(func(v int) float64 { return map[bool]float64{true: 1}[v < realViews] }, len(k.real))))
 	}},
-	{"alone", hard(func(a, _ float64) float64 { return a })},
-	{"in", hard(func(_, b float64) float64 { return b })},
-	{"alone or in", hard(func(a, b float64) float64 { return max(a, b) })},
-	{"soft alone", soft(func(a, _ float64) float64 { return a })},
-	{"soft in", soft(func(_, b float64) float64 { return b })},
-	{"soft max", soft(func(a, b float64) float64 { return max(a, b) })},
-	{"soft either", soft(func(a, b float64) float64 { return 1 - (1-a)*(1-b) })},
-	{"soft mean", soft(func(a, b float64) float64 { return (a + b) / 2 })},
+	{"alone", func(k *known) []*amplitude.Process {
+		return must(k.fits(hard(func(v int) float64 { return k.alone[v] }, len(k.real))))
+	}},
+	{"alone or in", func(k *known) []*amplitude.Process {
+		return must(k.fits(hard(func(v int) float64 { return max(k.alone[v], k.sparse.Included[v]) }, len(k.real))))
+	}},
+	{"soft alone", func(k *known) []*amplitude.Process { return must(k.fits(k.alone)) }},
+	{"both means", func(k *known) []*amplitude.Process {
+		return []*amplitude.Process{k.mean(k.tied), k.mean(k.sparse)}
+	}},
+	{"g5 tied + ms", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.guard(.5)))[0], k.mean(k.sparse)} }},
+	{"g9 tied + ms", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.guard(.9)))[0], k.mean(k.sparse)} }},
+	{"g9 tied + hs", func(k *known) []*amplitude.Process { return must(k.fits(k.guard(.9))) }},
+	{"g9 tied + hs all", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.guard(.9)))[0], must(k.fits(nil))[1]} }},
+	{"g9 tied + hs soft", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.guard(.9)))[0], must(k.fits(k.max()))[1]} }},
+	{"soft tied + ms", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.max()))[0], k.mean(k.sparse)} }},
+}
+
+func (k *known) guard(least float64) []float64 {
+	return hard(func(v int) float64 {
+		if k.sparse.Included[v] >= least {
+			return 1
+		}
+		return k.alone[v]
+	}, len(k.real))
+}
+
+func (k *known) max() (out []float64) {
+	for v, a := range k.alone {
+		out = append(out, max(a, k.sparse.Included[v]))
+	}
+	return out
 }
 
 // compareRules prints of each kind of problem, and each rule, the mean loss over the loss of all views, its standard error, and how
@@ -356,41 +422,42 @@ func compareRules(problems, samples, classes, sweeps int) error {
 	fmt.Println("problem      rule              loss less all views' ± SE    real kept %  noise kept %")
 	for _, kind := range kinds {
 		loss := make([][]float64, len(rules))
-		real, noise := make([]float64, len(rules)), make([]float64, len(rules))
+		var q [3][2]float64
 		for i := range problems {
 			src := rand.New(rand.NewPCG(uint64(i), 101))
 			d, err := fresh(src, kind, samples, classes)
 			if err != nil {
 				return err
 			}
-			alone, err := d.p.Screen(context.Background())
-			if err != nil {
+			k := &known{drawn: d}
+			if k.alone, err = d.p.Screen(context.Background()); err != nil {
 				return err
 			}
-			s, err := d.p.Select(context.Background(), amplitude.Sparse, nil, amplitude.Sampling{Seed: uint64(i), Sweeps: sweeps})
-			if err != nil {
+			how := amplitude.Sampling{Seed: uint64(i), Sweeps: sweeps}
+			if k.sparse, err = d.p.Select(context.Background(), amplitude.Sparse, nil, how); err != nil {
+				return err
+			}
+			if k.tied, err = d.p.Select(context.Background(), amplitude.Tied, nil, how); err != nil {
 				return err
 			}
 			for r, rule := range rules {
-				include := rule.of(d, alone, s.Included)
-				l, err := d.loss(include)
+				l, err := d.loss(rule.of(k))
 				if err != nil {
 					return err
 				}
 				loss[r] = append(loss[r], l)
-				for v := range d.real {
-					kept := 1.0
-					if include != nil {
-						kept = include[v]
-					}
+			}
+			for a, of := range [][]float64{k.alone, k.sparse.Included, k.tied.Included} {
+				for v, p := range of {
 					if v < realViews {
-						real[r] += kept / realViews
+						q[a][0] += p / realViews / float64(problems)
 					} else {
-						noise[r] += kept / noiseViews
+						q[a][1] += p / noiseViews / float64(problems)
 					}
 				}
 			}
 		}
+		fmt.Printf("%s: probabilities of real views and noise: alone %.2f %.2f, sparse %.2f %.2f, tied %.2f %.2f\n", kind, q[0][0], q[0][1], q[1][0], q[1][1], q[2][0], q[2][1])
 		n := float64(problems)
 		for r, rule := range rules {
 			var mean, square float64
@@ -400,7 +467,7 @@ func compareRules(problems, samples, classes, sweeps int) error {
 				square += e * e / n
 			}
 			se := math.Sqrt(max(square-mean*mean, 0) / max(n-1, 1))
-			fmt.Printf("%-12s %-16s  %8.4f ± %.4f  %16.0f  %12.0f\n", kind, rule.name, mean, se, 100*real[r]/n, 100*noise[r]/n)
+			fmt.Printf("%-12s %-16s  %8.4f ± %.4f\n", kind, rule.name, mean, se)
 		}
 	}
 	return nil
