@@ -7,259 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
-
-// kinds are the problems that rules are compared on. Each has realViews views that share factors and noiseViews views of noise.
-//
-//	additive     smooth functions of the three real views
-//	wave         the first view is one column, of which the target has a sine of several periods; smooth functions of the two others
-//	interaction  the product of a direction of the first view and one of the second; a smooth function of the third
-//	masked       the first view is a signal and a disturbance, the second view is the disturbance, and the target is the signal
-//	weak         smooth functions whose variances are 1, 1/10 and 1/10
-//	noise        the target depends on no view
-var kinds = []string{"redundant", "additive", "masked", "weak", "noise"}
-
-const (
-	realViews, noiseViews = 3, 5
-	noiseColumns          = 20
-	testSamples           = 300
-	targetNoise           = 0.4 // SD of the target's noise over the SD of its function
-)
-
-// drawn is a problem with test samples.
-type drawn struct {
-	p          amplitude.Problem
-	class      []int // of the training samples; nil of numbers
-	cross      []la.Matrix[float64]
-	self       [][]float64
-	test       []float64 // standardised targets, or classes
-	real       []bool
-	mean, unit []float64
-}
-
-// fresh draws a problem of n training samples; classes below 2 means numbers.
-func fresh(src *rand.Rand, kind string, n, classes int) (*drawn, error) {
-	N := n + testSamples
-	x, f := features(src, kind, N, max(classes, 1))
-	d := &drawn{}
-	for c := range f.Rows {
-		row := f.Row(c)
-		standardise(la.MatrixOf(N, 1, row))
-		for i := range row {
-			row[i] += targetNoise * src.NormFloat64()
-			if kind == "noise" {
-				row[i] = src.NormFloat64()
-			}
-		}
-	}
-	if err := d.setKernels(x, n); err != nil {
-		return nil, err
-	}
-	d.setTargets(f, n, classes)
-	for v := range realViews + noiseViews {
-		d.real = append(d.real, v < realViews && kind != "noise")
-	}
-	return d, nil
-}
-
-func normal(src *rand.Rand, rows, cols int) la.Matrix[float64] {
-	m := la.NewMatrix[float64](rows, cols)
-	for i := range m.Data {
-		m.Data[i] = src.NormFloat64()
-	}
-	return m
-}
-
-// features draws the views of N samples and so many columns of noiseless targets.
-func features(src *rand.Rand, kind string, N, columns int) (x []la.Matrix[float64], f la.Matrix[float64]) {
-	const factors = 4
-	shared := normal(src, N, factors)
-	for v := range realViews + noiseViews {
-		width := 2 + src.IntN(6)
-		switch {
-		case v >= realViews:
-			width = noiseColumns
-		case kind == "wave" && v == 0:
-			width = 1
-		}
-		m := normal(src, N, width)
-		if v < realViews {
-			strength := 0.4
-			if kind == "redundant" {
-				strength = 2
-			}
-			la.Gemm(nil, la.NoTrans, la.NoTrans, strength, shared, normal(src, factors, width), 1, m)
-		}
-		x = append(x, m)
-	}
-	f = la.NewMatrix[float64](columns, N)
-	if kind == "redundant" {
-		for _, m := range x {
-			standardise(m)
-		}
-		for c := range columns {
-			copy(f.Row(c), smooth(src, shared))
-		}
-		return x, f
-	}
-	if kind == "masked" {
-		mask(src, x, f)
-	}
-	for _, m := range x {
-		standardise(m)
-	}
-	for c := range columns {
-		var part [realViews][]float64
-		for v := range part {
-			part[v] = smooth(src, x[v])
-		}
-		size := [realViews]float64{1, 1, 1}
-		switch kind {
-		case "wave":
-			phase := 6 * src.Float64()
-			for i := range N {
-				part[0][i] = math.Sqrt2 * math.Sin(4*x[0].At(i, 0)+phase)
-			}
-		case "interaction":
-			other := part[1]
-			for i := range N {
-				part[0][i] *= other[i]
-			}
-			size[1] = 0
-		case "masked":
-			size = [realViews]float64{0, 0, 0.5}
-		case "weak":
-			size[1], size[2] = math.Sqrt(0.1), math.Sqrt(0.1)
-		}
-		for v, of := range part {
-			la.Axpy(size[v], of, f.Row(c))
-		}
-	}
-	return x, f
-}
-
-// mask makes the first two views a signal with a disturbance and the disturbance, and adds the signal to f.
-func mask(src *rand.Rand, x []la.Matrix[float64], f la.Matrix[float64]) {
-	N := f.Cols
-	for c := range f.Rows {
-		for i := range N {
-			signal, disturbance := src.NormFloat64(), 2*src.NormFloat64()
-			x[0].Row(i)[c%x[0].Cols] = signal + disturbance
-			x[1].Row(i)[c%x[1].Cols] = disturbance
-			f.Row(c)[i] += signal
-		}
-	}
-}
-
-// smooth returns a smooth function of the rows of x with the variance 1.
-func smooth(src *rand.Rand, x la.Matrix[float64]) []float64 {
-	direction, phase := normal(src, x.Cols, 1).Data, 6*src.Float64()
-	f := make([]float64, x.Rows)
-	for i := range f {
-		u := la.Dot(x.Row(i), direction) / math.Sqrt(float64(x.Cols))
-		f[i] = u + math.Sin(u+phase)
-	}
-	standardise(la.MatrixOf(len(f), 1, f))
-	return f
-}
-
-// setKernels computes five kernels for each view, those of a fit with several views, of the first n samples and of the others with them.
-func (d *drawn) setKernels(x []la.Matrix[float64], n int) error {
-	var kernels []la.Matrix[float64]
-	for v, m := range x {
-		N := m.Rows
-		median := float64(2 * m.Cols)
-		for kind, gamma := range []float64{0, 1, 0.5, 0.25, 0.125} {
-			k := la.NewMatrix[float64](N, N)
-			if gamma == 0 {
-				la.Gemm(nil, la.NoTrans, la.Transpose, 1, m, m, 0, k)
-			} else {
-				la.RBF(nil, gamma/median, m, m, k)
-			}
-			centreOn(k, n)
-			kernels = append(kernels, k.Slice(0, n, 0, n))
-			d.cross = append(d.cross, k.Slice(n, N, 0, n))
-			self := make([]float64, N-n)
-			for i := range self {
-				self[i] = k.At(n+i, n+i)
-			}
-			d.self = append(d.self, self)
-			d.p.Layout.View, d.p.Layout.Kind = append(d.p.Layout.View, v), append(d.p.Layout.Kind, kind)
-		}
-	}
-	dense, err := vi.NewDense(kernels...)
-	if err != nil {
-		return err
-	}
-	d.p.Kernels, err = amplitude.Pack(dense, false)
-	d.p.Workers = 1
-	return err
-}
-
-// centreOn centres a kernel on the mean of the features of the first n samples.
-func centreOn(k la.Matrix[float64], n int) {
-	mean := make([]float64, k.Rows)
-	var all float64
-	for i := range mean {
-		for _, v := range k.Row(i)[:n] {
-			mean[i] += v / float64(n)
-		}
-		if i < n {
-			all += mean[i] / float64(n)
-		}
-	}
-	for i := range mean {
-		for j := range mean {
-			k.Set(i, j, k.At(i, j)-mean[i]-mean[j]+all)
-		}
-	}
-}
-
-// setTargets standardises the targets, or the indicators of the largest column, by the first n samples.
-func (d *drawn) setTargets(f la.Matrix[float64], n, classes int) {
-	N := f.Cols
-	if classes > 1 {
-		label := la.NewMatrix[float64](classes, N)
-		for i := range N {
-			best := i % classes // the first samples are of each class
-			if i >= classes {
-				for c := range classes {
-					if f.At(c, i) > f.At(best, i) {
-						best = c
-					}
-				}
-			}
-			label.Set(best, i, 1)
-			if i < n {
-				d.class = append(d.class, best)
-			} else {
-				d.test = append(d.test, float64(best))
-			}
-		}
-		f, d.p.Indicators = label, true
-	}
-	d.p.Y = la.NewMatrix[float64](f.Rows, n)
-	for c := range f.Rows {
-		row := d.p.Y.Row(c)
-		copy(row, f.Row(c))
-		var mean, square float64
-		for _, v := range row {
-			mean += v / float64(n)
-		}
-		for i, v := range row {
-			row[i] = v - mean
-			square += row[i] * row[i] / float64(n)
-		}
-		la.Scal(1/math.Sqrt(square), row)
-		if classes < 2 {
-			for _, v := range f.Row(c)[n:] {
-				d.test = append(d.test, (v-mean)/math.Sqrt(square))
-			}
-		}
-	}
-}
 
 // loss returns the mean loss, −log p of the mean of the members, on the test samples.
 func (d *drawn) loss(members []*amplitude.Process) (float64, error) {
@@ -305,70 +54,19 @@ func (d *drawn) loss(members []*amplitude.Process) (float64, error) {
 	return sum, nil
 }
 
-// known is what rules know of a problem.
-type known struct {
-	*drawn
-	alone        []float64
-	tied, sparse *amplitude.Selection
-}
-
-func (k *known) fits(include []float64) (out []*amplitude.Process, err error) {
-	for _, s := range []amplitude.Structure{amplitude.Tied, amplitude.Sparse} {
-		f, err := k.p.Fit(context.Background(), s, amplitude.Search{Include: include})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, f.Process)
-	}
-	return out, nil
-}
-
-func (k *known) mean(s *amplitude.Selection) *amplitude.Process {
-	a, noise := make([]float64, len(k.p.Layout.View)), 0.0
-	for _, d := range s.Draws {
-		la.Axpy(1/float64(len(s.Draws)), d.Amplitudes, a)
-		noise += d.Noise / float64(len(s.Draws))
-	}
-	p, err := k.p.At(a, noise)
-	if err != nil {
-		panic(err)
-	}
-	return p
-}
-
-func (k *known) each(s *amplitude.Selection) (out []*amplitude.Process) {
-	for i, d := range s.Draws {
-		if i%3 != 0 {
-			continue
-		}
-		p, err := k.p.At(d.Amplitudes, d.Noise)
-		if err != nil {
-			panic(err)
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
+// A rule makes multipliers of the amplitudes of the tied and of the sparse member, given the probabilities that views have information by
+// themselves and that they are included.
 type rule struct {
 	name string
-	of   func(k *known) []*amplitude.Process
+	of   func(d *drawn, alone, in []float64) (tied, sparse []float64)
 }
 
-func must(p []*amplitude.Process, err error) []*amplitude.Process {
-	if err != nil {
-		panic(err)
-	}
-	return p
-}
-
-func hard(q func(v int) float64, V int) []float64 {
-	out := make([]float64, V)
-	any := false
+// unless returns 1 for the views whose condition holds, else 0; nil if it holds for none.
+func unless(views int, keep func(v int) bool) []float64 {
+	out, any := make([]float64, views), false
 	for v := range out {
-		if q(v) >= 0.5 {
-			out[v] = 1
-			any = true
+		if keep(v) {
+			out[v], any = 1, true
 		}
 	}
 	if !any {
@@ -377,97 +75,108 @@ func hard(q func(v int) float64, V int) []float64 {
 	return out
 }
 
-var rules = []rule{
-	{"all views", func(k *known) []*amplitude.Process { return must(k.fits(nil)) }},
-	{"the real views", func(k *known) []*amplitude.Process {
-		return must(k.fits(hard(func(v int) float64 { return map[bool]float64{true: 1}[v < realViews] }, len(k.real))))
-	}},
-	{"alone", func(k *known) []*amplitude.Process {
-		return must(k.fits(hard(func(v int) float64 { return k.alone[v] }, len(k.real))))
-	}},
-	{"alone or in", func(k *known) []*amplitude.Process {
-		return must(k.fits(hard(func(v int) float64 { return max(k.alone[v], k.sparse.Included[v]) }, len(k.real))))
-	}},
-	{"soft alone", func(k *known) []*amplitude.Process { return must(k.fits(k.alone)) }},
-	{"both means", func(k *known) []*amplitude.Process {
-		return []*amplitude.Process{k.mean(k.tied), k.mean(k.sparse)}
-	}},
-	{"g5 tied + ms", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.guard(.5)))[0], k.mean(k.sparse)} }},
-	{"g9 tied + ms", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.guard(.9)))[0], k.mean(k.sparse)} }},
-	{"g9 tied + hs", func(k *known) []*amplitude.Process { return must(k.fits(k.guard(.9))) }},
-	{"g9 tied + hs all", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.guard(.9)))[0], must(k.fits(nil))[1]} }},
-	{"g9 tied + hs soft", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.guard(.9)))[0], must(k.fits(k.max()))[1]} }},
-	{"soft tied + ms", func(k *known) []*amplitude.Process { return []*amplitude.Process{must(k.fits(k.max()))[0], k.mean(k.sparse)} }},
-}
-
-func (k *known) guard(least float64) []float64 {
-	return hard(func(v int) float64 {
-		if k.sparse.Included[v] >= least {
-			return 1
-		}
-		return k.alone[v]
-	}, len(k.real))
-}
-
-func (k *known) max() (out []float64) {
-	for v, a := range k.alone {
-		out = append(out, max(a, k.sparse.Included[v]))
+func larger(alone, in []float64) (out []float64) {
+	for v, a := range alone {
+		out = append(out, max(a, in[v]))
 	}
 	return out
 }
 
-// compareRules prints of each kind of problem, and each rule, the mean loss over the loss of all views, its standard error, and how
-// much of the real views and of the noise is kept.
-func compareRules(problems, samples, classes, sweeps int) error {
-	fmt.Println("problem      rule              loss less all views' ± SE    real kept %  noise kept %")
+var rules = []rule{
+	{"all views", func(*drawn, []float64, []float64) (a, b []float64) { return nil, nil }},
+	{"the real views", func(d *drawn, _, _ []float64) (a, b []float64) {
+		a = unless(len(d.real), func(v int) bool { return d.real[v] })
+		return a, a
+	}},
+	{"alone ≥ .5", func(_ *drawn, alone, _ []float64) (a, b []float64) {
+		a = unless(len(alone), func(v int) bool { return alone[v] >= 0.5 })
+		return a, a
+	}},
+	{"either ≥ .5", func(_ *drawn, alone, in []float64) (a, b []float64) {
+		a = unless(len(alone), func(v int) bool { return max(alone[v], in[v]) >= 0.5 })
+		return a, a
+	}},
+	{"soft", func(_ *drawn, alone, in []float64) (a, b []float64) { return larger(alone, in), larger(alone, in) }},
+	{"as in a pool", func(_ *drawn, alone, in []float64) (a, b []float64) {
+		return unless(len(alone), func(v int) bool { return alone[v] >= 0.5 || in[v] >= 0.9 }), larger(alone, in)
+	}},
+}
+
+// tally is what a rule has got.
+type tally struct {
+	loss        []float64
+	real, noise float64 // kept by the tied member, a share of the views
+}
+
+// compareRules prints for each kind of problem and each rule the mean loss over the loss of all views, its standard error, and how many of
+// the real views and of the views of noise the tied member keeps.
+func compareRules(problems, samples, classes int) error {
+	fmt.Println("problem      rule            loss less all views'     SE  real kept %  noise kept %")
 	for _, kind := range kinds {
-		loss := make([][]float64, len(rules))
-		var q [3][2]float64
+		got := make([]tally, len(rules))
 		for i := range problems {
-			src := rand.New(rand.NewPCG(uint64(i), 101))
-			d, err := fresh(src, kind, samples, classes)
-			if err != nil {
+			if err := applyRules(rand.New(rand.NewPCG(uint64(i), 101)), uint64(i), kind, samples, classes, got); err != nil {
 				return err
-			}
-			k := &known{drawn: d}
-			if k.alone, err = d.p.Screen(context.Background()); err != nil {
-				return err
-			}
-			how := amplitude.Sampling{Seed: uint64(i), Sweeps: sweeps}
-			if k.sparse, err = d.p.Select(context.Background(), amplitude.Sparse, nil, how); err != nil {
-				return err
-			}
-			if k.tied, err = d.p.Select(context.Background(), amplitude.Tied, nil, how); err != nil {
-				return err
-			}
-			for r, rule := range rules {
-				l, err := d.loss(rule.of(k))
-				if err != nil {
-					return err
-				}
-				loss[r] = append(loss[r], l)
-			}
-			for a, of := range [][]float64{k.alone, k.sparse.Included, k.tied.Included} {
-				for v, p := range of {
-					if v < realViews {
-						q[a][0] += p / realViews / float64(problems)
-					} else {
-						q[a][1] += p / noiseViews / float64(problems)
-					}
-				}
 			}
 		}
-		fmt.Printf("%s: probabilities of real views and noise: alone %.2f %.2f, sparse %.2f %.2f, tied %.2f %.2f\n", kind, q[0][0], q[0][1], q[1][0], q[1][1], q[2][0], q[2][1])
 		n := float64(problems)
 		for r, rule := range rules {
 			var mean, square float64
-			for i, l := range loss[r] {
-				e := l - loss[0][i]
+			for i, l := range got[r].loss {
+				e := l - got[0].loss[i]
 				mean += e / n
 				square += e * e / n
 			}
 			se := math.Sqrt(max(square-mean*mean, 0) / max(n-1, 1))
-			fmt.Printf("%-12s %-16s  %8.4f ± %.4f\n", kind, rule.name, mean, se)
+			fmt.Printf("%-12s %-14s  %20.3f  %5.3f  %11.0f  %12.0f\n", kind, rule.name, mean, se, 100*got[r].real/n, 100*got[r].noise/n)
+		}
+	}
+	return nil
+}
+
+// applyRules draws a problem and adds what each rule gets.
+func applyRules(src *rand.Rand, seed uint64, kind string, samples, classes int, got []tally) error {
+	d, err := fresh(src, kind, samples, testSamples, classes)
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	alone, err := d.p.Screen(ctx)
+	if err != nil {
+		return err
+	}
+	s, err := d.p.Select(ctx, amplitude.Sparse, nil, amplitude.Sampling{Seed: seed})
+	if err != nil {
+		return err
+	}
+	for r, rule := range rules {
+		tied, sparse := rule.of(d, alone, s.Included)
+		var members []*amplitude.Process
+		for _, m := range []struct {
+			structure amplitude.Structure
+			include   []float64
+		}{{amplitude.Tied, tied}, {amplitude.Sparse, sparse}} {
+			f, err := d.p.Fit(ctx, m.structure, amplitude.Search{Include: m.include})
+			if err != nil {
+				return err
+			}
+			members = append(members, f.Process)
+		}
+		l, err := d.loss(members)
+		if err != nil {
+			return err
+		}
+		got[r].loss = append(got[r].loss, l)
+		for v := range d.real {
+			kept := 1.0
+			if tied != nil {
+				kept = tied[v]
+			}
+			if v < realViews {
+				got[r].real += kept / realViews
+			} else {
+				got[r].noise += kept / noiseViews
+			}
 		}
 	}
 	return nil
