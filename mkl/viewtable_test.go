@@ -64,7 +64,7 @@ func TestLossWithoutAView(t *testing.T) {
 	const n = 30
 	views, _, y := threeViews(n, 8)
 	ctx := context.Background()
-	f := Auto{}.fitting()
+	f := new(Auto).fitting()
 	k, err := newAmplitudeKernels(ctx, f, kernelsOfView, views)
 	require.NoError(t, err)
 	_, z := standardizeTargets([][]float64{y}, false)
