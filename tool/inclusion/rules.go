@@ -85,7 +85,12 @@ func larger(alone, in []float64) (out []float64) {
 var rules = []rule{
 	{"all views", func(*drawn, []float64, []float64) (a, b []float64) { return nil, nil }},
 	{"the real views", func(d *drawn, _, _ []float64) (a, b []float64) {
-		a = unless(len(d.real), func(v int) bool { return d.real[v] })
+		a = make([]float64, len(d.real))
+		for v, real := range d.real {
+			if real {
+				a[v] = 1
+			}
+		}
 		return a, a
 	}},
 	{"alone ≥ .5", func(_ *drawn, alone, _ []float64) (a, b []float64) {
