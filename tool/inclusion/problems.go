@@ -12,7 +12,7 @@ import (
 // kinds are the problems that rules are compared on. Each has realViews views that share factors and noiseViews views of noise.
 //
 //	additive     smooth functions of the three real views
-//	wave         the first view is one column, of which the target has a sine of several periods; smooth functions of the two others
+//	wave         the first view is one column, and the target has a sine of it with several periods; smooth functions of the two others
 //	interaction  the product of a direction of the first view and one of the second; a smooth function of the third
 //	masked       the first view is a signal and a disturbance, the second view is the disturbance, and the target is the signal
 //	weak         smooth functions whose variances are 1, 1/10 and 1/10
@@ -164,7 +164,7 @@ func smooth(src *rand.Rand, x la.Matrix[float64]) []float64 {
 	return f
 }
 
-// setKernels computes five kernels for each view, those of a fit with several views, of the first n samples and of the others with them.
+// setKernels computes five kernels for each view, as a fit with several views does, of the first n samples and of the others with them.
 func (d *drawn) setKernels(x []la.Matrix[float64], n int) error {
 	var kernels []la.Matrix[float64]
 	for v, m := range x {

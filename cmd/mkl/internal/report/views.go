@@ -63,7 +63,7 @@ func percentOf(p float64) string {
 }
 
 // ViewLegend says what the columns of ViewRows are.
-const ViewLegend = "share: of the function's variance; in: probability that the view is needed beside the others; alone: that it tells something by itself;\n" +
+const ViewLegend = "share: of the function's variance; in: probability that the view is needed beside the others; alone: that it says something by itself;\n" +
 	"loss: how much worse training targets are predicted without the view, each from all others, in nats for a sample"
 
 // printViews prints the table of the views.
