@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
@@ -18,32 +17,32 @@ type amplitudeFit struct {
 	*amplitude.Fit
 }
 
-// fitAmplitudes fits the members to the rows of y, which have mean 0 and variance 1. Of several views the members are one
-// with amplitudes that are tied over the views and one with a half-Cauchy factor for each view; the table describes the views. A view that by itself more
-// probably has no information than some is left out of both; if that is so of every view, all stay. One view has the first member.
-func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, y la.Matrix[float64], indicators bool) (out []amplitudeFit, table []ViewShare, err error) {
-	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: y, Indicators: indicators, Workers: f.Workers}
-	var include, probability []float64
-	if len(a.names) > 1 {
-		if probability, err = p.Screen(ctx); err != nil {
+// fitAmplitudes fits the members to targets. Of several views the members are one with amplitudes that are tied over the views and one with
+// a half-Cauchy factor for each view; the table describes the views. The first is without the views that [viewProbabilities.kept] leaves
+// out, and the second has the probabilities as multipliers of its amplitudes. One view has the first member.
+func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t amplitudeTargets) (out []amplitudeFit, table []ViewShare, err error) {
+	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, Workers: f.Workers}
+	search := amplitude.Search{Steps: cmp.Or(f.MaxSweeps, mostAmplitudeSteps)}
+	if len(a.names) == 1 {
+		fit, err := p.Fit(ctx, oneViewMember.structure, search)
+		if err != nil {
 			return nil, nil, stopped(ctx, err)
 		}
-		include = informative(probability)
+		return []amplitudeFit{{oneViewMember.name, fit}}, nil, nil
 	}
-	members := amplitudeMembers
-	if len(a.names) == 1 {
-		members = oneViewMember
+	q, err := judgeViews(ctx, p, f.Seed)
+	if err != nil {
+		return nil, nil, stopped(ctx, err)
 	}
-	for _, m := range members {
-		fit, err := p.Fit(ctx, m.structure, amplitude.Search{Include: include, Steps: cmp.Or(f.MaxSweeps, mostAmplitudeSteps)})
+	for i, m := range amplitudeMembers {
+		search.Include = [][]float64{q.kept(), q.either()}[i]
+		fit, err := p.Fit(ctx, m.structure, search)
 		if err != nil {
 			return nil, nil, stopped(ctx, err)
 		}
 		out = append(out, amplitudeFit{m.name, fit})
 	}
-	if probability != nil {
-		table, err = a.viewTable(ctx, p, out, probability, f.Seed)
-	}
+	table, err = a.viewTable(ctx, p, out, q, t, f.Seed)
 	return out, table, err
 }
 
@@ -66,23 +65,8 @@ type amplitudeMember struct {
 // The members of several views, and of one.
 var (
 	amplitudeMembers = []amplitudeMember{{"kernels alike in all views", amplitude.Tied}, {"few views", amplitude.Sparse}}
-	oneViewMember    = []amplitudeMember{{"broad kernels, least squares", amplitude.Tied}}
+	oneViewMember    = amplitudeMember{"broad kernels, least squares", amplitude.Tied}
 )
-
-// informative returns 1 for each view that more probably has information than none, given the probabilities, else 0; nil if every
-// view has, or no view.
-func informative(probability []float64) []float64 {
-	include := make([]float64, len(probability))
-	for v, q := range probability {
-		if q >= 0.5 {
-			include[v] = 1
-		}
-	}
-	if !slices.Contains(include, 0) || !slices.Contains(include, 1) {
-		return nil
-	}
-	return include
-}
 
 // amplitudeTrace is the trace of a search, which has one bound.
 func amplitudeTrace(f *amplitude.Fit) Trace {

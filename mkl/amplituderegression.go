@@ -19,7 +19,7 @@ func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y [
 		return density, err
 	}
 	targets, z := standardizeTargets([][]float64{y}, false)
-	fits, table, err := k.fitAmplitudes(ctx, f, z, false)
+	fits, table, err := k.fitAmplitudes(ctx, f, amplitudeTargets{y: z})
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,9 @@ import (
 // more, that member with noise that varies ([VaryingNoise]); where they have heavy tails,
 // one with noise that has ([HeavyNoise]).
 // Of several views two members more have amplitudes that borrow strength: in one they are alike in all views, in the other a
-// half-Cauchy factor of each view can switch the view off. A view that by itself more probably has no information about the target than some is left out of
-// both; see docs/theory/views.md.
+// half-Cauchy factor of each view can switch the view off. The first is without a view that by itself more probably has no information
+// about the target than some, unless the view is surely needed beside the others; the second weighs views by these probabilities. See
+// docs/theory/views.md.
 // The prediction is a mixture of the members', weighted by how well they would have
 // predicted every training target from all others (see docs/lab/choosing.md). Neither the
 // evidence nor leave-one-out alone chooses well: both prefer length scales that overfit,
@@ -253,7 +254,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	m.keepUseful(class)
 	if l.members == nil {
 		if a.Time > 0 && float64(each*float64(len(m.models)+1)) > a.Time.Seconds() {
-			m.left = append(m.left, oneViewMember[0].name)
+			m.left = append(m.left, oneViewMember.name)
 		} else if err := l.fit(ctx); err != nil {
 			return nil, err
 		}

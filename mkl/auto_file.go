@@ -27,6 +27,34 @@ type viewShareJSON struct {
 	Share       float64 `json:"share"`
 	SD          float64 `json:"sd"`
 	Informative float64 `json:"informative"`
+
+	// Models of earlier versions have none of these.
+	In     *float64 `json:"in,omitempty"`
+	Loss   *float64 `json:"loss,omitempty"`
+	LossSE *float64 `json:"loss_se,omitempty"`
+}
+
+func newViewShareJSON(v ViewShare) viewShareJSON {
+	known := func(x float64) *float64 {
+		if math.IsNaN(x) {
+			return nil
+		}
+		return &x
+	}
+	return viewShareJSON{v.View, v.Share, v.SD, v.Informative, known(v.In), known(v.Loss), known(v.LossSE)}
+}
+
+// share returns the row if it is one.
+func (j viewShareJSON) share() (v ViewShare, ok bool) {
+	value := func(x *float64) float64 {
+		if x == nil {
+			return math.NaN()
+		}
+		return *x
+	}
+	v = ViewShare{View: j.View, Share: j.Share, SD: j.SD, Informative: j.Informative, In: value(j.In), Loss: value(j.Loss), LossSE: value(j.LossSE)}
+	ok = v.Share >= 0 && v.Share <= 1 && v.SD >= 0 && v.Informative >= 0 && v.Informative <= 1
+	return v, ok && !(v.In < 0 || v.In > 1 || v.LossSE < 0)
 }
 
 // poolMemberJSON is a member whose settings are of type S.
@@ -60,7 +88,7 @@ type poolClassifierJSON struct {
 func (f *fileWriter) addPool(p *pool) poolJSON {
 	j := poolJSON{recordJSON: f.addRecord(&p.record), Rule: string(p.rule), Of: p.of, Left: p.left, Dropped: p.dropped, Remarks: p.remarks}
 	for _, v := range p.views {
-		j.Views = append(j.Views, viewShareJSON(v))
+		j.Views = append(j.Views, newViewShareJSON(v))
 	}
 	return j
 }
@@ -126,10 +154,11 @@ func (f *fileReader) takePool(j poolJSON) (p pool, err error) {
 		return p, fmt.Errorf("model: rule %q is unknown", j.Rule)
 	}
 	for i, v := range j.Views {
-		if !(v.Share >= 0 && v.Share <= 1 && v.SD >= 0 && v.Informative >= 0 && v.Informative <= 1) {
-			return p, fmt.Errorf("model: views[%d]: share %g, sd %g, informative %g", i, v.Share, v.SD, v.Informative)
+		share, ok := v.share()
+		if !ok {
+			return p, fmt.Errorf("model: views[%d]: share %g, sd %g, in %g, informative %g, loss_se %g", i, v.Share, v.SD, share.In, v.Informative, share.LossSE)
 		}
-		p.views = append(p.views, ViewShare(v))
+		p.views = append(p.views, share)
 	}
 	p.record, err = f.takeRecord(j.recordJSON, 0)
 	return p, err

@@ -70,7 +70,7 @@ func (l *leastSquares[T]) fit(ctx context.Context) error {
 		return err
 	}
 	K := len(l.classes)
-	fits, table, err := k.fitAmplitudes(ctx, l.settings, newIndicators(K, l.class), K > 2)
+	fits, table, err := k.fitAmplitudes(ctx, l.settings, amplitudeTargets{newIndicators(K, l.class), l.class, K})
 	if err != nil {
 		return err
 	}

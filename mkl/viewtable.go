@@ -2,73 +2,144 @@ package mkl
 
 import (
 	"context"
+	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
 
-// ViewShare is what a pool of several views says about one of them.
+// ViewShare is what a pool of several views says about one of them. Sections 9 and 10 of docs/theory/views.md derive the numbers.
 type ViewShare struct {
 	View string // its name
 
-	// Share is the view's share of the variance of the predicted function over the training samples, and SD its posterior standard
-	// deviation: of all amplitudes together, of the functions, and over the members with amplitudes that borrow strength. The shares
-	// of all views add up to 1. A view that is left out has the share 0.
+	// Share is the view's share of the variance of the function over the training samples, and SD its posterior standard deviation. Both are
+	// of a sum of views each of which may be left out: they average over which views are included, over all amplitudes together and over
+	// the functions. The shares of all views add up to 1 less the probability that no view is included.
 	Share, SD float64
+
+	// In is the posterior probability that the view is included, a priori ½. Of two views that tell the same, each may have about
+	// one half. NaN if the model was saved before there was one.
+	In float64
 
 	// Informative is the probability that the view by itself has information about the targets, rather than none.
 	Informative float64
+
+	// Loss is how much lower the log density of a training target, or the log probability of a class, is without the view, in nats for a
+	// sample, given the targets of all other samples: the mean over the samples, and LossSE its standard error. Both sides are
+	// the mean of the two members with amplitudes that borrow strength, with amplitudes found anew; the other views are as in the pool. Below 0
+	// predictions are better without the view. NaN if the model was saved before there was one.
+	Loss, LossSE float64
 }
 
 // Views returns the table of the views, in their order; nil of a pool of one view, of landmarks, of learned widths alone, and of a file from
 // before there was one.
 func (p *pool) Views() []ViewShare { return slices.Clone(p.views) }
 
-// Draws of the shares: the sweeps of elliptical slices up to sweepSamples samples, of which each takes about five Cholesky factors, and
-// their least number with more samples; and the draws that are kept.
-const (
-	tableSweeps  = 300
-	leastSweeps  = 40
-	sweepSamples = 150
-	tableDraws   = 30
-)
-
-// leastSpread is the spread of shares below which it is rounding: of a view without company, or one that is left out.
+// leastSpread is the spread of shares below which it is rounding: of a view without company.
 const leastSpread = 1e-9
 
-// viewTable describes the views by draws from the posterior of each fit.
-func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, informative []float64, seed uint64) ([]ViewShare, error) {
-	_, n := a.packed.Dims()
-	few := float64(sweepSamples) / float64(max(n, sweepSamples))
-	sweeps := max(leastSweeps, int(tableSweeps*few*few))
-	var shares [][]float64 // a row for each view
-	for range a.names {
-		shares = append(shares, nil)
+// viewTable describes the views by the draws of their probabilities and by fits without each.
+func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, q viewProbabilities, t amplitudeTargets, seed uint64) ([]ViewShare, error) {
+	shares, err := p.Shares(ctx, q.draws, seed)
+	if err != nil {
+		return nil, stopped(ctx, err)
 	}
+	now := make([][]float64, len(fits))
 	for i, f := range fits {
-		s := amplitude.Sampling{Sweeps: sweeps, Draws: tableDraws, Seed: seed + uint64(i)}
-		draws, err := p.Draws(ctx, f.Fit, s)
-		if err != nil {
-			return nil, stopped(ctx, err)
-		}
-		of, err := p.Shares(ctx, draws, s.Seed)
-		if err != nil {
-			return nil, stopped(ctx, err)
-		}
-		for d := range draws {
-			for v, share := range of.Function.Row(d) {
-				shares[v] = append(shares[v], share)
-			}
+		if now[i], err = t.leftOut(f.Process); err != nil {
+			return nil, err
 		}
 	}
-	out := make([]ViewShare, len(a.names))
-	for v, all := range shares {
-		out[v] = ViewShare{View: a.names[v], Informative: informative[v]}
-		out[v].Share, out[v].SD = vec.MeanSD(all)
-		if out[v].Share = min(out[v].Share, 1); !(out[v].SD > leastSpread) {
-			out[v].SD = 0
+	out, each := make([]ViewShare, len(a.names)), make([]float64, len(q.draws))
+	for v, name := range a.names {
+		for d := range each {
+			each[d] = shares.Function.At(d, v)
 		}
+		w := ViewShare{View: name, In: min(q.in[v], 1), Informative: q.alone[v]}
+		w.Share, w.SD = vec.MeanSD(each)
+		if w.Share = min(w.Share, 1); !(w.SD > leastSpread) {
+			w.SD = 0
+		}
+		if w.Loss, w.LossSE, err = lossWithout(ctx, p, fits, v, t, now); err != nil {
+			return nil, err
+		}
+		out[v] = w
+	}
+	return out, nil
+}
+
+// Searches for amplitudes with another view more or less, which begin at the pool's: their most steps, and how far the log posterior may be
+// from its top, as a share of the samples and columns.
+const (
+	changedSteps     = 30
+	changedTolerance = 1e-5
+)
+
+// lossWithout compares the left-out densities of the fits with and without view v, now being those of the fits as they are. A fit that is
+// without the view is compared with one that has it.
+func lossWithout(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, v int, t amplitudeTargets, now [][]float64) (mean, se float64, err error) {
+	with, without := make([]float64, len(now[0])), make([]float64, len(now[0]))
+	for i, f := range fits {
+		has := f.Include == nil || f.Include[v] > 0
+		multiplier := 1.0
+		if has {
+			multiplier = 0
+		}
+		other, err := p.FitWith(ctx, f.Fit, v, multiplier, amplitude.Search{Steps: changedSteps, Tolerance: changedTolerance})
+		if err != nil {
+			return 0, 0, stopped(ctx, err)
+		}
+		changed, err := t.leftOut(other.Process)
+		if err != nil {
+			return 0, 0, err
+		}
+		a, b := now[i], changed
+		if !has {
+			a, b = b, a
+		}
+		la.Axpy(1, a, with)
+		la.Axpy(1, b, without)
+	}
+	for n, d := range with {
+		with[n] = special.Log(max(d, leastProbability)) - special.Log(max(without[n], leastProbability))
+	}
+	mean, sd := vec.MeanSD(with)
+	return mean, sd / math.Sqrt(float64(len(with))), nil
+}
+
+// amplitudeTargets are what amplitudes are fitted to.
+type amplitudeTargets struct {
+	y       la.Matrix[float64] // rows of mean 0 and variance 1: targets, or standardised indicators of classes
+	class   []int              // of each sample; nil of targets
+	classes int                // 0 of targets
+}
+
+// leftOut returns for each sample the probability of its class, or the density of its standardised targets, given the targets of all others.
+func (t *amplitudeTargets) leftOut(p *amplitude.Process) ([]float64, error) {
+	N := t.y.Cols
+	out := make([]float64, N)
+	if t.class == nil {
+		for n, v := range p.LeftOutVariance {
+			var log float64
+			for c := range t.y.Rows {
+				d := t.y.At(c, n) - p.LeftOutMean.At(c, n)
+				log -= float64(0.5 * (d*d/v + special.Log(2*math.Pi*v)))
+			}
+			out[n] = special.Exp(log)
+		}
+		return out, nil
+	}
+	head, err := amplitude.FitHead(p.LeftOutMean, p.LeftOutVariance, t.class, t.classes)
+	if err != nil {
+		return nil, err
+	}
+	probability := rows(N, t.classes)
+	head.Probabilities(p.LeftOutMean, p.LeftOutVariance, probability)
+	for n, c := range t.class {
+		out[n] = probability[n][c]
 	}
 	return out, nil
 }

@@ -2,10 +2,15 @@
 // probability q, a share q should be among those that made the data.
 //
 //	go run ./tool/inclusion [-problems 2000] [-prior] [-samples 40] [-views 6] [-sweeps 150]
+//	go run ./tool/inclusion -rules [-problems 40] [-samples 60] [-classes 0]
+//	go run ./tool/inclusion -halves [-problems 40] [-samples 60] [-classes 0]
 //
 // With -prior problems are drawn from the prior of the posterior that is computed. Without, they are made by other rules: features
 // that share factors over the views, smooth functions of some views whose sizes differ by up to a factor of ten, and noise of a
 // tenth to three times their size; numbers and up to four classes in turn. It prints a table of reliability by tenths.
+//
+// With -rules and -halves problems have three views that matter, in the ways of [kinds], and five of noise. With -rules it compares rules that
+// leave views out by the loss on new samples; with -halves the shares of the views in two halves of the samples.
 package main
 
 import (
@@ -27,8 +32,20 @@ func main() {
 	samples := flag.Int("samples", 40, "samples of a problem")
 	views := flag.Int("views", 6, "views of a problem")
 	sweeps := flag.Int("sweeps", 0, "sweeps of the sampler; 0 means its default")
+	rules := flag.Bool("rules", false, "compare rules that leave views out")
+	halves := flag.Bool("halves", false, "compare the shares of two halves")
+	classes := flag.Int("classes", 0, "classes of the problems of -rules and -halves; 0 means numbers")
 	flag.Parse()
-	if err := run(*problems, *prior, *samples, *views, *sweeps); err != nil {
+	var err error
+	switch {
+	case *rules:
+		err = compareRules(*problems, *samples, *classes)
+	case *halves:
+		err = compareHalves(*problems, *samples, *classes)
+	default:
+		err = run(*problems, *prior, *samples, *views, *sweeps)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "inclusion:", err)
 		os.Exit(1)
 	}

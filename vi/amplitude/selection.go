@@ -67,7 +67,8 @@ func newSelectionPrior(l Layout, s Structure) (p prior, view [][2]int) {
 }
 
 // Select draws which views are included, and their amplitudes, by Gibbs sampling. A sweep switches every view and group
-// given all else, then draws by elliptical slices the variables of each view that is included, and the common ones. The variables of
+// given all else, then draws by elliptical slices the variables of the views that are included, at most four in turn, and the common ones.
+// The variables of
 // views that are not included are drawn from the prior. include[v] is the
 // prior probability of view v, nil means ½ for each.
 func (p Problem) Select(ctx context.Context, st Structure, include []float64, how Sampling) (*Selection, error) {
@@ -175,6 +176,7 @@ type selector struct {
 	part     [][]float64 // packed, of each view
 	trial    []float64
 
+	turn                          int // the view whose variables are drawn next, modulo V
 	probability, groupProbability []float64
 }
 
@@ -256,7 +258,10 @@ func (s *selector) refresh(z []float64) float64 {
 
 func (s *selector) noise() float64 { return s.e.noise(s.theta[len(s.theta)-1]) }
 
-// sweep draws everything once.
+// mostSliced is the most views whose variables a sweep draws. They take most of its time.
+const mostSliced = 4
+
+// sweep draws every switch, the variables of some views, whose turn it is, and the common ones.
 func (s *selector) sweep() {
 	for g := range s.groupOn {
 		s.switchGroup(g)
@@ -264,7 +269,10 @@ func (s *selector) sweep() {
 	for v := range s.viewOn {
 		s.switchView(v)
 	}
-	for v := range s.viewOn {
+	V := len(s.viewOn)
+	for range min(V, mostSliced) {
+		v := s.turn % V
+		s.turn++
 		if s.on(v) && s.block[v][0] < s.block[v][1] {
 			s.sliceView(v)
 		}

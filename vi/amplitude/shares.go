@@ -142,8 +142,9 @@ func share(x []float64) {
 	}
 }
 
-// WithoutView returns the fit of the same structure without view v, in addition to the views that f is without. The search begins at f.
-func (p Problem) WithoutView(ctx context.Context, f *Fit, v int, how Search) (*Fit, error) {
+// FitWith returns the fit of the same structure whose multiplier of view v is q, 0 without the view, and whose multipliers of the other
+// views are as in f. The search begins at f.
+func (p Problem) FitWith(ctx context.Context, f *Fit, v int, q float64, how Search) (*Fit, error) {
 	if f == nil || v < 0 || v >= p.Layout.Views() {
 		return nil, fmt.Errorf("vi: view %d of %d, or no fit", v, p.Layout.Views())
 	}
@@ -152,7 +153,7 @@ func (p Problem) WithoutView(ctx context.Context, f *Fit, v int, how Search) (*F
 		how.Include[u] = 1
 	}
 	copy(how.Include, f.Include)
-	how.Include[v] = 0
+	how.Include[v] = q
 	how.Start = f.Z
 	return p.Fit(ctx, f.Structure, how)
 }

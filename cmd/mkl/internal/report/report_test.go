@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -85,10 +86,23 @@ func TestShares(t *testing.T) {
 	assert.Zero(t, r.sharesOf([]Kernel{{View: "a"}}, nil).Kernels[0].Value)
 }
 
-// TestViews prints the largest share first, and no deviation of a view that is left out.
+// TestViews prints the largest share first, and nothing for what an old model does not know.
 func TestViews(t *testing.T) {
 	var out strings.Builder
-	r := &Report{Views: []View{{"noise", 0, 0, 0.2}, {"genes", 0.8, 0.05, 1}, {"image", 0.2, 0.05, 0.9}}}
+	none := console.Number(math.NaN())
+	r := &Report{Views: []View{
+		{View: "noise", In: 0.31, Informative: 0.2, Loss: -0.004, LossSE: 0.003},
+		{View: "genes", Share: 0.8, SD: 0.05, In: 0.998, Informative: 1, Loss: 0.42, LossSE: 0.06},
+		{View: "old", Share: 0.2, SD: 0.05, In: none, Informative: 0.9, Loss: none, LossSE: none},
+	}}
 	assert.NoError(t, r.printViews(&out))
-	assert.Regexp(t, `(?s)genes +80.0 +± 5.0 +100.*image +20.0 +± 5.0 +90.*noise +left out +20`, out.String())
+	assert.Equal(t, `
+view   share, %  ± SD   in, %  alone, %  loss, nats  ± SE
+genes      80.0  ± 5.0    100       100       0.420  ± 0.060
+old        20.0  ± 5.0               90
+noise       0.0            31        20      -0.004  ± 0.003
+`+ViewLegend+"\n", out.String())
+	json, err := json.Marshal(r.Views[2])
+	assert.NoError(t, err)
+	assert.JSONEq(t, `{"view": "old", "share": 0.2, "sd": 0.05, "in": "NaN", "informative": 0.9, "loss": "NaN", "loss_se": "NaN"}`, string(json))
 }

@@ -1,9 +1,11 @@
 package sections
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/evaluation"
@@ -24,14 +26,19 @@ func (r *reporter) shares(importances []evaluation.Importance) (page.Section, er
 	if err != nil {
 		return s, err
 	}
-	s.Paragraphs = []string{r.meaningOfShares(spreads)}
+	if r.told.Views != nil {
+		s.Pictures = append(s.Pictures, page.Bars("share-views", "Shares of the views in the variance of the function", "share ± 2 SD", viewBars(r.told.Views)))
+		s.Tables = append(s.Tables, page.Table{Caption: "Views", Head: report.ViewHead, Rows: r.told.ViewRows()})
+		s.Paragraphs = append(s.Paragraphs, "Of a view: "+strings.ReplaceAll(report.ViewLegend, "\n", " ")+".")
+	}
+	s.Paragraphs = append(s.Paragraphs, r.meaningOfShares(spreads))
 	all := r.told.Shares(spreads)
 	for o, one := range all[:min(len(all), mostTargets)] {
 		of, suffix := "", strconv.Itoa(o+1)
 		if one.Output != "" {
 			of = " of " + one.Output
 		}
-		if len(r.held.Notes.ViewNames()) > 1 {
+		if len(r.held.Notes.ViewNames()) > 1 && r.told.Views == nil {
 			s.Pictures = append(s.Pictures, page.Bars("share-views-"+suffix, "Shares of the views"+of, "share ± 2 SD", shareBars(one.Views, func(v report.Share) string { return v.View })))
 			rows := [][]string{}
 			for _, v := range one.Views {
@@ -89,6 +96,15 @@ func (r *reporter) kernelTable(one report.Shares, of string) page.Table {
 func shareBars(all []report.Share, name func(report.Share) string) (bars []page.Bar) {
 	for _, v := range all[:min(len(all), mostBars)] {
 		bars = append(bars, page.Bar{Name: name(v), Value: v.Value, Low: max(0, v.Value-2*v.SD), High: min(1, v.Value+2*v.SD)})
+	}
+	return bars
+}
+
+func viewBars(all []report.View) (bars []page.Bar) {
+	views := slices.Clone(all)
+	slices.SortStableFunc(views, func(a, b report.View) int { return cmp.Compare(b.Share, a.Share) })
+	for _, v := range views[:min(len(views), mostBars)] {
+		bars = append(bars, page.Bar{Name: v.View, Value: v.Share, Low: max(0, v.Share-2*v.SD), High: min(1, v.Share+2*v.SD)})
 	}
 	return bars
 }

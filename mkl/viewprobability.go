@@ -1,0 +1,70 @@
+package mkl
+
+import (
+	"context"
+	"slices"
+
+	"github.com/bmkl/bmkl/vi/amplitude"
+)
+
+// viewProbabilities say which views have information about the targets.
+type viewProbabilities struct {
+	alone []float64 // of each view, by itself rather than none
+	in    []float64 // beside the others, averaged over which of them are included
+
+	draws []amplitude.Draw // of the amplitudes, 0 in views that a draw leaves out
+}
+
+// Draws of the included views: the sweeps with up to sweepSamples samples, of which each takes a Cholesky factor for each view and about
+// 25 more, and their least number with more samples; and the draws that are kept.
+const (
+	viewSweeps   = 150
+	leastSweeps  = 40
+	sweepSamples = 150
+	viewDraws    = 40
+)
+
+// judgeViews computes the probabilities of the views of a problem.
+func judgeViews(ctx context.Context, p amplitude.Problem, seed uint64) (q viewProbabilities, err error) {
+	if q.alone, err = p.Screen(ctx); err != nil {
+		return q, err
+	}
+	_, n := p.Kernels.Dims()
+	few := float64(sweepSamples) / float64(max(n, sweepSamples))
+	s, err := p.Select(ctx, amplitude.Sparse, nil, amplitude.Sampling{
+		Sweeps: max(leastSweeps, int(viewSweeps*few*few)), Draws: viewDraws, Seed: seed,
+	})
+	if err != nil {
+		return q, err
+	}
+	q.in, q.draws = s.Included, s.Draws
+	return q, nil
+}
+
+// surelyIn is the probability beside the others from which a view is kept that by itself says nothing. With equal odds, few samples would
+// bring in views of noise: the probability of a view about which nothing is known is one half.
+const surelyIn = 0.9
+
+// kept returns 1 for each view that more probably has information by itself than none, or that is surely needed beside the others, else 0;
+// nil if that is so of every view, or of no view.
+func (q *viewProbabilities) kept() []float64 {
+	include := make([]float64, len(q.alone))
+	for v, alone := range q.alone {
+		if alone >= 0.5 || q.in[v] >= surelyIn {
+			include[v] = 1
+		}
+	}
+	if !slices.Contains(include, 0) || !slices.Contains(include, 1) {
+		return nil
+	}
+	return include
+}
+
+// either returns for each view the larger of both probabilities.
+func (q *viewProbabilities) either() []float64 {
+	out := make([]float64, len(q.alone))
+	for v, alone := range q.alone {
+		out[v] = max(alone, q.in[v])
+	}
+	return out
+}

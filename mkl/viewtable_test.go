@@ -1,0 +1,131 @@
+package mkl
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// A view that tells nothing by itself, but takes a disturbance out of another, is kept and has a loss.
+func TestMaskedViewsAreKept(t *testing.T) {
+	const n = 80
+	rng := rand.New(rand.NewPCG(3, 11))
+	signal, disturbance, noise := normal(rng, n, 3), normal(rng, n, 1), normal(rng, n, 5)
+	mixed := signal.Clone()
+	class := make([]int, n)
+	for i := range n {
+		mixed.Row(i)[0] += 3 * disturbance.At(i, 0)
+		switch y := signal.At(i, 0); {
+		case y > 0.4:
+			class[i] = 2
+		case y > -0.4:
+			class[i] = 1
+		}
+	}
+	m := fitClasses(t, AutoClassifier[int]{}, []View{
+		{Name: "mixed", Input: "mixed", X: mixed}, {Name: "disturbance", Input: "disturbance", X: disturbance}, {Name: "noise", Input: "noise", X: noise},
+	}, class)
+	table := m.Views()
+	require.Len(t, table, 3)
+	masked, other := table[1], table[2]
+	assert.Less(t, masked.Informative, 0.5, "by itself it says nothing")
+	assert.Greater(t, masked.In, surelyIn)
+	assert.Greater(t, masked.Loss, 2*masked.LossSE)
+	assert.Less(t, other.In, 0.7)
+	assert.Less(t, other.Loss, max(0.02, 2*other.LossSE))
+	weight := map[string]float64{}
+	for _, w := range m.KernelWeights() {
+		if member, view, _ := strings.Cut(w.View, ": "); member == amplitudeMembers[0].name {
+			weight[view] += w.Mean
+		}
+	}
+	assert.Positive(t, weight["disturbance"])
+}
+
+func TestViewsAreKeptByEitherProbability(t *testing.T) {
+	q := viewProbabilities{alone: []float64{0.6, 0.2, 0.2, 0.4}, in: []float64{0.1, 0.95, 0.7, 0.3}}
+	assert.Equal(t, []float64{1, 1, 0, 0}, q.kept())
+	assert.Equal(t, []float64{0.6, 0.95, 0.7, 0.4}, q.either())
+	q = viewProbabilities{alone: []float64{0.1, 0.2}, in: []float64{0.5, 0.4}}
+	assert.Nil(t, q.kept(), "all stay if none is sure")
+}
+
+// The loss without a view is the difference of the log densities of each target by dense processes of all other samples, at the
+// amplitudes of the fits with and without the view.
+func TestLossWithoutAView(t *testing.T) {
+	const n = 30
+	views, _, y := threeViews(n, 8)
+	ctx := context.Background()
+	f := new(Auto).fitting()
+	k, err := newAmplitudeKernels(ctx, f, kernelsOfView, views)
+	require.NoError(t, err)
+	_, z := standardizeTargets([][]float64{y}, false)
+	targets := amplitudeTargets{y: z}
+	fits, table, err := k.fitAmplitudes(ctx, f, targets)
+	require.NoError(t, err)
+	for _, one := range fits {
+		got, err := targets.leftOut(one.Process)
+		require.NoError(t, err)
+		ds := onViews{design: k.design}
+		gram, _ := gramOf(t, &ds, k.weights(one.Amplitudes, 1), matricesOf(views))
+		for i := range n {
+			gram.Set(i, i, gram.At(i, i)+one.Noise)
+		}
+		for _, out := range []int{0, 11} {
+			less, cross, rest := la.NewMatrix[float64](n-1, n-1), []float64(nil), []float64(nil)
+			for i := range n {
+				if i == out {
+					continue
+				}
+				for j := range n {
+					if j != out {
+						less.Set(len(rest), j-min(max(j-out, 0), 1), gram.At(i, j))
+					}
+				}
+				cross, rest = append(cross, gram.At(out, i)), append(rest, z.At(0, i))
+			}
+			solved := solve(less, cross)
+			d, v := z.At(0, out)-la.Dot(rest, solved), gram.At(out, out)-la.Dot(cross, solved)
+			assert.InDelta(t, math.Exp(-0.5*d*d/v)/math.Sqrt(2*math.Pi*v), got[out], 1e-6)
+		}
+	}
+	for _, v := range table {
+		if v.View == "noise" {
+			assert.Less(t, math.Abs(v.Loss), 0.1)
+			continue
+		}
+		assert.Greater(t, v.Loss, 0.3, "%s has half of the variance", v.View)
+		assert.Greater(t, v.Loss, 2*v.LossSE, v.View)
+		assert.Greater(t, v.In, 0.9, v.View)
+	}
+}
+
+// Files from before there were probabilities beside the others and losses have none, and damaged ones are refused.
+func TestViewTableFiles(t *testing.T) {
+	views, class, _ := threeViews(30, 5)
+	m := fitClasses(t, AutoClassifier[int]{}, views, class)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	changed := func(old, new string) func(map[string]string, map[string]tensor) {
+		return func(md map[string]string, _ map[string]tensor) {
+			require.Contains(t, md["model"], old)
+			md["model"] = strings.Replace(md["model"], old, new, 1)
+		}
+	}
+	assertRefused(t, file.Bytes(), changed(`"in":`, `"in":7`), "views[0]: share")
+	assertRefused(t, file.Bytes(), changed(`"loss_se":`, `"loss_se":-`), "views[0]: share")
+
+	old := newViewShareJSON(ViewShare{View: "a", Share: 0.5, In: math.NaN(), Loss: math.NaN(), LossSE: math.NaN()})
+	assert.Nil(t, old.In)
+	v, ok := old.share()
+	assert.True(t, ok)
+	assert.True(t, math.IsNaN(v.In) && math.IsNaN(v.Loss) && math.IsNaN(v.LossSE))
+}
