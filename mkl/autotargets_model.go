@@ -114,10 +114,10 @@ func (m *AutoTargetsModel) Predict(x ...Features) (mean, variance []float64, err
 // PredictTargets is the prediction of each target's pool.
 func (m *AutoTargetsModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	out := &Prediction{}
-	for o, p := range m.pools {
+	for _, p := range m.pools {
 		one, err := p.PredictTargets(ctx, opt, x...)
 		if err != nil {
-			return nil, fmt.Errorf("mkl: target %d: %w", o, err)
+			return nil, err
 		}
 		out.Mean, out.Variance = append(out.Mean, one.Mean[0]), append(out.Variance, one.Variance...)
 	}
