@@ -95,31 +95,37 @@ func (f *fileWriter) addPool(p *pool) poolJSON {
 
 // addMember adds a member's tensors, which encode adds, and returns its settings.
 func addMember[S any](f *fileWriter, p *pool, i int, encode func(*fileWriter) S) poolMemberJSON[S] {
-	f.prefix = fmt.Sprintf("member.%d.", i)
+	before := f.prefix
+	f.prefix += fmt.Sprintf("member.%d.", i)
 	j := poolMemberJSON[S]{Name: p.names[i], Weight: p.weights[i], Model: encode(f)}
-	f.prefix = ""
+	f.prefix = before
 	return j
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
 func (m *AutoModel) Save(w io.Writer) error {
 	var f fileWriter
+	return f.write(w, m.Kind(), m.encode(&f))
+}
+
+// encode adds the tensors and returns the settings.
+func (m *AutoModel) encode(f *fileWriter) poolModelJSON {
 	j := poolModelJSON{poolJSON: f.addPool(&m.pool)}
 	for i, member := range m.members {
-		j.Members = append(j.Members, addMember(&f, &m.pool, i, member.encode))
+		j.Members = append(j.Members, addMember(f, &m.pool, i, member.encode))
 	}
 	next := len(m.members)
 	if m.landmarks != nil {
-		member := addMember(&f, &m.pool, next, m.landmarks.encode)
+		member := addMember(f, &m.pool, next, m.landmarks.encode)
 		j.Landmarks = &member
 		next++
 	}
 	if m.local != nil {
-		member := addMember(&f, &m.pool, next, m.local.encode)
+		member := addMember(f, &m.pool, next, m.local.encode)
 		j.Local = &member
 	}
 	j.Scale, j.Edges = m.poolScale.encode(), m.edges
-	return f.write(w, m.Kind(), j)
+	return j
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
@@ -169,11 +175,12 @@ func takeMember[S any](f *fileReader, p *pool, j poolMemberJSON[S], m Model, tak
 	if !(j.Weight >= 0 && j.Weight <= 1) {
 		return fmt.Errorf("model: members[%d]: weight is %g", len(p.names), j.Weight)
 	}
-	f.prefix = fmt.Sprintf("member.%d.", len(p.names))
+	before := f.prefix
+	f.prefix += fmt.Sprintf("member.%d.", len(p.names))
 	if err := take(f, j.Model); err != nil {
 		return fmt.Errorf("model: members[%d]: %w", len(p.names), err)
 	}
-	f.prefix = ""
+	f.prefix = before
 	p.names, p.weights, p.models = append(p.names, j.Name), append(p.weights, j.Weight), append(p.models, m)
 	if first := p.models[0]; m.Samples() != first.Samples() && p.rule != weighed || !sameInputs(m.Inputs(), first.Inputs()) {
 		return fmt.Errorf("model: members[%d] is of other inputs than the first", len(p.names)-1)
@@ -194,23 +201,30 @@ func sameInputs(a, b []ModelInput) bool {
 	return true
 }
 
-// closePool reports what is wrong with all members together.
-func (f *fileReader) closePool(p *pool) error {
+// check reports what is wrong with all members together.
+func (p *pool) check() error {
 	if math.Abs(vec.Total(p.weights)-1) > 1e-9 { // none included
 		return fmt.Errorf("model: the weights of %d members sum to %g", len(p.weights), vec.Total(p.weights))
 	}
 	if p.of < p.models[0].Samples() {
 		return fmt.Errorf("model: members of %d samples out of %d", p.models[0].Samples(), p.of)
 	}
-	return f.close()
+	return nil
 }
 
 func (m *AutoModel) decode(f *fileReader) error {
 	var j poolModelJSON
-	err := f.settings(&j)
-	if err != nil {
+	if err := f.settings(&j); err != nil {
 		return err
 	}
+	if err := m.take(f, j); err != nil {
+		return err
+	}
+	return f.close()
+}
+
+// take takes the tensors that the settings name.
+func (m *AutoModel) take(f *fileReader, j poolModelJSON) (err error) {
 	if m.pool, err = f.takePool(j.poolJSON); err != nil {
 		return err
 	}
@@ -240,7 +254,7 @@ func (m *AutoModel) decode(f *fileReader) error {
 	if err := m.poolScale.take(j.Scale); err != nil {
 		return err
 	}
-	if err := f.closePool(&m.pool); err != nil {
+	if err := m.check(); err != nil {
 		return err
 	}
 	m.edges = j.Edges
@@ -291,5 +305,8 @@ func (m *AutoClassifierModel[T]) decode(f *fileReader) error {
 			return fmt.Errorf("model: members[%d] is of other classes than the first", i)
 		}
 	}
-	return f.closePool(&m.pool)
+	if err := m.check(); err != nil {
+		return err
+	}
+	return f.close()
 }

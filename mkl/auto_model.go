@@ -39,16 +39,20 @@ type pool struct {
 
 // add adds a member, whose trace follows those before it.
 func (p *pool) add(m Model) {
-	t := m.Trace()
-	if len(p.models) == 0 {
-		p.trace = Trace{Converged: true, Reason: t.Reason}
-	}
-	p.trace.Sweeps += t.Sweeps
-	p.trace.Bounds = append(p.trace.Bounds, t.Bounds...)
-	if !t.Converged && p.trace.Converged {
-		p.trace.Converged, p.trace.Reason = false, t.Reason
-	}
+	p.trace.follow(m.Trace(), len(p.models) == 0)
 	p.models = append(p.models, m)
+}
+
+// follow adds the trace of a further model, or of the first one.
+func (t *Trace) follow(next Trace, first bool) {
+	if first {
+		*t = Trace{Converged: true, Reason: next.Reason}
+	}
+	t.Sweeps += next.Sweeps
+	t.Bounds = append(t.Bounds, next.Bounds...)
+	if !next.Converged && t.Converged {
+		t.Converged, t.Reason = false, next.Reason
+	}
 }
 
 // Samples returns the number of training samples that the members were fitted to.
@@ -72,6 +76,11 @@ func (p *pool) KernelWeights() (all []KernelWeight) {
 			all = append(all, w)
 		}
 	}
+	return markActive(all)
+}
+
+// markActive says of each weight whether it is active among all.
+func markActive(all []KernelWeight) []KernelWeight {
 	means := make([]float64, len(all))
 	for i, w := range all {
 		means[i] = w.Mean

@@ -375,6 +375,19 @@ var estimators = []estimator{
 		predict: predictRegression,
 	},
 	{
+		name:    "pools of two targets",
+		process: true,
+		open:    true,
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				second[i] *= -2 + 0.1*float64(i%3)
+			}
+			return orNil(AutoTargets{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, withOpenView(views), y, second))
+		},
+		predict: predictRegression,
+	},
+	{
 		name:    "pool of two classes",
 		process: true,
 		open:    true,

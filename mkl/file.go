@@ -31,7 +31,7 @@ func kinds() []Model {
 		&ClassifierModel[string]{}, &MultiLabelModel{}, &TaskClassifierModel{},
 		&MultiGPModel{}, &MultiGPClassifierModel[string]{}, &ProbitClassifierModel[string]{},
 		&MultiTaskModel{}, &SpikeSlabModel{}, &FactorAnalysisModel{},
-		&AutoModel{}, &AutoClassifierModel[string]{},
+		&AutoModel{}, &AutoTargetsModel{}, &AutoClassifierModel[string]{},
 		&LandmarkGPModel{}, &LandmarkClassifierModel[string]{},
 		&PairRegressionModel{}, &PairClassifierModel{},
 		&SurvivalModel{}, &CountModel{},

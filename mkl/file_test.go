@@ -159,6 +159,13 @@ func TestGoldenScores(t *testing.T) {
 		"pool": func() (Model, error) {
 			return orNil(Auto{Fitting: settings.Fitting, Climb: settings.climb()}.Fit(context.Background(), withOpenView(views), y))
 		},
+		"pools": func() (Model, error) {
+			second := slices.Clone(y)
+			for i := range second {
+				second[i] *= float64(i % 3)
+			}
+			return orNil(AutoTargets{Fitting: settings.Fitting, Climb: settings.climb()}.Fit(context.Background(), withOpenView(views), y, second))
+		},
 		"pool-classifier": func() (Model, error) {
 			return orNil(AutoClassifier[string]{Fitting: settings.Fitting, Climb: settings.climb()}.Fit(context.Background(), withOpenView(views), classes(3)))
 		},
@@ -597,6 +604,7 @@ func tiny(f testing.TB) (files [][]byte) {
 		collapsed(orNil(MultiGP{Fitting: s.Fitting, Climb: s.climb(), Noise: HeavyNoise}.Fit(ctx, views, y))),
 		collapsed(orNil(MultiGPClassifier[int]{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, labels))),
 		collapsed(orNil(Auto{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, y))),
+		collapsed(orNil(AutoTargets{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, y))),
 		collapsed(orNil(AutoClassifier[int]{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, labels))),
 		collapsed(orNil(LandmarkGP{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, y))),
 		collapsed(orNil(LandmarkClassifier[int]{Fitting: s.Fitting, MinRise: s.Tolerance, MaxPasses: s.MaxSweeps}.Fit(ctx, views, labels))),
@@ -613,6 +621,10 @@ func tiny(f testing.TB) (files [][]byte) {
 			keepOneDraw(m)
 		case *AutoModel:
 			for _, member := range m.members {
+				keepOneDraw(member)
+			}
+		case *AutoTargetsModel:
+			for _, member := range m.pools[0].members {
 				keepOneDraw(member)
 			}
 		}

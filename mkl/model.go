@@ -15,7 +15,7 @@ import (
 // Model is what all fitted models have in common. Every XModel of this package is one.
 //
 // Kind returns regression, shared-regression, task-regression, classifier, multilabel, task-classifier, multigp,
-// multigp-classifier, pool ([AutoModel]), pool-classifier ([AutoClassifierModel]), landmarks ([LandmarkGPModel]),
+// multigp-classifier, pool ([AutoModel]), pools ([AutoTargetsModel]), pool-classifier ([AutoClassifierModel]), landmarks ([LandmarkGPModel]),
 // landmark-classifier, probit-classifier, spike-slab, multi-task, factors, pair-regression,
 // pair-classifier, survival or counts. A loaded model
 // gives the same predictions, bit for bit, as the model that was saved. Models with a kernel [kernel.Func] and models with

@@ -28,6 +28,7 @@ var (
 	_ Model              = (*FactorAnalysisModel)(nil)
 	_ Model              = (*PairRegressionModel)(nil)
 	_ Model              = (*PairClassifierModel)(nil)
+	_ TargetModel        = (*AutoTargetsModel)(nil)
 	_ Model              = (*SurvivalModel)(nil)
 	_ Model              = (*CountModel)(nil)
 )
@@ -71,6 +72,7 @@ func oneOfEach(t *testing.T, f fitting) []Model {
 	keep(orNil(SpikeSlab{Fitting: f.Fitting, Ascent: f.Ascent}.Fit(ctx, b, y)))
 	keep(orNil(FactorAnalysis{Fitting: f.Fitting, Ascent: f.Ascent, Factors: 2}.Fit(ctx, table)))
 	keep(orNil(Auto{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, []View{{X: a, Input: "x1"}, {X: b, Input: "x2"}}, y)))
+	keep(orNil(AutoTargets{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, []View{{X: a, Input: "x1"}, {X: b, Input: "x2"}}, y, second)))
 	keep(orNil(AutoClassifier[string]{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, []View{{X: a, Input: "x1"}, {X: b, Input: "x2"}}, classes)))
 	keep(orNil(LandmarkGP{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, []View{{X: a, Input: "x1"}, {X: b, Input: "x2"}}, y)))
 	keep(orNil(LandmarkClassifier[string]{Fitting: f.Fitting, MinRise: f.Tolerance, MaxPasses: f.MaxSweeps}.Fit(ctx, []View{{X: a, Input: "x1"}, {X: b, Input: "x2"}}, classes)))
@@ -119,6 +121,7 @@ func TestModels(t *testing.T) {
 		{"spike-slab", 0, 1, true, false},
 		{"factors", 24, 3, true, false},
 		{"pool", 24, 1, true, false},
+		{"pools", 24, 2, true, false},
 		{"pool-classifier", 24, 3, false, false},
 		{"landmarks", 24, 1, true, false},
 		{"landmark-classifier", 24, 3, false, false},

@@ -39,7 +39,7 @@ type Prediction struct {
 	Mean     [][]float64 // of the target
 	Variance [][]float64 // of the target with its noise; nil with MeanOnly
 
-	learned *learnedPrediction // nil if the targets were learned on their own scale
+	learned []*learnedPrediction // of each target, nil of a target that was learned on its own scale; empty if all were
 }
 
 func newPrediction(targets, samples int, opt PredictOptions) *Prediction {

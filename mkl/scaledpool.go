@@ -26,12 +26,12 @@ func (s *poolScale) restore(p *Prediction) {
 	if s.scale == ownScale {
 		return
 	}
-	learned := &learnedPrediction{s.scale, p.Mean, p.Variance}
+	learned := &learnedPrediction{s.scale, p.Mean[0], p.Variance[0]}
 	*p = *newPrediction(1, len(p.Mean[0]), PredictOptions{})
-	for i, mean := range learned.mean[0] {
-		p.Mean[0][i], p.Variance[0][i] = s.scale.moments(mean, learned.variance[0][i])
+	for i, mean := range learned.mean {
+		p.Mean[0][i], p.Variance[0][i] = s.scale.moments(mean, learned.variance[i])
 	}
-	p.learned = learned
+	p.learned = []*learnedPrediction{learned}
 }
 
 // one turns the moments of one sample into moments of the target.
@@ -62,10 +62,10 @@ func (s *poolScale) noiseSD(sd float64) float64 {
 	return float64(sd * math.Sqrt(s.widening.factor(s.middle)) * s.scale.slope(s.middle))
 }
 
-// learnedPrediction is the moments of what a model learned of targets on another scale.
+// learnedPrediction is the moments, of each sample, of what a model learned of a target on another scale.
 type learnedPrediction struct {
 	scale          targetScale
-	mean, variance [][]float64
+	mean, variance []float64
 }
 
 // Interval returns the ends of the central interval of a probability of a target and sample: between them the target, noise
@@ -76,8 +76,9 @@ func (p *Prediction) Interval(target, sample int, probability float64) (lower, u
 		return math.NaN(), math.NaN()
 	}
 	z := special.NormalQuantile(0.5 + float64(0.5*probability))
-	if l := p.learned; l != nil {
-		mean, half := l.mean[target][sample], float64(z*math.Sqrt(l.variance[target][sample]))
+	if target < len(p.learned) && p.learned[target] != nil {
+		l := p.learned[target]
+		mean, half := l.mean[sample], float64(z*math.Sqrt(l.variance[sample]))
 		return l.scale.target(mean - half), l.scale.target(mean + half)
 	}
 	half := float64(z * math.Sqrt(p.Variance[target][sample]))

@@ -155,7 +155,6 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -sparse both", "-sparse is not for -task regression with -model auto (it is for -model bmkl)"},
 		{"fit d.csv -target y -restarts 2", "-restarts is not for -task regression with -model auto (it is for -model bmkl and -model spikeslab)"},
 		{"fit d.csv -target y -time=-1s", "-time -1s is negative"},
-		{"fit d.csv -target y,a -model auto", "-model auto needs one target, not 2"},
 		{"fit d.csv -target y,a -task shared -model auto", "-model auto is for -task regression, binary and multiclass, not shared"},
 		{"fit d.csv -target y -model mgp -method laplace", `--method must be one of "evidence","gaussian-bound","factorised","published" but got "laplace"`},
 		{"fit d.csv -target y -model mgp -method factorised -plain", "-plain is -method published: it cannot be factorised as well"},

@@ -94,7 +94,7 @@ type job struct {
 	files    []*console.File // whose cells were read
 	fit      func(journal *mkl.Journal) (mkl.Model, error)
 	headline func(r *report.Report) string
-	leftOut  func(m mkl.Model) (*report.LeftOut, error) // nil of a table
+	leftOut  func(r *report.Report, m mkl.Model) error // adds what is known of rows left out; nil of a table
 }
 
 // job reads what the task learns from.
@@ -148,9 +148,9 @@ func (c *fitCmd) samples(e *console.Env, w model.Wanted) (*job, error) {
 	return &job{
 		est: ready.Model.Estimator, notes: ready.Notes, files: o.Files.All,
 		fit: func(journal *mkl.Journal) (mkl.Model, error) { return ready.Run(e, opt, journal) },
-		leftOut: func(m mkl.Model) (*report.LeftOut, error) {
+		leftOut: func(r *report.Report, m mkl.Model) error {
 			y := ready.Data.Targets
-			return report.LeaveOneOut(m, y.Numbers, y.Class, y.Classes)
+			return r.TellLeftOut(m, y.Numbers, y.Class, y.Classes)
 		},
 		headline: func(r *report.Report) string {
 			kernels := len(ready.Data.Views)
@@ -286,7 +286,7 @@ func (c *fitCmd) run(e *console.Env, j *job) error {
 	r := report.New(j.est, m, j.notes)
 	r.ListSamples = c.Samples
 	if j.leftOut != nil {
-		if r.LeftOut, err = j.leftOut(m); err != nil {
+		if err := j.leftOut(r, m); err != nil {
 			return err
 		}
 	}

@@ -273,6 +273,7 @@ func estimates(r *rand.Rand) siege.Case {
 		"MultiGP":            with(f, mkl.MultiGP{Noise: pick(r, mkl.ConstantNoise, mkl.VaryingNoise, mkl.HeavyNoise)}).EstimateMemory(s),
 		"MultiGPClassifier":  with(f, mkl.MultiGPClassifier[string]{}).EstimateMemory(s),
 		"Auto":               with(f, mkl.Auto{MaxSamples: n()}).EstimateMemory(s),
+		"AutoTargets":        with(f, mkl.AutoTargets{MaxSamples: n()}).EstimateMemory(s),
 		"AutoClassifier":     with(f, mkl.AutoClassifier[string]{MaxSamples: n()}).EstimateMemory(s),
 		"LandmarkGP":         with(f, mkl.LandmarkGP{Landmarks: &l}).EstimateMemory(s),
 		"LandmarkClassifier": with(f, mkl.LandmarkClassifier[string]{Landmarks: &l}).EstimateMemory(s),

@@ -181,7 +181,7 @@ func fingerprint(file []byte) uint64 {
 // kinds of models, for files that claim to be another.
 var kinds = []string{
 	"regression", "shared-regression", "task-regression", "classifier", "multilabel", "task-classifier",
-	"multigp", "multigp-classifier", "landmarks", "landmark-classifier", "pool", "pool-classifier", "probit-classifier",
+	"multigp", "multigp-classifier", "landmarks", "landmark-classifier", "pool", "pools", "pool-classifier", "probit-classifier",
 	"multi-task", "spike-slab", "factors", "pair-regression", "pair-classifier", "plan", "class-plan", strings.Repeat("k", 1<<16),
 }
 

@@ -101,6 +101,14 @@ var settled = []estimate{
 		e := with(p.fitting(), mkl.Auto{MaxSamples: p.count(0, 5, 50)})
 		return some(e.Fit(ctx, p.seen(false), p.targets()))
 	}},
+	{"pools, settings", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		e := with(p.fitting(), mkl.AutoTargets{MaxSamples: p.count(0, 5, 50), MissingTargets: p.IntN(2) == 0})
+		y := p.several()
+		if e.MissingTargets {
+			p.gaps(y)
+		}
+		return some(e.Fit(ctx, p.seen(false), y...))
+	}},
 	{"probit classifier, settings", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		views := p.seen(false)
 		e := with(p.viewless(), mkl.ProbitClassifier[string]{

@@ -21,6 +21,18 @@ var autoRows = []*Estimator{
 		},
 	},
 	{
+		Model: Auto, Tasks: []string{Regression}, Kind: "pools", Form: dataset.Numbers, Part: partKernel, Some: true, Open: true, Timed: true, Many: true,
+		takes: "kernels text resume missing-targets",
+		settle: func(r *Request) (*settled, error) {
+			return &settled{fitter: func(f *fitting) Fitter {
+				a := mkl.AutoTargets{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, MissingTargets: r.Data.MissingTargets}
+				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
+					return AsModel(a.Fit(ctx, d.Views, d.Numbers...))
+				}}
+			}}, nil
+		},
+	},
+	{
 		Model: Auto, Tasks: []string{Binary, Multiclass}, Kind: "pool-classifier", Form: dataset.Classes, Part: partKernel, One: true, Open: true, Timed: true, Many: true,
 		takes:    "kernels text resume",
 		complete: "labels must be complete",

@@ -18,6 +18,7 @@ type Estimator struct {
 	Kind  string       // the name of its models, as [mkl.Model.Kind] has it
 	Form  dataset.Form // what its targets are
 	One   bool         // it has one target, whatever the task
+	Some  bool         // it has two targets or more
 	Open  bool         // it chooses the kernels of views that have none
 	Timed bool         // it stops by itself when the time is up
 	Many  bool         // its time grows with the rows, not with their square
@@ -71,18 +72,31 @@ func Of(kind string) *Estimator {
 // Find returns the estimator for a task and so many targets: the one that the model names or, if that is nil, the
 // default.
 func Find(task string, model *string, targets int) (*Estimator, error) {
+	var named *Estimator // which is for another number of targets
 	for _, est := range estimators {
-		if slices.Contains(est.Tasks, task) && (model == nil && (targets == 1 || !est.One) || model != nil && est.Model == *model) {
+		switch {
+		case !slices.Contains(est.Tasks, task) || model != nil && est.Model != *model:
+		case est.suits(targets):
 			return est, nil
+		case named == nil:
+			named = est
 		}
 	}
-	return nil, console.Inputf("-model %s is for -task %s, not %s", *model, console.List(tasksOf(*model)), task)
+	if model != nil && named == nil {
+		return nil, console.Inputf("-model %s is for -task %s, not %s", *model, console.List(tasksOf(*model)), task)
+	}
+	return named, nil
 }
 
-// ForTask lists the estimators for a task.
+// suits reports whether the estimator is for so many targets.
+func (est *Estimator) suits(targets int) bool {
+	return !(est.One && targets > 1 || est.Some && targets == 1)
+}
+
+// ForTask lists the estimators for a task of one target.
 func ForTask(task string) (all []*Estimator) {
 	for _, est := range estimators {
-		if slices.Contains(est.Tasks, task) {
+		if slices.Contains(est.Tasks, task) && !est.Some {
 			all = append(all, est)
 		}
 	}

@@ -21,7 +21,7 @@ func Help() string {
 
 // tasksHelp describes the values of -task.
 var tasksHelp = []struct{ name, help string }{
-	{Regression, "numbers: one target or several"},
+	{Regression, "numbers: one target, or several of which each is learned by itself"},
 	{Binary, "one of two classes"},
 	{Multiclass, "one of several classes"},
 	{CountsTask, "counts 0, 1, 2, …, whose predictions are never below 0"},
@@ -38,11 +38,11 @@ var tasksHelp = []struct{ name, help string }{
 
 // modelsHelp describes the values of -model.
 var modelsHelp = []struct{ name, help string }{
-	{Auto, "Gaussian processes whose kernels the data suggest, pooled: regression of one target, binary, multiclass"},
+	{Auto, "Gaussian processes whose kernels the data suggest, pooled: regression, binary, multiclass"},
 	{BMKL, "weights of samples and of kernels: every task but counts, factors, pairs and pairlabels"},
-	{"mgp", "a sum of Gaussian processes, one for each kernel: the tasks of auto, and counts"},
+	{"mgp", "a sum of Gaussian processes, one for each kernel: regression of one target, binary, multiclass, counts"},
 	{"probit", "a multinomial probit machine, one model of all classes: binary, multiclass"},
-	{LandmarksModel, "the model of mgp for any number of rows: the tasks of auto"},
+	{LandmarksModel, "the model of mgp for any number of rows: regression of one target, binary, multiclass"},
 	{"spikeslab", "a sparse linear function, without kernels: regression of one target"},
 	{"factors", "sparse factor analysis: factors"},
 	{"pairs", "matrix factorisation with kernels: pairs, pairlabels"},

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/mkl"
@@ -59,7 +61,7 @@ func (r *Request) As(model string) (*Request, error) {
 
 // LearnedTask is what the task is called afterwards.
 func (r *Request) LearnedTask(targets int) string {
-	if r.Task == Regression && targets > 1 {
+	if r.Task == Regression && targets > 1 && slices.Contains(r.Tasks, Multioutput) {
 		return Multioutput
 	}
 	return r.Task

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/measure"
@@ -18,9 +19,25 @@ type LeftOut struct {
 // leftOutInterval is the probability of the intervals that are counted.
 const leftOutInterval = 0.95
 
-// LeaveOneOut measures the predictions of the training samples of one target, each from all others: numbers, or
+// TellLeftOut adds to the report how well the model of a fit predicts the training samples, each from all others.
+func (r *Report) TellLeftOut(m mkl.Model, numbers [][]float64, class, classes []string) (err error) {
+	pools, ok := m.(*mkl.AutoTargetsModel)
+	if !ok {
+		r.LeftOut, err = leaveOneOut(m, numbers, class, classes)
+		return err
+	}
+	for o, y := range numbers {
+		known := slices.DeleteFunc(slices.Clone(y), math.IsNaN)
+		if r.Targets[o].LeftOut, err = leaveOneOut(pools.Target(o), [][]float64{known}, nil, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leaveOneOut measures the predictions of the training samples of one target, each from all others: numbers, or
 // classes. It is nil of models that do not have such predictions.
-func LeaveOneOut(m mkl.Model, numbers [][]float64, class, classes []string) (*LeftOut, error) {
+func leaveOneOut(m mkl.Model, numbers [][]float64, class, classes []string) (*LeftOut, error) {
 	switch m := m.(type) {
 	case interface{ LeaveOneOut() *mkl.Prediction }:
 		p := m.LeaveOneOut()

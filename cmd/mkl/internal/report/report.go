@@ -44,6 +44,7 @@ type Report struct {
 	notes    *notes.Notes
 	evidence bool // Bound is the log evidence
 	weighted bool // the model gives samples weights
+	pools    bool // every target has a pool of its own
 	rows     int  // of a model of pairs: how many of the first kernels are of its rows; the others are of its columns
 }
 
@@ -82,6 +83,13 @@ type Target struct {
 	Collapsed bool     `json:"collapsed"`
 	Kernels   []Kernel `json:"kernels,omitempty"` // if each target has its own weights
 	Active    []Sample `json:"active_samples"`
+
+	Members []Member `json:"members,omitempty"`  // of a target with a pool of its own
+	Story   string   `json:"story,omitempty"`    // of such a target: what was tried, what was kept and why
+	Views   []View   `json:"views,omitempty"`    // of such a target with several views
+	LeftOut *LeftOut `json:"left_out,omitempty"` // of a fit to several targets
+
+	pool *Report // of a target with a pool of its own
 }
 
 type Sample struct {
@@ -113,6 +121,10 @@ func New(est *model.Estimator, m mkl.Model, n *notes.Notes) *Report {
 	}
 	if x := t.Mixing; x.Chains > 0 {
 		r.Sampled = &Sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: console.Number(x.RHat), ESS: console.Number(x.ESS)}
+	}
+	if pools, ok := m.(*mkl.AutoTargetsModel); ok {
+		r.describePools(pools)
+		return r
 	}
 	if pool, ok := m.(pool); ok {
 		names, weights := pool.Members()
@@ -211,6 +223,9 @@ const (
 // Print prints how the fit ended, the weights of the kernels, and each target.
 func (r *Report) Print(out io.Writer) error {
 	fmt.Fprintln(out, r.Ended())
+	if r.pools {
+		return r.printPools(out)
+	}
 	if err := r.printViews(out); err != nil {
 		return err
 	}
@@ -326,7 +341,7 @@ func (r *Report) Ended() string {
 	if !r.Converged {
 		state = r.notConverged()
 	}
-	if r.Members != nil { // they have no common bound
+	if r.Pooled() { // members have no common bound
 		return state
 	}
 	what := "lower bound"

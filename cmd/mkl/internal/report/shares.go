@@ -26,6 +26,20 @@ type Shares struct {
 // Shares are the shares of all outputs with weights of their own, or of the weights that the outputs have in common.
 // Without spreads weights count unchanged.
 func (r *Report) Shares(spreads []float64) (all []Shares) {
+	if r.pools { // each has kernels of its own
+		first := 0
+		for _, t := range r.Targets {
+			own := spreads
+			if spreads != nil {
+				own = spreads[first : first+len(t.Kernels)]
+			}
+			first += len(t.Kernels)
+			s := t.pool.sharesOf(t.Kernels, own)
+			s.Output = t.Name
+			all = append(all, s)
+		}
+		return all
+	}
 	if len(r.Targets) > 0 && r.Targets[0].Kernels != nil {
 		for _, t := range r.Targets {
 			s := r.sharesOf(t.Kernels, spreads)

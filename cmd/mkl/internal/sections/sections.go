@@ -181,12 +181,23 @@ func (r *reporter) fitted() page.Section {
 		}
 	}
 	s := page.Section{ID: "fitted", Title: "What was fitted", Tables: []page.Table{{Caption: "The model", Words: true, Rows: rows}}}
-	for _, line := range strings.Split(strings.TrimSpace(r.told.Story), "\n") {
-		if line != "" {
-			s.Paragraphs = append(s.Paragraphs, line)
+	s.Paragraphs = lines(r.told.Story)
+	for _, t := range r.told.Targets {
+		if t.Story != "" {
+			s.Paragraphs = append(append(s.Paragraphs, t.Name+":"), lines(t.Story)...)
 		}
 	}
 	return s
+}
+
+// lines are the lines of a text that hold something.
+func lines(text string) (all []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 func percent(x float64) string {
@@ -250,7 +261,7 @@ func (r *reporter) errors() page.Section {
 func (r *reporter) trace() page.Section {
 	bounds := r.held.Opened.Model.Trace().Bounds
 	s := page.Section{ID: "trace", Title: "Trace"}
-	if r.told.Members != nil { // its members' bounds do not compare
+	if r.told.Pooled() { // its members' bounds do not compare
 		return s
 	}
 	bounds = slices.DeleteFunc(bounds, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })

@@ -74,7 +74,7 @@ func (r *reporter) meaningOfShares(spreads []float64) string {
 func (r *reporter) kernelTable(one report.Shares, of string) page.Table {
 	part := r.held.Estimator.Part
 	t := page.Table{Caption: fmt.Sprintf("All %d %ss%s", len(one.Kernels), part, of), Folded: len(one.Kernels) > mostBars}
-	pooled, several := len(r.told.Members) > 0, len(r.held.Notes.ViewNames()) > 1
+	pooled, several := r.told.Pooled(), len(r.held.Notes.ViewNames()) > 1
 	names := func(member, view, kernel string) (row []string) {
 		if pooled {
 			row = append(row, member)
