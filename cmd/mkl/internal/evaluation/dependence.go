@@ -118,6 +118,19 @@ func (m *Samples) averages(e *console.Env, rows []int, points int, interval floa
 			}
 			lines = append(lines, d)
 		}
+	case prediction.Times:
+		d := page.Dependence{Target: m.Notes.Targets[0]}
+		for _, q := range []struct {
+			of *[]float64
+			at float64
+		}{{&d.Mean, 0.5}, {&d.Low, 0.5 - float64(0.5*interval)}, {&d.High, 0.5 + float64(0.5*interval)}} {
+			times := p.Quantile(q.at)
+			for g := range points {
+				mean, _ := measure.MeanSD(times[g*n : (g+1)*n])
+				*q.of = append(*q.of, mean)
+			}
+		}
+		lines = append(lines, d)
 	case prediction.Classes:
 		for k, class := range p.Classes {
 			if len(p.Classes) == 2 && k == 0 {

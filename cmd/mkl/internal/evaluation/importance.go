@@ -28,7 +28,7 @@ const (
 type Samples struct {
 	*Tested
 	inputs  *dataset.Inputs
-	options mkl.PredictOptions
+	options prediction.Options // without exposures
 	model   mkl.Model
 }
 
@@ -62,7 +62,7 @@ type place struct {
 }
 
 // sampleLosses are the losses of some rows, by the same row in the prediction and in the data: of numbers
-// the squared error over the variance of the truth, averaged over the targets, and else the Brier score, averaged over
+// the squared error over the variance of the truth, averaged over the targets, of times minus the log score, and else the Brier score, averaged over
 // the labels. It is NaN where the truth is missing.
 func (m *Samples) sampleLosses(p prediction.Prediction, rows []int) ([]float64, error) {
 	loss := make([]float64, len(rows))
@@ -74,6 +74,13 @@ func (m *Samples) sampleLosses(p prediction.Prediction, rows []int) ([]float64, 
 			for k, i := range rows {
 				d := truth[i] - p.Mean[o][k]
 				loss[k] += d * d / variance / float64(len(m.Truth))
+			}
+		}
+	case prediction.Times:
+		for k, i := range rows {
+			loss[k] = math.NaN()
+			if t := m.Lifetimes[i]; !math.IsNaN(t.From) {
+				loss[k] = -p.LogScore(k, t)
 			}
 		}
 	case prediction.Classes:
@@ -204,7 +211,13 @@ func (m *Samples) take(rows []int) []mkl.Features {
 }
 
 // losses predicts and measures rows.
-func (m *Samples) losses(e *console.Env, opt mkl.PredictOptions, x []mkl.Features, rows []int) ([]float64, error) {
+func (m *Samples) losses(e *console.Env, opt prediction.Options, x []mkl.Features, rows []int) ([]float64, error) {
+	opt.Exposure = nil
+	if m.Exposure != nil {
+		for _, i := range rows {
+			opt.Exposure = append(opt.Exposure, m.Exposure[i])
+		}
+	}
 	p, err := prediction.By(e.Ctx, m.model, opt, x)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,14 @@ import (
 	"github.com/bmkl/bmkl/mkl/choose"
 )
 
-// Prediction is what a model predicts of some rows: [Numbers], [Classes] or [Labels].
+// Options say how a model predicts, and what it needs to know of the rows beside their views.
+type Options struct {
+	mkl.PredictOptions
+	Exposure []float64 // by row, of a model of counts; nil means 1
+	Times    []float64 // of a model of times: see [Times]
+}
+
+// Prediction is what a model predicts of some rows: [Numbers], [Times], [Classes] or [Labels].
 type Prediction interface {
 	// Columns adds what mkl predict writes. Targets are the names of what was predicted; a number has an interval of
 	// the given probability.
@@ -44,26 +51,31 @@ type Outcome struct {
 	Rows int
 	Kept []int          // the rows that could be predicted, in order; others have a value missing
 	X    []mkl.Features // of samples: what the rows that were kept were predicted from
+
+	Options // with the exposures of the rows that were kept
 }
 
 // By predicts with a model of samples of any kind.
-func By(ctx context.Context, m mkl.Model, opt mkl.PredictOptions, x []mkl.Features) (Prediction, error) {
+func By(ctx context.Context, m mkl.Model, opt Options, x []mkl.Features) (Prediction, error) {
 	switch m := m.(type) {
 	case mkl.TargetModel:
-		p, err := m.PredictTargets(ctx, opt, x...)
+		p, err := m.PredictTargets(ctx, opt.PredictOptions, x...)
 		return Numbers{Prediction: p}, err
 	case *mkl.CountModel:
-		p, err := m.PredictCounts(ctx, opt, nil, x...)
+		p, err := m.PredictCounts(ctx, opt.PredictOptions, opt.Exposure, x...)
 		if err != nil {
 			return nil, err
 		}
 		mean, variance := p.Moments()
 		return Numbers{&mkl.Prediction{Mean: [][]float64{mean}, Variance: [][]float64{variance}}, p}, nil
+	case *mkl.SurvivalModel:
+		p, err := m.PredictTimes(ctx, opt.PredictOptions, x...)
+		return Times{p, opt.Times}, err
 	case mkl.ClassModel[string]:
-		p, err := m.PredictClasses(ctx, opt, x...)
+		p, err := m.PredictClasses(ctx, opt.PredictOptions, x...)
 		return Classes{p, m.Classes()}, err
 	case mkl.LabelModel:
-		p, err := m.PredictLabels(ctx, opt, x...)
+		p, err := m.PredictLabels(ctx, opt.PredictOptions, x...)
 		return Labels{p}, err
 	}
 	return nil, console.Inputf("the command does not know how to predict with %v", m)
