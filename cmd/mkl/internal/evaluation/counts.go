@@ -11,7 +11,7 @@ import (
 // measureCounts measures predicted counts by their own distributions. Missing truths (NaN) are left out.
 func (ev *Evaluation) measureCounts(p prediction.Numbers, truth []float64, target string) error {
 	low, high := 0.5-float64(0.5*ev.interval), 0.5+float64(0.5*ev.interval)
-	limits := p.Counts.Quantiles(low, high)
+	lower, upper := p.Interval(0, ev.interval)
 	var y, mean, from, to []float64
 	score, inside := 0.0, 0.0
 	for i, t := range truth {
@@ -21,9 +21,9 @@ func (ev *Evaluation) measureCounts(p prediction.Numbers, truth []float64, targe
 		if t < 0 || t != math.Trunc(t) {
 			return console.Inputf("%s: %g is no count", target, t)
 		}
-		y, mean, from, to = append(y, t), append(mean, p.Mean[0][i]), append(from, limits[i][0]), append(to, limits[i][1])
+		y, mean, from, to = append(y, t), append(mean, p.Mean[0][i]), append(from, lower[i]), append(to, upper[i])
 		score += p.Counts.LogProbability(i, t)
-		if limits[i][0] <= t && t <= limits[i][1] {
+		if lower[i] <= t && t <= upper[i] {
 			inside++
 		}
 	}

@@ -1,7 +1,6 @@
 package evaluation
 
 import (
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -105,32 +104,12 @@ func (m *Samples) averages(e *console.Env, rows []int, points int, interval floa
 	}
 	switch p := p.(type) {
 	case prediction.Numbers:
-		z := measure.Quantile(interval)
 		for o, target := range m.Notes.Targets {
-			d := page.Dependence{Target: target}
-			for g := range points {
-				mean, _ := measure.MeanSD(p.Mean[o][g*n : (g+1)*n])
-				half := 0.0
-				for _, v := range p.Variance[o][g*n : (g+1)*n] {
-					half += z * math.Sqrt(v) / float64(n)
-				}
-				d.Mean, d.Low, d.High = append(d.Mean, mean), append(d.Low, mean-half), append(d.High, mean+half)
-			}
-			lines = append(lines, d)
+			lower, upper := p.Interval(o, interval)
+			lines = append(lines, meanLine(target, points, p.Mean[o], lower, upper))
 		}
 	case prediction.Times:
-		d := page.Dependence{Target: m.Notes.Targets[0]}
-		for _, q := range []struct {
-			of *[]float64
-			at float64
-		}{{&d.Mean, 0.5}, {&d.Low, 0.5 - float64(0.5*interval)}, {&d.High, 0.5 + float64(0.5*interval)}} {
-			times := p.Quantile(q.at)
-			for g := range points {
-				mean, _ := measure.MeanSD(times[g*n : (g+1)*n])
-				*q.of = append(*q.of, mean)
-			}
-		}
-		lines = append(lines, d)
+		lines = append(lines, meanLine(m.Notes.Targets[0], points, p.Median(), p.Quantile(0.5-float64(0.5*interval)), p.Quantile(0.5+float64(0.5*interval))))
 	case prediction.Classes:
 		for k, class := range p.Classes {
 			if len(p.Classes) == 2 && k == 0 {
@@ -148,6 +127,23 @@ func (m *Samples) averages(e *console.Env, rows []int, points int, interval floa
 		}
 	}
 	return lines, nil
+}
+
+// meanLine is the dependence of a prediction with an interval, which are given for all rows at the first point, then at
+// the second, and so on.
+func meanLine(name string, points int, mean, lower, upper []float64) page.Dependence {
+	d := page.Dependence{Target: name}
+	n := len(mean) / points
+	for g := range points {
+		for _, one := range []struct {
+			of   *[]float64
+			from []float64
+		}{{&d.Mean, mean}, {&d.Low, lower}, {&d.High, upper}} {
+			average, _ := measure.MeanSD(one.from[g*n : (g+1)*n])
+			*one.of = append(*one.of, average)
+		}
+	}
+	return d
 }
 
 // probabilityLine is the dependence of a probability, which is given for all rows at the first point, then at

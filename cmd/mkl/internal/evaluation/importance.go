@@ -44,6 +44,12 @@ func (m *Tested) Samples(command string) (*Samples, error) {
 	return &Samples{m, s.Inputs, s.Options, m.Opened.Model.Model}, nil
 }
 
+// Counts reports whether the model is of counts.
+func (m *Samples) Counts() bool {
+	_, counts := m.model.(*mkl.CountModel)
+	return counts
+}
+
 // Importance is how much worse predictions become where a view or a column is permuted among the samples: the mean
 // rise of their loss with its standard error over the samples.
 type Importance struct {

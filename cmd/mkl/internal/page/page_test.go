@@ -92,7 +92,7 @@ func everything() Page {
 			ID: "one", Title: hostile, Paragraphs: []string{hostile},
 			Pictures: []*Picture{
 				Bars("bars", hostile, hostile, []Bar{{hostile, 0.7, 0.5, 0.9}, {"b", -0.2, math.Inf(-1), math.Inf(1)}, {"c", math.NaN(), math.NaN(), 0}}),
-				Predicted("predicted", hostile, []float64{1, math.NaN(), 3}, []float64{1.5, 2, 2.5}, []float64{1, 1, 1}, 1),
+				Predicted("predicted", hostile, []float64{1, math.NaN(), 3}, []float64{1.5, 2, 2.5}, []float64{0.5, 1, 1.5}, []float64{2.5, 3, 3.5}, 1),
 				Calibration("calibration", hostile, hostile, "came true", []Reliability{{0.1, 0, 5}, {0.9, 1, 5}}),
 				Curves("curves", hostile, "x", "y", true, []Curve{{hostile, []float64{0, 1}, []float64{0, 1}}}),
 				Dependences("one-line", hostile, "y", []Dependence{line}, []float64{1, 2}, false),

@@ -54,12 +54,8 @@ func Bars(name, title, axisName string, bars []Bar) *Picture {
 
 // Predicted draws predictions with their intervals over the truth, and the line where both are
 // the same.
-func Predicted(name, target string, truth, mean, half []float64, inside float64) *Picture {
+func Predicted(name, target string, truth, mean, low, high []float64, inside float64) *Picture {
 	p := newPicture(name, "Predicted against true: "+target, plotWidth, plotHeight)
-	low, high := make([]float64, len(mean)), make([]float64, len(mean))
-	for i := range mean {
-		low[i], high[i] = mean[i]-half[i], mean[i]+half[i]
-	}
 	x := newAxis(leftEdge, rightEdge, 5, truth)
 	y := newAxis(bottomEdge, topEdge, 5, low, high, truth)
 	p.frame(x, y, "true "+target, "predicted "+target)

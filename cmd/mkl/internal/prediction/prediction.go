@@ -83,7 +83,6 @@ func By(ctx context.Context, m mkl.Model, opt Options, x []mkl.Features) (Predic
 
 // Columns adds the mean, the standard deviation and the interval of each target.
 func (p Numbers) Columns(out *Columns, targets []string, interval float64) {
-	z := measure.Quantile(interval)
 	for o, target := range targets {
 		prefix := ""
 		if len(targets) > 1 {
@@ -95,15 +94,29 @@ func (p Numbers) Columns(out *Columns, targets []string, interval float64) {
 		}
 		out.AddNumber(prefix+"mean", func(i int) float64 { return mean[i] })
 		out.AddNumber(prefix+"sd", func(i int) float64 { return sd[i] })
-		if p.Counts != nil {
-			limits := p.Counts.Quantiles(0.5-float64(0.5*interval), 0.5+float64(0.5*interval))
-			out.AddNumber(prefix+"lower", func(i int) float64 { return limits[i][0] })
-			out.AddNumber(prefix+"upper", func(i int) float64 { return limits[i][1] })
-			continue
-		}
-		out.AddNumber(prefix+"lower", func(i int) float64 { return mean[i] - float64(z*sd[i]) })
-		out.AddNumber(prefix+"upper", func(i int) float64 { return mean[i] + float64(z*sd[i]) })
+		lower, upper := p.Interval(o, interval)
+		out.AddNumber(prefix+"lower", func(i int) float64 { return lower[i] })
+		out.AddNumber(prefix+"upper", func(i int) float64 { return upper[i] })
 	}
+}
+
+// Interval returns the ends of the central interval of a target of the given probability. The ends of counts are
+// counts.
+func (p Numbers) Interval(target int, probability float64) (lower, upper []float64) {
+	mean := p.Mean[target]
+	lower, upper = make([]float64, len(mean)), make([]float64, len(mean))
+	if p.Counts != nil {
+		for i, limits := range p.Counts.Quantiles(0.5-float64(0.5*probability), 0.5+float64(0.5*probability)) {
+			lower[i], upper[i] = limits[0], limits[1]
+		}
+		return lower, upper
+	}
+	z := measure.Quantile(probability)
+	for i, m := range mean {
+		half := float64(z * math.Sqrt(p.Variance[target][i]))
+		lower[i], upper[i] = m-half, m+half
+	}
+	return lower, upper
 }
 
 // Columns adds the most probable class and the probability of each.

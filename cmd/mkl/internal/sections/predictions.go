@@ -24,6 +24,8 @@ func (r *reporter) predictions() (page.Section, error) {
 	switch p := r.held.Prediction.(type) {
 	case prediction.Numbers:
 		r.numberPictures(&s, p)
+	case prediction.Times:
+		err = r.timePictures(&s, p)
 	case prediction.Classes:
 		err = r.classPictures(&s, p)
 	case prediction.Labels:
@@ -35,32 +37,38 @@ func (r *reporter) predictions() (page.Section, error) {
 // numberPictures draws predicted against true, and how many truths the intervals hold.
 func (r *reporter) numberPictures(s *page.Section, p prediction.Numbers) {
 	s.Paragraphs = []string{fmt.Sprintf("Bars are the central %g %% intervals of the predictive distribution. Calibration compares the probability of an interval with the share of truths that it holds.", 100*r.Interval)}
-	z := measure.Quantile(r.Interval)
 	for o, j := range r.held.Truth[:min(len(r.held.Truth), mostTargets)] {
-		var truth, mean, half, score []float64
+		var known []int
 		for i, t := range r.held.Main.Data.Numbers[j] {
-			if math.IsNaN(t) {
-				continue
+			if !math.IsNaN(t) {
+				known = append(known, i)
 			}
-			sd := math.Sqrt(p.Variance[o][i])
-			truth, mean, half = append(truth, t), append(mean, p.Mean[o][i]), append(half, z*sd)
-			score = append(score, math.Abs(t-p.Mean[o][i])/sd)
 		}
+		of := func(all []float64) []float64 {
+			some := make([]float64, len(known))
+			for k, i := range known {
+				some[k] = all[i]
+			}
+			return some
+		}
+		truth := of(r.held.Main.Data.Numbers[j])
 		var points []page.Reliability
 		rows := [][]string{}
 		for _, level := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99} {
+			lower, upper := p.Interval(o, level)
 			inside := 0
-			for _, v := range score {
-				if v <= measure.Quantile(level) {
+			for k, i := range known {
+				if lower[i] <= truth[k] && truth[k] <= upper[i] {
 					inside++
 				}
 			}
-			share := float64(inside) / float64(len(score))
-			points = append(points, page.Reliability{Predicted: level, Observed: share, Count: len(score)})
+			share := float64(inside) / float64(len(known))
+			points = append(points, page.Reliability{Predicted: level, Observed: share, Count: len(known)})
 			rows = append(rows, []string{percent(level), percent(share), strconv.Itoa(inside)})
 		}
+		lower, upper := p.Interval(o, r.Interval)
 		target, suffix := r.held.Notes.Targets[o], strconv.Itoa(o+1)
-		s.Pictures = append(s.Pictures, page.Predicted("predicted-"+suffix, target, truth, mean, half, r.held.Measures[o].Values["coverage"]),
+		s.Pictures = append(s.Pictures, page.Predicted("predicted-"+suffix, target, truth, of(p.Mean[o]), of(lower), of(upper), r.held.Measures[o].Values["coverage"]),
 			page.Calibration("calibration-"+suffix, "intervals of "+target, "probability of the interval", "truths inside", points))
 		s.Tables = append(s.Tables, page.Table{Caption: "Intervals of " + target, Head: []string{"interval", "truths inside", "samples"}, Rows: rows, Folded: true})
 	}

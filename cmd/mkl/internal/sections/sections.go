@@ -145,7 +145,9 @@ func (r *reporter) headline() string {
 		where += ", on average over the targets,"
 	}
 	switch {
-	case r.held.Estimator.Form != dataset.Numbers:
+	case r.held.Estimator.Form == dataset.Times:
+		return r.timesHeadline(where)
+	case r.held.Estimator.Form.Probabilities():
 		return fmt.Sprintf("%s %.1f %% of the labels are right; the log loss is %s nats.", where, 100*v("accuracy"), console.Figure(v("log loss")))
 	case several:
 		return fmt.Sprintf("%s the root mean squared error is %s of the standard deviation of the truth; the %g %% intervals hold %.1f %% of the truths.",
@@ -175,6 +177,9 @@ func (r *reporter) fitted() page.Section {
 	for _, t := range r.told.Targets {
 		if t.NoiseSD > 0 {
 			rows = append(rows, []string{"noise of " + t.Name, "standard deviation " + console.Figure(float64(t.NoiseSD))})
+		}
+		if t.Law != "" {
+			rows = append(rows, []string{"law of " + t.Name, t.Law})
 		}
 		if t.Prior != "" {
 			rows = append(rows, []string{"prior of " + t.Name, t.Prior})
@@ -232,9 +237,14 @@ func (r *reporter) errors() page.Section {
 		}
 	}
 	s := page.Section{ID: "errors", Title: "Errors", Tables: []page.Table{{Caption: "Errors", Names: 1, Head: append(head, names...), Rows: rows}}}
-	if r.held.Estimator.Form == dataset.Numbers {
+	switch {
+	case r.held.Counts():
+		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error, RMSE/SD that over the standard deviation of the truth: 1 is what the mean would have. The log score is the mean logarithm of the probability of the true count, in nats; coverage is that of the %g %% interval, which holds more than that as counts are whole.", 100*r.Interval)}
+	case r.held.Estimator.Form == dataset.Times:
+		s.Paragraphs = []string{"Concordance is the share of pairs whose order the risks tell; the log score is the mean logarithm of the density of a known time's logarithm, or of the probability of what else is known of a time, in nats."}
+	case !r.held.Estimator.Form.Probabilities():
 		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error in the target's unit, RMSE/SD that over the standard deviation of the truth: 1 is what the mean would have. Log density is per sample, in nats; coverage is that of the %g %% interval.", 100*r.Interval)}
-	} else {
+	default:
 		s.Paragraphs = []string{"Log loss is in nats; ECE is the expected calibration error; the Brier score is between 0 and 2; AUC and the equal error rate (EER) are those of each class against the others, averaged; the last column counts truths that were given a probability below 1e-6."}
 	}
 	switch {
