@@ -237,6 +237,9 @@ func (r *reporter) errors() page.Section {
 		}
 	}
 	s := page.Section{ID: "errors", Title: "Errors", Tables: []page.Table{{Caption: "Errors", Names: 1, Head: append(head, names...), Rows: rows}}}
+	if times := r.held.Evaluation.Times; times != nil {
+		s.Tables = append(s.Tables, timesTable(times))
+	}
 	switch {
 	case r.held.Counts():
 		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error, RMSE/SD that over the standard deviation of the truth: 1 is what the mean would have. The log score is the mean logarithm of the probability of the true count, in nats; coverage is that of the %g %% interval, which holds more than that as counts are whole.", 100*r.Interval)}

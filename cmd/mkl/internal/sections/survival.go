@@ -110,6 +110,17 @@ func (r *reporter) estimate(group *page.SurvivalGroup, table *page.Table, p pred
 	return nil
 }
 
+// timesTable says how well probabilities of being later than a time were predicted.
+func timesTable(times []evaluation.AtTime) page.Table {
+	t := page.Table{Caption: "Probabilities of a later event", Head: []string{"later than", "Brier score", "of all alike", "mean probability", "Kaplan–Meier"}}
+	for _, a := range times {
+		t.Rows = append(t.Rows, []string{
+			console.Figure(float64(a.Time)), console.Figure(float64(a.Brier)), console.Figure(float64(a.Baseline)), percent(float64(a.Predicted)), percent(float64(a.Observed)),
+		})
+	}
+	return t
+}
+
 // timesHeadline says how well times are predicted.
 func (r *reporter) timesHeadline(where string) string {
 	text := fmt.Sprintf("%s the log score is %s nats", where, figureOf(r.held.Measures[0].Values, "log score"))
