@@ -53,6 +53,9 @@ func (c *compareCmd) Run(e *console.Env) error {
 		if err != nil {
 			return err
 		}
+		if m.Estimator.Form == dataset.Times {
+			return console.Inputf("%s: compare is not for models of times until an event: mkl evaluate measures each", path)
+		}
 		if all = append(all, m); len(m.truth) != len(all[0].truth) || m.Estimator.Form != all[0].Estimator.Form {
 			return console.Inputf("%s (%s) and %s (%s) predict different things", c.Models[0], all[0].Notes.Task, path, m.Notes.Task)
 		}

@@ -125,6 +125,10 @@ func (c *fitCmd) samples(e *console.Env, w model.Wanted) (*job, error) {
 		named = *c.Task
 	case len(o.Targets) > 1:
 		named = model.Regression
+	case c.Event != "", c.Upper != "":
+		named = model.Survival
+	case c.Exposure != "":
+		named = model.CountsTask
 	}
 	p, err := fitting.Gather(o, w, named, c.Memory)
 	if err != nil {

@@ -54,9 +54,9 @@ func fitted(t *testing.T, args ...string) (report.Report, string) {
 }
 
 // predicted returns what mkl predict says, by column.
-func predicted(t *testing.T, file string) map[string][]string {
+func predicted(t *testing.T, file string, more ...string) map[string][]string {
 	t.Helper()
-	status, stdout, stderr := command(t, nil, "", "predict", "m", file)
+	status, stdout, stderr := command(t, nil, "", append([]string{"predict", "m", file}, more...)...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
 	require.NoError(t, err)

@@ -90,6 +90,20 @@ func CensoredCalibration(time []float64, event []bool, survival []float64, at fl
 	return predicted, newKaplanMeier(time, event).at(at), nil
 }
 
+// KaplanMeier returns the estimate of Kaplan and Meier of a survival curve: the times at which events happened, in
+// ascending order, and the share of the samples whose events are later than each. Before the first of these times
+// the share is 1, and between two it stays. There are none if no event happened.
+//
+// Source: E. L. Kaplan, P. Meier, "Nonparametric estimation from incomplete observations", Journal of the American
+// Statistical Association 53 (1958), 457–481.
+func KaplanMeier(time []float64, event []bool) (times, survival []float64, err error) {
+	if err := checkTimes(time, event, len(time)); err != nil {
+		return nil, nil, err
+	}
+	k := newKaplanMeier(time, event)
+	return k.times, k.left, nil
+}
+
 // kaplanMeier is the estimate of a survival curve: a step function that falls at times of events.
 type kaplanMeier struct{ times, left []float64 }
 

@@ -69,3 +69,25 @@ func TestSurvivalScoresSayWhatIsWrong(t *testing.T) {
 	_, _, err = CensoredCalibration(nil, nil, nil, 1)
 	assert.ErrorContains(t, err, "no samples")
 }
+
+// The published curve of the patients who took 6-mercaptopurine: E. A. Freireich et al., Blood 21 (1963), 699–716, as
+// in D. R. Cox and D. Oakes, Analysis of Survival Data (1984), table 4.1.
+func TestKaplanMeier(t *testing.T) {
+	time := []float64{6, 6, 6, 6, 7, 9, 10, 10, 11, 13, 16, 17, 19, 20, 22, 23, 25, 32, 32, 34, 35}
+	event := make([]bool, len(time))
+	for _, i := range []int{0, 1, 2, 4, 6, 9, 10, 14, 15} {
+		event[i] = true
+	}
+	times, survival, err := KaplanMeier(time, event)
+	require.NoError(t, err)
+	assert.Equal(t, []float64{6, 7, 10, 13, 16, 22, 23}, times)
+	for i, want := range []float64{0.857, 0.807, 0.753, 0.690, 0.627, 0.538, 0.448} {
+		assert.InDelta(t, want, survival[i], 0.0005)
+	}
+	times, survival, err = KaplanMeier([]float64{3}, []bool{false})
+	require.NoError(t, err)
+	assert.Empty(t, times)
+	assert.Empty(t, survival)
+	_, _, err = KaplanMeier([]float64{math.NaN()}, []bool{true})
+	assert.ErrorContains(t, err, "time of sample 0 is NaN")
+}

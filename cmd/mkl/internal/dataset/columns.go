@@ -17,6 +17,9 @@ func OneColumn(f *console.File, flag, name string, except []int) (int, error) {
 	if name == "" {
 		return -1, nil
 	}
+	if j := slices.Index(f.Columns(), name); j >= 0 && !slices.Contains(except, j) {
+		return j, nil
+	}
 	items, err := spec.ParseColumns(name)
 	if err != nil {
 		return 0, console.Inputf("%s %w", flag, err)

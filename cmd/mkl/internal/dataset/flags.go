@@ -4,9 +4,11 @@ import "github.com/bmkl/bmkl/cmd/internal/console"
 
 // Flags are the flags that say what a command learns from: files, columns, and how cells are read.
 type Flags struct {
-	Data   string   `arg:"" help:"Table with a row for each sample: CSV (also compressed), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input."`
-	Target string   `placeholder:"COLUMNS" help:"Column to predict: its name, #position or a pattern; several with commas between. Files of mkl sum and -task factors, pairs and pairlabels need no target."`
-	View   []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"Columns that belong together, and their kernels; can be repeated. Without -view all columns but the targets are one view. Without KERNELS the data suggest kernels."`
+	Data        string `arg:"" help:"Table with a row for each sample: CSV (also compressed), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input."`
+	Target      string `placeholder:"COLUMNS" help:"Column to predict: its name, #position or a pattern; several with commas between. Files of mkl sum and -task factors, pairs and pairlabels need no target."`
+	BesideFlags `embed:""`
+
+	View []string `sep:"none" placeholder:"NAME=COLUMNS:KERNELS" help:"Columns that belong together, and their kernels; can be repeated. Without -view all columns but the targets are one view. Without KERNELS the data suggest kernels."`
 
 	Missing        string   `group:"data" enum:"impute,drop,refuse,views" default:"impute" help:"What to do about empty cells (also NA, NaN, NULL and ?): impute the median of the column, and add a column of 0 and 1 that says where; drop the row; refuse the file; or views, which learns from rows that lack a whole view by their other views. Drop and impute leave out rows without a target (${default})."`
 	MissingTargets bool     `group:"data" help:"Learn from rows that lack some of their targets: for several targets."`

@@ -13,8 +13,9 @@ type Opened struct {
 	Flags
 	Files   *console.Files
 	Main    *console.File
-	Targets []int // columns of the main file
-	Group   int   // column of the main file that says which samples belong together, −1 without such a column
+	Targets []int  // columns of the main file
+	Beside  Beside // columns of the main file that belong to the target
+	Group   int    // column of the main file that says which samples belong together, −1 without such a column
 	Views   []View
 }
 
@@ -40,7 +41,10 @@ func OpenFiles(e *console.Env, f Flags, kernels, group string) (_ *Opened, err e
 	if o.Group, err = OneColumn(o.Main, "-group", group, o.Targets); err != nil {
 		return nil, err
 	}
-	apart := slices.Clone(o.Targets)
+	if o.Beside, err = FindBeside(o.Main, f.BesideFlags, o.Targets); err != nil {
+		return nil, err
+	}
+	apart := append(slices.Clone(o.Targets), o.Beside.columns()...)
 	if o.Group >= 0 {
 		apart = append(apart, o.Group)
 	}
@@ -79,6 +83,7 @@ func (o *Opened) Read(kind table.Kind, more ...table.Want) (*Table, error) {
 	for _, j := range o.Targets {
 		o.Main.Need(j, kind)
 	}
+	o.Beside.Need(o.Main)
 	if o.Group >= 0 {
 		o.Main.Need(o.Group, table.Label)
 	}

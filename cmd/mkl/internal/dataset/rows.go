@@ -20,9 +20,7 @@ func (t *Table) complete(plans []plan.View) (rows []int, first error) {
 		}
 	}
 	if !t.MissingTargets {
-		for _, j := range t.Targets {
-			why.ofTarget(&t.Main.Data, j)
-		}
+		why.ofBeside(&t.Main.Data, t.Targets, t.Beside)
 	}
 	lacking := make([]int, len(why)) // how many views a row lacks
 	for k, v := range t.Views {

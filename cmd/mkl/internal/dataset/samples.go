@@ -146,7 +146,7 @@ func count(is []bool) (n int) {
 
 // Notes say where the views and the targets of a fit are.
 func (s *Samples) Notes(task string, made *provenance.Made) *notes.Notes {
-	n := &notes.Notes{Task: task, Targets: s.TargetNames(), Made: made}
+	n := &notes.Notes{Task: task, Targets: s.TargetNames(), Beside: s.besideNotes(), Made: made}
 	for _, f := range s.Features {
 		note := f.Note()
 		note.File = f.Source.File.Path != s.Data
@@ -160,6 +160,21 @@ func (s *Samples) Notes(task string, made *provenance.Made) *notes.Notes {
 		n.Join = s.Join
 	}
 	return n
+}
+
+// besideNotes names the columns that belong to the target; nil if there are none.
+func (s *Samples) besideNotes() *notes.Beside {
+	if s.Beside.columns() == nil {
+		return nil
+	}
+	names := s.Main.Columns()
+	name := func(j int) string {
+		if j < 0 {
+			return ""
+		}
+		return names[j]
+	}
+	return &notes.Beside{Event: name(s.Beside.Event), Happened: s.Beside.Happened, Upper: name(s.Beside.Upper), Exposure: name(s.Beside.Exposure)}
 }
 
 // Note says where the columns of a view are, in a file of its own.

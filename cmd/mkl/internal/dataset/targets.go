@@ -18,12 +18,16 @@ const (
 	Classes             // a column of labels, one for each sample
 	Labels              // columns that say whether a sample has a label
 	Entries             // the entries of a table, which has no other columns
+	Times               // a column of times until an event, and what is beside it
 )
+
+// Probabilities reports whether what is predicted of such targets are probabilities.
+func (f Form) Probabilities() bool { return f == Classes || f == Labels }
 
 // Kind is how a column of targets is read. If missing, cells can be empty.
 func (f Form) Kind(missing bool) table.Kind {
 	switch {
-	case f == Numbers && missing, f == Entries:
+	case f == Numbers && missing, f == Entries, f == Times:
 		return table.Optional
 	case f == Numbers:
 		return table.Number
@@ -41,14 +45,19 @@ func (f Flags) TargetKind(form Form) table.Kind {
 
 // Targets are targets as package mkl takes them, in one of their forms.
 type Targets struct {
-	Numbers [][]float64   // by target
-	Class   []string      // by sample
-	Classes []string      // the distinct labels, in order
-	Labels  [][]mkl.Label // by target and sample
+	Numbers [][]float64    // by target
+	Class   []string       // by sample
+	Classes []string       // the distinct labels, in order
+	Labels  [][]mkl.Label  // by target and sample
+	Times   []mkl.Lifetime // by sample
+
+	Exposure []float64 // by sample, of counts; nil means 1
 }
 
 // Outputs is how many functions are learned: one for each target, or for each class.
-func (t Targets) Outputs() int { return max(len(t.Numbers), len(t.Labels), len(t.Classes)) }
+func (t Targets) Outputs() int {
+	return max(len(t.Numbers), len(t.Labels), len(t.Classes), min(1, len(t.Times)))
+}
 
 // TargetsAs returns the targets in a form.
 func (t *Table) TargetsAs(form Form) (y Targets, err error) {
@@ -57,6 +66,9 @@ func (t *Table) TargetsAs(form Form) (y Targets, err error) {
 		for _, j := range t.Targets {
 			y.Numbers = append(y.Numbers, t.Main.Data.Numbers[j])
 		}
+		y.Exposure, err = t.Beside.Exposures(t.Main)
+	case Times:
+		y.Times, err = t.Beside.Lifetimes(t.Main, t.Targets[0])
 	case Classes:
 		y.Class = t.Main.Data.Labels[t.Targets[0]]
 		y.Classes = table.Classes(y.Class)
@@ -69,23 +81,31 @@ func (t *Table) TargetsAs(form Form) (y Targets, err error) {
 			y.Labels = append(y.Labels, has)
 		}
 	}
-	return y, nil
+	return y, err
 }
 
 // HasLabel reads a column that says whether samples have a label.
 func HasLabel(f *console.File, column int) ([]mkl.Label, error) {
 	has := make([]mkl.Label, f.Data.Rows)
-	for i, text := range f.Data.Labels[column] {
-		switch strings.ToLower(text) {
-		case "1", "+1", "true", "yes":
-			has[i] = mkl.LabelPresent
-		case "0", "-1", "false", "no":
-			has[i] = mkl.LabelAbsent
-		case "":
-			has[i] = mkl.LabelUnknown
-		default:
-			return nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no", text)))
+	for i := range has {
+		var err error
+		if has[i], err = labelOf(f, i, column, ""); err != nil {
+			return nil, err
 		}
 	}
 	return has, nil
+}
+
+// labelOf reads whether a row has a label. The error ends with a hint.
+func labelOf(f *console.File, row, column int, hint string) (mkl.Label, error) {
+	switch text := f.Data.Labels[column][row]; strings.ToLower(text) {
+	case "1", "+1", "true", "yes":
+		return mkl.LabelPresent, nil
+	case "0", "-1", "false", "no":
+		return mkl.LabelAbsent, nil
+	case "":
+		return mkl.LabelUnknown, nil
+	default:
+		return mkl.LabelUnknown, console.Input(f.Data.Cell(row, column, fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no%s", text, hint)))
+	}
 }

@@ -104,19 +104,11 @@ func (m *Samples) averages(e *console.Env, rows []int, points int, interval floa
 	switch p := p.(type) {
 	case prediction.Numbers:
 		for o, target := range m.Notes.Targets {
-			d := page.Dependence{Target: target}
-			for g := range points {
-				mean, _ := measure.MeanSD(p.Mean[o][g*n : (g+1)*n])
-				var low, high float64
-				for i := g * n; i < (g+1)*n; i++ {
-					l, h := p.Interval(o, i, interval)
-					low += l / float64(n)
-					high += h / float64(n)
-				}
-				d.Mean, d.Low, d.High = append(d.Mean, mean), append(d.Low, low), append(d.High, high)
-			}
-			lines = append(lines, d)
+			lower, upper := p.Intervals(o, interval)
+			lines = append(lines, meanLine(target, points, p.Mean[o], lower, upper))
 		}
+	case prediction.Times:
+		lines = append(lines, meanLine(m.Notes.Targets[0], points, p.Median(), p.Quantile(0.5-float64(0.5*interval)), p.Quantile(0.5+float64(0.5*interval))))
 	case prediction.Classes:
 		for k, class := range p.Classes {
 			if len(p.Classes) == 2 && k == 0 {
@@ -134,6 +126,23 @@ func (m *Samples) averages(e *console.Env, rows []int, points int, interval floa
 		}
 	}
 	return lines, nil
+}
+
+// meanLine is the dependence of a prediction with an interval, which are given for all rows at the first point, then at
+// the second, and so on.
+func meanLine(name string, points int, mean, lower, upper []float64) page.Dependence {
+	d := page.Dependence{Target: name}
+	n := len(mean) / points
+	for g := range points {
+		for _, one := range []struct {
+			of   *[]float64
+			from []float64
+		}{{&d.Mean, mean}, {&d.Low, lower}, {&d.High, upper}} {
+			average, _ := measure.MeanSD(one.from[g*n : (g+1)*n])
+			*one.of = append(*one.of, average)
+		}
+	}
+	return d
 }
 
 // probabilityLine is the dependence of a probability, which is given for all rows at the first point, then at

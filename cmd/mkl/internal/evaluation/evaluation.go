@@ -26,6 +26,7 @@ type Evaluation struct {
 	Baseline    *Measures     `json:"baseline,omitempty"` // of one target: what the mean or the frequencies of these samples would have
 	Calibration []measure.Bin `json:"calibration,omitempty"`
 	Fifths      []Fifths      `json:"fifths,omitempty"` // coverage, by target
+	Times       []AtTime      `json:"times,omitempty"`  // of a model of times
 
 	// Training is true if the model was fitted to the file.
 	Training bool `json:"training,omitempty"`
@@ -44,7 +45,7 @@ type Measures struct {
 
 // MeasureNames are the measures in the order in which they are printed.
 var MeasureNames = []string{
-	"RMSE", "RMSE/SD", "R²", "MAE", "log density", "CRPS", "pinball", "coverage",
+	"RMSE", "RMSE/SD", "R²", "MAE", concordance, logScore, "log density", "CRPS", "pinball", "coverage",
 	"accuracy", "F1", "log loss", "ECE", "Brier", "AUC", "AP", "EER", measure.Surprises,
 }
 
@@ -56,6 +57,8 @@ type Tested struct {
 	*Evaluation
 	Main  *console.File // with the rows that could be predicted
 	Truth []int         // its columns of the targets
+
+	Lifetimes []mkl.Lifetime // of a model of times: the truth of the rows; NaN where it is missing
 }
 
 // Test predicts rows and compares the predictions with the truth: the columns that target names, or else the targets
@@ -94,7 +97,14 @@ func Test(e *console.Env, in *saved.Input, target string, bins int) (_ *Tested, 
 	if f := o.Estimator.Form; f == dataset.Numbers || f == dataset.Entries {
 		ev.interval = in.Interval
 	}
-	return &Tested{o, out, ev, main, truth}, ev.measure(out.Prediction, main, truth, o.Notes.Predicted())
+	t := &Tested{o, out, ev, main, truth, nil}
+	if p, ok := out.Prediction.(prediction.Times); ok {
+		if t.Lifetimes, err = o.Beside.Lifetimes(main, truth[0]); err != nil {
+			return nil, err
+		}
+		return t, ev.measureTimes(p, t.Lifetimes, o.Notes.Targets[0])
+	}
+	return t, ev.measure(out.Prediction, main, truth, o.Notes.Predicted())
 }
 
 // measure compares predictions with the truth in columns of f, which were read.
@@ -111,6 +121,9 @@ func (ev *Evaluation) measure(p prediction.Prediction, f *console.File, truth []
 }
 
 func (ev *Evaluation) measureNumbers(p prediction.Numbers, f *console.File, truth []int, targets []string) error {
+	if p.Counts != nil {
+		return ev.measureCounts(p, f.Data.Numbers[truth[0]], targets[0])
+	}
 	for o, j := range truth {
 		v, err := measure.Target(f.Data.Numbers[j], p.Mean[o], p.Variance[o], ev.interval)
 		if err != nil {
@@ -126,11 +139,20 @@ func (ev *Evaluation) measureNumbers(p prediction.Numbers, f *console.File, trut
 		if fifths := measure.Fifths(f.Data.Numbers[j], p.Mean[o], lower, upper); fifths != nil {
 			ev.Fifths = append(ev.Fifths, Fifths{targets[o], fifths})
 		}
-		if ratio := v["RMSE/SD"]; ratio > 0 && len(truth) == 1 {
-			ev.Baseline = &Measures{"mean", console.Figures{"RMSE": v["RMSE"] / ratio, "RMSE/SD": 1}}
+		if len(truth) == 1 {
+			ev.Baseline = meanOf(v)
 		}
 	}
 	return nil
+}
+
+// meanOf is what the mean of the truth has, where a prediction has some measures; nil if the truth does not vary.
+func meanOf(v console.Figures) *Measures {
+	ratio := v["RMSE/SD"]
+	if !(ratio > 0) {
+		return nil
+	}
+	return &Measures{"mean", console.Figures{"RMSE": v["RMSE"] / ratio, "RMSE/SD": 1}}
 }
 
 func (ev *Evaluation) measureClasses(p prediction.Classes, f *console.File, truth int, target string) error {
@@ -259,7 +281,13 @@ func (ev *Evaluation) Print(out io.Writer) error {
 	if ev.Baseline != nil {
 		fmt.Fprintf(out, "\n%s: the same prediction for every sample, the mean or the share of each class; a model should beat it\n", ev.Baseline.Target)
 	}
-	if ev.interval > 0 {
+	if slices.Contains(header, logScore) {
+		fmt.Fprintf(out, "\nlog score: mean per sample, in nats, of the logarithm of what the prediction said of the truth\n")
+	}
+	if err := ev.printTimes(out); err != nil {
+		return err
+	}
+	if ev.interval > 0 && slices.Contains(header, "log density") {
 		fmt.Fprintf(out, "\nlog density: mean per sample, in nats; coverage: of the %g %% interval\n", 100*ev.interval)
 	}
 	if err := ev.printFifths(out); err != nil || len(ev.Calibration) == 0 {

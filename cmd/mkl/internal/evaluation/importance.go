@@ -28,7 +28,7 @@ const (
 type Samples struct {
 	*Tested
 	inputs  *dataset.Inputs
-	options mkl.PredictOptions
+	options prediction.Options // without exposures
 	model   mkl.Model
 }
 
@@ -42,6 +42,12 @@ func (m *Tested) Samples(command string) (*Samples, error) {
 		return nil, console.Inputf("%s does not know the rows of %v", command, m.Opened.Model.Model)
 	}
 	return &Samples{m, s.Inputs, s.Options, m.Opened.Model.Model}, nil
+}
+
+// Counts reports whether the model is of counts.
+func (m *Samples) Counts() bool {
+	_, counts := m.model.(*mkl.CountModel)
+	return counts
 }
 
 // Importance is how much worse predictions become where a view or a column is permuted among the samples: the mean
@@ -62,7 +68,7 @@ type place struct {
 }
 
 // sampleLosses are the losses of some rows, by the same row in the prediction and in the data: of numbers
-// the squared error over the variance of the truth, averaged over the targets, and else the Brier score, averaged over
+// the squared error over the variance of the truth, averaged over the targets, of times minus the log score, and else the Brier score, averaged over
 // the labels. It is NaN where the truth is missing.
 func (m *Samples) sampleLosses(p prediction.Prediction, rows []int) ([]float64, error) {
 	loss := make([]float64, len(rows))
@@ -74,6 +80,13 @@ func (m *Samples) sampleLosses(p prediction.Prediction, rows []int) ([]float64, 
 			for k, i := range rows {
 				d := truth[i] - p.Mean[o][k]
 				loss[k] += d * d / variance / float64(len(m.Truth))
+			}
+		}
+	case prediction.Times:
+		for k, i := range rows {
+			loss[k] = math.NaN()
+			if t := m.Lifetimes[i]; !math.IsNaN(t.From) {
+				loss[k] = -p.LogScore(k, t)
 			}
 		}
 	case prediction.Classes:
@@ -204,7 +217,13 @@ func (m *Samples) take(rows []int) []mkl.Features {
 }
 
 // losses predicts and measures rows.
-func (m *Samples) losses(e *console.Env, opt mkl.PredictOptions, x []mkl.Features, rows []int) ([]float64, error) {
+func (m *Samples) losses(e *console.Env, opt prediction.Options, x []mkl.Features, rows []int) ([]float64, error) {
+	opt.Exposure = nil
+	if m.Exposure != nil {
+		for _, i := range rows {
+			opt.Exposure = append(opt.Exposure, m.Exposure[i])
+		}
+	}
 	p, err := prediction.By(e.Ctx, m.model, opt, x)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func (m *Samples) Spreads(e *console.Env, rng *rand.Rand) ([]float64, error) {
 		return nil, nil
 	}
 	some := someRows(rng, len(m.Kept), spreadRows)
-	s, err := model.KernelSpreads(e.Ctx, m.options, m.take(some)...)
+	s, err := model.KernelSpreads(e.Ctx, m.options.PredictOptions, m.take(some)...)
 	if err != nil || slices.ContainsFunc(s, math.IsNaN) {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ package fitting
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
@@ -74,10 +75,40 @@ func Read(o *dataset.Opened, named string, form func(task string) (dataset.Form,
 // Remarks say what is odd about the targets, and how the task was inferred if it was not named.
 func Remarks(t *dataset.Table, form dataset.Form, y dataset.Targets, task, guessed string) []string {
 	lines := model.Doubts(form, t.TargetName(), y, guessed != "")
+	if form == dataset.Times {
+		lines = append(lines, timesKnown(t.TargetName(), y.Times))
+	}
 	if guessed != "" {
 		lines = append(lines, fmt.Sprintf("task: %s (column %s %s)", task, t.TargetName(), guessed))
 	}
 	return lines
+}
+
+// timesKnown says how many times are known, and what is known of the others.
+func timesKnown(name string, times []mkl.Lifetime) string {
+	var known, later, earlier, between int
+	for _, t := range times {
+		switch {
+		case t.From == t.To:
+			known++
+		case math.IsInf(t.To, 1):
+			later++
+		case t.From == 0:
+			earlier++
+		default:
+			between++
+		}
+	}
+	text := fmt.Sprintf("column %s: %s known", name, console.Plural(known, "time"))
+	for _, one := range []struct {
+		n    int
+		what string
+	}{{later, "later than the last observation"}, {earlier, "earlier than the first"}, {between, "between two"}} {
+		if one.n > 0 {
+			text += fmt.Sprintf(", %d %s", one.n, one.what)
+		}
+	}
+	return text
 }
 
 // Gather reads the cells of a data set for the model that the command line asks for: for the named task, or for the

@@ -42,7 +42,8 @@ const (
 	FactorsTask = "factors" // a table with gaps
 	PairsTask   = "pairs"   // values of pairs
 	PairLabels  = "pairlabels"
-	CountsTask  = "counts" // 0, 1, 2, …
+	CountsTask  = "counts"   // 0, 1, 2, …
+	Survival    = "survival" // times until an event
 )
 
 // Names of models that more than a row of the table must know.
@@ -57,7 +58,7 @@ const (
 const partKernel = "kernel"
 
 // estimators is the table. The first that is for a task is the task's default.
-var estimators = slices.Concat(autoRows, bmklRows, mgpRows, countRows, probitRows, landmarkRows, spikeSlabRows, factorRows, pairRows)
+var estimators = slices.Concat(autoRows, bmklRows, mgpRows, countRows, survivalRows, probitRows, landmarkRows, spikeSlabRows, factorRows, pairRows)
 
 // Of returns the estimator whose models have the kind, nil if no estimator has.
 func Of(kind string) *Estimator {

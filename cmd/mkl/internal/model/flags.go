@@ -13,7 +13,7 @@ import (
 
 // TaskFlag is the flag -task.
 type TaskFlag struct {
-	Task *string `enum:"${tasks}" help:"What to learn. By default the target decides: text, or 0 and 1, are classes; other numbers, and several targets, are a regression."`
+	Task *string `enum:"${tasks}" help:"What to learn. By default the target decides: text, or 0 and 1, are classes; other numbers, and several targets, are a regression. With -event or -upper it is survival, with -exposure counts."`
 }
 
 // Settings are the flags of the models that learn from samples.
@@ -62,7 +62,7 @@ func Groups() []kong.Group {
 func Vars() map[string]string {
 	return map[string]string{
 		"tasks": strings.Join(Tasks(), ","), "models": strings.Join(Models(), ","),
-		"families": families.names(), "methods": strings.Join(methods, ","), "updates": updates.names(), "inferences": inferenceNames(),
+		"families": families.names(), "methods": strings.Join(methods, ","), "laws": laws.names(), "updates": updates.names(), "inferences": inferenceNames(),
 	}
 }
 

@@ -88,12 +88,35 @@ func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (li
 		if len(y.Classes) > manyLabels && allNumbers(y.Classes) {
 			lines = append(lines, fmt.Sprintf("column %s: %d classes that are numbers: -task %s learns them as quantities", name, len(y.Classes), Regression))
 		}
+	case guessed && form == dataset.Numbers && seemCounts(y.Numbers[0]):
+		lines = append(lines, fmt.Sprintf("column %s: seems to be counts, and its intervals may go below 0: -task %s learns it as counts", name, CountsTask))
 	case guessed && form == dataset.Numbers:
 		if n := wholeValues(y.Numbers[0]); n > 0 && n <= fewValues && 5*n <= len(y.Numbers[0]) {
 			lines = append(lines, fmt.Sprintf("column %s: %d different whole numbers: -task %s learns them as classes", name, n, Multiclass))
 		}
 	}
 	return lines
+}
+
+// seemCounts reports whether numbers look like counts: whole numbers from 0 on, more than two different ones, of which
+// a normal distribution has many below 0. The mean is below two standard deviations and the skewness above ½; of
+// Poisson's distribution both say that the mean is below 4.
+func seemCounts(y []float64) bool {
+	if wholeValues(y) < 3 || slices.Min(y) < 0 || slices.Max(y) > 1<<53 {
+		return false
+	}
+	n := float64(len(y))
+	var mean, square, cube float64
+	for _, v := range y {
+		mean += v / n
+	}
+	for _, v := range y {
+		d := v - mean
+		square += d * d / n
+		cube += d * d * d / n
+	}
+	sd := math.Sqrt(square)
+	return mean < 2*sd && cube > 0.5*sd*square
 }
 
 // allNumbers reports whether all labels are numbers.

@@ -20,6 +20,8 @@ type MGPFlags struct {
 	NoiseSD float64  `name:"noise-sd" placeholder:"NUMBER" help:"Known standard deviation of the noise, in the target's units; by default it is learned."`
 	Weight  []string `sep:"none" placeholder:"VIEW=NUMBER" help:"Known weight of a view's one kernel, for targets of variance 1; can be repeated. A view with a linear kernel and a known weight is a mean function."`
 	Family  string   `enum:"${families}" default:"none" help:"Prior of the kernels' scales: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
+	Law     string   `enum:"${laws}" default:"by-evidence" help:"Of times: distribution of a time given the function, log-normal, weibull, or by-evidence, which is the one of the higher evidence (${default})."`
+	Poisson bool     `help:"Of counts: the variance of a count given the function is its mean. By default it is larger, by as much as the samples tell."`
 	Hold    []string `sep:"none" placeholder:"NAME=NUMBER" help:"Parameter omega, chi or phi of the prior of -family that is held at a number instead of learned; can be repeated. With -family student-t omega=0.5 is the Cauchy process, with gig omega=-1 the hyperbolic one."`
 }
 
@@ -76,20 +78,6 @@ var mgpRows = []*Estimator{
 		}),
 	},
 }
-
-// countRows are the estimators of counts.
-var countRows = []*Estimator{{
-	Model: "mgp", Tasks: []string{CountsTask}, Kind: "counts", Form: dataset.Numbers, Part: partKernel, One: true, Gaps: true,
-	takes: "kernels text store resume",
-	settle: func(*Request) (*settled, error) {
-		return &settled{fitter: func(f *fitting) Fitter {
-			c := mkl.Counts{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage}
-			return Fitter{c.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
-				return AsModel(c.Fit(ctx, d.Views, d.Numbers[0]))
-			}}
-		}}, nil
-	},
-}}
 
 // factorisedGP makes the estimator of -method factorised and published for numbers.
 func factorisedGP(f *fitting, r *Request, s *scales) Fitter {

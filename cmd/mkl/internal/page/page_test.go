@@ -98,6 +98,7 @@ func everything() Page {
 				Dependences("one-line", hostile, "y", []Dependence{line}, []float64{1, 2}, false),
 				Dependences("two-lines", hostile, "y", []Dependence{line, line}, []float64{1, 2}, true),
 				Trace([]float64{-3, -2}),
+				Survival("survival", hostile, []SurvivalGroup{{hostile, []float64{0, 2}, []float64{1, 0.5}, []float64{1}, []float64{0.6}}, {"b", []float64{0, 2}, []float64{1, 0.1}, nil, nil}}),
 			},
 		},
 		{ID: "two", Title: "tables", Tables: []Table{
@@ -146,7 +147,7 @@ func TestPage(t *testing.T) {
 	}
 	for name, n := range map[string]int{
 		"script": 0, "link": 0, "img": 0, "h1": 1, "h2": 2, "header": 1, "nav": 1, "main": 1, "footer": 1, "section": 2,
-		"svg": 7, "desc": 7, "figcaption": 7, "table": 2, "details": 1, "caption": 1,
+		"svg": 8, "desc": 8, "figcaption": 8, "table": 2, "details": 1, "caption": 1,
 	} {
 		assert.Equal(t, n, count[name], name)
 	}

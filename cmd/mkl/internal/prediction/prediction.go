@@ -10,7 +10,14 @@ import (
 	"github.com/bmkl/bmkl/mkl/choose"
 )
 
-// Prediction is what a model predicts of some rows: [Numbers], [Classes] or [Labels].
+// Options say how a model predicts, and what it needs to know of the rows beside their views.
+type Options struct {
+	mkl.PredictOptions
+	Exposure []float64 // by row, of a model of counts; nil means 1
+	Times    []float64 // of a model of times: see [Times]
+}
+
+// Prediction is what a model predicts of some rows: [Numbers], [Times], [Classes] or [Labels].
 type Prediction interface {
 	// Columns adds what mkl predict writes. Targets are the names of what was predicted; a number has an interval of
 	// the given probability.
@@ -47,26 +54,30 @@ type Outcome struct {
 	// Novelty is how far each row is beyond what the fit has seen, in widths of the range of the column where it is
 	// furthest; nil if that is not known.
 	Novelty []float64
+	Options // with the exposures of the rows that were kept
 }
 
 // By predicts with a model of samples of any kind.
-func By(ctx context.Context, m mkl.Model, opt mkl.PredictOptions, x []mkl.Features) (Prediction, error) {
+func By(ctx context.Context, m mkl.Model, opt Options, x []mkl.Features) (Prediction, error) {
 	switch m := m.(type) {
 	case mkl.TargetModel:
-		p, err := m.PredictTargets(ctx, opt, x...)
+		p, err := m.PredictTargets(ctx, opt.PredictOptions, x...)
 		return Numbers{Prediction: p}, err
 	case *mkl.CountModel:
-		p, err := m.PredictCounts(ctx, opt, nil, x...)
+		p, err := m.PredictCounts(ctx, opt.PredictOptions, opt.Exposure, x...)
 		if err != nil {
 			return nil, err
 		}
 		mean, variance := p.Moments()
 		return Numbers{&mkl.Prediction{Mean: [][]float64{mean}, Variance: [][]float64{variance}}, p}, nil
+	case *mkl.SurvivalModel:
+		p, err := m.PredictTimes(ctx, opt.PredictOptions, x...)
+		return Times{p, opt.Times}, err
 	case mkl.ClassModel[string]:
-		p, err := m.PredictClasses(ctx, opt, x...)
+		p, err := m.PredictClasses(ctx, opt.PredictOptions, x...)
 		return Classes{p, m.Classes()}, err
 	case mkl.LabelModel:
-		p, err := m.PredictLabels(ctx, opt, x...)
+		p, err := m.PredictLabels(ctx, opt.PredictOptions, x...)
 		return Labels{p}, err
 	}
 	return nil, console.Inputf("the command does not know how to predict with %v", m)
@@ -85,20 +96,20 @@ func (p Numbers) Columns(out *Columns, targets []string, interval float64) {
 		}
 		out.AddNumber(prefix+"mean", func(i int) float64 { return mean[i] })
 		out.AddNumber(prefix+"sd", func(i int) float64 { return sd[i] })
-		if p.Counts != nil {
-			limits := p.Counts.Quantiles(0.5-float64(0.5*interval), 0.5+float64(0.5*interval))
-			out.AddNumber(prefix+"lower", func(i int) float64 { return limits[i][0] })
-			out.AddNumber(prefix+"upper", func(i int) float64 { return limits[i][1] })
-			continue
-		}
 		lower, upper := p.Intervals(o, interval)
 		out.AddNumber(prefix+"lower", func(i int) float64 { return lower[i] })
 		out.AddNumber(prefix+"upper", func(i int) float64 { return upper[i] })
 	}
 }
 
-// Intervals returns the ends of the central intervals of a probability of a target.
+// Intervals returns the ends of the central intervals of a probability of a target. The ends of counts are counts.
 func (p Numbers) Intervals(target int, probability float64) (lower, upper []float64) {
+	if p.Counts != nil {
+		for _, limits := range p.Counts.Quantiles(0.5-float64(0.5*probability), 0.5+float64(0.5*probability)) {
+			lower, upper = append(lower, limits[0]), append(upper, limits[1])
+		}
+		return lower, upper
+	}
 	for i := range p.Mean[target] {
 		l, u := p.Interval(target, i, probability)
 		lower, upper = append(lower, l), append(upper, u)

@@ -79,6 +79,8 @@ type Target struct {
 
 	NoiseFreedom console.Number `json:"noise_freedom,omitempty"` // of noise with heavy tails
 
+	Law string `json:"law,omitempty"` // of times and counts: their distribution about the function, in words
+
 	Prior     string   `json:"prior,omitempty"` // of the kernels' scales, as learned, in words
 	Collapsed bool     `json:"collapsed"`
 	Kernels   []Kernel `json:"kernels,omitempty"` // if each target has its own weights
@@ -156,7 +158,7 @@ func New(est *model.Estimator, m mkl.Model, n *notes.Notes) *Report {
 	r.Kernels = r.kernelsOf(shared, nil)
 	for o, out := range outputs {
 		target := Target{
-			Name: names[o], NoiseSD: console.Number(out.NoiseSD), NoiseFreedom: console.Number(out.NoiseFreedom), Prior: out.Prior,
+			Name: names[o], NoiseSD: console.Number(out.NoiseSD), NoiseFreedom: console.Number(out.NoiseFreedom), Prior: out.Prior, Law: lawOf(m),
 		}
 		if out.Weights != nil {
 			target.Kernels = r.kernelsOf(out.Weights, out.Inclusion)
@@ -273,6 +275,9 @@ func (r *Report) printTarget(out io.Writer, t Target, shared bool) error {
 		if t.NoiseFreedom > 0 {
 			fmt.Fprintf(out, ", heavy tails (Student-t of %s degrees of freedom)", console.Figure(float64(t.NoiseFreedom)))
 		}
+	}
+	if t.Law != "" {
+		fmt.Fprintf(out, ": %s", t.Law)
 	}
 	fmt.Fprintln(out)
 	switch {

@@ -15,10 +15,12 @@ import (
 
 // Flags say where a model's views are in new data, how files are laid out, and what to predict.
 type Flags struct {
-	View      []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they have other names than in the fit; @file takes a file."`
-	Interval  float64  `default:"0.95" above:"0" below:"1" help:"Probability of the predictive interval of a regression (${default})."`
-	Published bool     `help:"Use the published predictive variance, which is too small."`
-	Unhealed  bool     `help:"Use the posterior's own predictions of a BMKLR regression, or of new rows and columns of pairs, whose intervals are too short away from the samples."`
+	View      []string  `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they have other names than in the fit; @file takes a file."`
+	Interval  float64   `default:"0.95" above:"0" below:"1" help:"Probability of the predictive interval of a regression (${default})."`
+	Published bool      `help:"Use the published predictive variance, which is too small."`
+	Exposure  string    `placeholder:"COLUMN|NUMBER" help:"Of a model of counts with exposures: the column that holds them, if it has another name than in the fit, or the exposure of every row."`
+	Times     []float64 `placeholder:"TIMES" help:"Of a model of times: predict the probability that the event is later than each of these times, and evaluate it there; with commas between."`
+	Unhealed  bool      `help:"Use the posterior's own predictions of a BMKLR regression, or of new rows and columns of pairs, whose intervals are too short away from the samples."`
 
 	console.WorkersFlag `embed:""`
 	console.Layout      `embed:""`
@@ -36,8 +38,9 @@ type Input struct {
 // Opened is a model with the open files of what it is to predict. The caller closes the files.
 type Opened struct {
 	*Model
-	Files *console.Files
-	Rows  Rows
+	Files  *console.Files
+	Rows   Rows
+	Beside dataset.Beside // of a model of times: what says whether and when the events happened
 }
 
 // Rows are the rows of a file that a model is to predict: samples, entries of a table, or pairs.
@@ -95,8 +98,12 @@ func (m *Model) find(fs *console.Files, in *Input, measured bool) (Rows, error) 
 		}
 		return factors.Find(f, m.Notes, fs.All[0], factors.Use{Held: measured})
 	}
-	opt := mkl.PredictOptions{Published: in.Published, Unhealed: in.Unhealed, Workers: in.Workers}
-	return &Samples{Inputs: inputs, Options: opt, model: m.Model}, nil
+	s := &Samples{Inputs: inputs, exposure: -1, model: m.Model}
+	s.Options.PredictOptions = mkl.PredictOptions{Published: in.Published, Unhealed: in.Unhealed, Workers: in.Workers}
+	if err := s.findBeside(fs, m, in); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // findPairs asks for the columns that name pairs, and reads what is known of new rows and columns.
@@ -163,15 +170,20 @@ func (o *Opened) AskTruth(target string) ([]int, error) {
 		}
 		main.Need(j, kind)
 	}
+	if o.Estimator.Form == dataset.Times {
+		return found, o.askBeside(found)
+	}
 	return found, nil
 }
 
 // Samples are rows that a model of samples is to predict.
 type Samples struct {
 	*dataset.Inputs
-	Options mkl.PredictOptions
+	Options prediction.Options // without exposures, unless all rows have the same
 
-	model mkl.Model
+	exposure int     // the column of the exposures, −1 if there is none
+	each     float64 // the exposure of every row, 0 if these are in a column or all 1
+	model    mkl.Model
 }
 
 // Noun is what a sentence calls one of them.
@@ -188,10 +200,14 @@ func (s *Samples) Predict(e *console.Env) (*prediction.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
+	opt := s.Options
+	if opt.Exposure, kept, err = s.exposures(x, kept, &gaps); err != nil {
+		return nil, err
+	}
 	if err := gaps.Warn(e, s.Plans(), "predicted"); err != nil {
 		return nil, err
 	}
 	novelty := s.Novelty(e)
-	p, err := prediction.By(e.Ctx, s.model, s.Options, x)
-	return &prediction.Outcome{Prediction: p, Rows: rows, Kept: kept, X: x, Novelty: novelty}, err
+	p, err := prediction.By(e.Ctx, s.model, opt, x)
+	return &prediction.Outcome{Prediction: p, Rows: rows, Kept: kept, X: x, Options: opt, Novelty: novelty}, err
 }

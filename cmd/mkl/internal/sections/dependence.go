@@ -21,7 +21,7 @@ const (
 // dependence draws the partial dependence on the most important columns.
 func (r *reporter) dependence(columns []evaluation.Importance) (page.Section, error) {
 	s := page.Section{ID: "dependence", Title: "Partial dependence"}
-	probabilities := r.held.Estimator.Form != dataset.Numbers
+	probabilities := r.held.Estimator.Form.Probabilities()
 	for i, c := range evaluation.DependsOn(columns, mostDependences) {
 		lines, values, err := r.held.Dependence(r.env, c, r.Interval, r.rng)
 		if err != nil {
@@ -47,7 +47,12 @@ func (r *reporter) dependence(columns []evaluation.Importance) (page.Section, er
 		return s, nil
 	}
 	band := fmt.Sprintf("The band is their mean %g %% interval, noise included.", 100*r.Interval)
-	if probabilities {
+	switch {
+	case r.held.Estimator.Form == dataset.Times:
+		band = fmt.Sprintf("Of times it is the mean of the medians, and the band the mean %g %% interval.", 100*r.Interval)
+	case r.held.Counts():
+		band += " Counts are for the exposure 1."
+	case probabilities:
 		band = "The band of a single line holds the middle 80 % of the samples."
 	}
 	s.Paragraphs = []string{fmt.Sprintf("The mean prediction of up to %d samples, in all of which one column has the value below, or the text in the table. %s Where columns go together, some of these samples are unlike any that there are.", evaluation.DependenceRows, band)}
@@ -63,7 +68,7 @@ func (r *reporter) surface(s *page.Section, columns []evaluation.Importance) err
 	a, b := some[0], some[1]
 	lines, gridA, gridB, err := r.held.Surface(r.env, a, b, r.Interval, r.rng)
 	for _, line := range lines[:min(len(lines), mostDependenceTargets)] {
-		s.Tables = append(s.Tables, surfaceTable(a.Name, b.Name, gridA, gridB, line, r.held.Estimator.Form != dataset.Numbers))
+		s.Tables = append(s.Tables, surfaceTable(a.Name, b.Name, gridA, gridB, line, r.held.Estimator.Form.Probabilities()))
 	}
 	return err
 }

@@ -16,7 +16,10 @@ func (r *reporter) importance(all *evaluation.Importances) page.Section {
 		return s
 	}
 	what := "how much of the variance of the truth predictions lose (the rise of the mean squared error over that variance, averaged over the targets)"
-	if r.held.Estimator.Form != dataset.Numbers {
+	switch {
+	case r.held.Estimator.Form == dataset.Times:
+		what = "by how much the log score falls, in nats,"
+	case r.held.Estimator.Form.Probabilities():
 		what = "by how much the Brier score rises (0 is perfect, 2 the worst)"
 	}
 	note := fmt.Sprintf("The bars say %s where a column is permuted among %s. Errors are standard errors over the samples. Columns that say the same stand in for each other, so that each alone seems to matter less.",

@@ -24,6 +24,8 @@ func (r *reporter) predictions() (page.Section, error) {
 	switch p := r.held.Prediction.(type) {
 	case prediction.Numbers:
 		r.numberPictures(&s, p)
+	case prediction.Times:
+		err = r.timePictures(&s, p)
 	case prediction.Classes:
 		err = r.classPictures(&s, p)
 	case prediction.Labels:
@@ -36,31 +38,37 @@ func (r *reporter) predictions() (page.Section, error) {
 func (r *reporter) numberPictures(s *page.Section, p prediction.Numbers) {
 	s.Paragraphs = []string{fmt.Sprintf("Bars are the central %g %% intervals of the predictive distribution. Calibration compares the probability of an interval with the share of truths that it holds.", 100*r.Interval)}
 	for o, j := range r.held.Truth[:min(len(r.held.Truth), mostTargets)] {
-		var truth, mean, low, high []float64
-		var at []int // of the truths
-		lower, upper := p.Intervals(o, r.Interval)
+		var known []int
 		for i, t := range r.held.Main.Data.Numbers[j] {
-			if math.IsNaN(t) {
-				continue
+			if !math.IsNaN(t) {
+				known = append(known, i)
 			}
-			truth, mean, at = append(truth, t), append(mean, p.Mean[o][i]), append(at, i)
-			low, high = append(low, lower[i]), append(high, upper[i])
 		}
+		of := func(all []float64) []float64 {
+			some := make([]float64, len(known))
+			for k, i := range known {
+				some[k] = all[i]
+			}
+			return some
+		}
+		truth := of(r.held.Main.Data.Numbers[j])
 		var points []page.Reliability
 		rows := [][]string{}
 		for _, level := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99} {
+			lower, upper := p.Intervals(o, level)
 			inside := 0
-			for k, i := range at {
-				if l, u := p.Interval(o, i, level); l <= truth[k] && truth[k] <= u {
+			for k, i := range known {
+				if lower[i] <= truth[k] && truth[k] <= upper[i] {
 					inside++
 				}
 			}
-			share := float64(inside) / float64(len(at))
-			points = append(points, page.Reliability{Predicted: level, Observed: share, Count: len(at)})
+			share := float64(inside) / float64(len(known))
+			points = append(points, page.Reliability{Predicted: level, Observed: share, Count: len(known)})
 			rows = append(rows, []string{percent(level), percent(share), strconv.Itoa(inside)})
 		}
+		lower, upper := p.Intervals(o, r.Interval)
 		target, suffix := r.held.Notes.Targets[o], strconv.Itoa(o+1)
-		s.Pictures = append(s.Pictures, page.Predicted("predicted-"+suffix, target, truth, mean, low, high, r.held.Measures[o].Values["coverage"]),
+		s.Pictures = append(s.Pictures, page.Predicted("predicted-"+suffix, target, truth, of(p.Mean[o]), of(lower), of(upper), r.held.Measures[o].Values["coverage"]),
 			page.Calibration("calibration-"+suffix, "intervals of "+target, "probability of the interval", "truths inside", points))
 		s.Tables = append(s.Tables, page.Table{Caption: "Intervals of " + target, Head: []string{"interval", "truths inside", "samples"}, Rows: rows, Folded: true})
 	}

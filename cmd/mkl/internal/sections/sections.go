@@ -145,7 +145,9 @@ func (r *reporter) headline() string {
 		where += ", on average over the targets,"
 	}
 	switch {
-	case r.held.Estimator.Form != dataset.Numbers:
+	case r.held.Estimator.Form == dataset.Times:
+		return r.timesHeadline(where)
+	case r.held.Estimator.Form.Probabilities():
 		return fmt.Sprintf("%s %.1f %% of the labels are right; the log loss is %s nats.", where, 100*v("accuracy"), console.Figure(v("log loss")))
 	case several:
 		return fmt.Sprintf("%s the root mean squared error is %s of the standard deviation of the truth; the %g %% intervals hold %.1f %% of the truths.",
@@ -175,6 +177,9 @@ func (r *reporter) fitted() page.Section {
 	for _, t := range r.told.Targets {
 		if t.NoiseSD > 0 {
 			rows = append(rows, []string{"noise of " + t.Name, "standard deviation " + console.Figure(float64(t.NoiseSD))})
+		}
+		if t.Law != "" {
+			rows = append(rows, []string{"law of " + t.Name, t.Law})
 		}
 		if t.Prior != "" {
 			rows = append(rows, []string{"prior of " + t.Name, t.Prior})
@@ -243,9 +248,17 @@ func (r *reporter) errors() page.Section {
 		}
 	}
 	s := page.Section{ID: "errors", Title: "Errors", Tables: []page.Table{{Caption: "Errors", Names: 1, Head: append(head, names...), Rows: rows}}}
-	if r.held.Estimator.Form == dataset.Numbers {
-		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error in the target's unit, RMSE/SD divides it by the standard deviation of the truth: predicting the mean has 1. Log density is per sample, in nats; coverage is that of the %g %% interval.", 100*r.Interval)}
-	} else {
+	if times := r.held.Evaluation.Times; times != nil {
+		s.Tables = append(s.Tables, timesTable(times))
+	}
+	switch {
+	case r.held.Counts():
+		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error, RMSE/SD divides it by the standard deviation of the truth: predicting the mean has 1. The log score is the mean logarithm of the probability of the true count, in nats; coverage is the share of truths in the %g %% interval; since counts are whole numbers, it is larger than the probability.", 100*r.Interval)}
+	case r.held.Estimator.Form == dataset.Times:
+		s.Paragraphs = []string{"Concordance is the share of pairs that the risks put into the right order; the log score is the mean logarithm of the density of a known time's logarithm, or of the probability of what else is known of a time, in nats."}
+	case !r.held.Estimator.Form.Probabilities():
+		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error in the target's unit, RMSE/SD divides it by the standard deviation of the truth: predicting the mean has 1. Log density is per sample, in nats; coverage is the share of truths in the %g %% interval.", 100*r.Interval)}
+	default:
 		s.Paragraphs = []string{"Log loss is in nats; ECE is the expected calibration error; the Brier score is between 0 and 2; AUC and the equal error rate (EER) compare each class with the others, averaged; the last column counts truths that were given a probability below 1e-6."}
 	}
 	switch {

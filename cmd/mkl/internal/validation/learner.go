@@ -38,7 +38,7 @@ func (l *list) learner(p *problem) func(context.Context, choose.Fold) (*choose.P
 			return nil, err
 		}
 		x := p.samples.Inputs(job.Samples, m.Inputs(), f.Train, f.Test)
-		predicted, err := prediction.By(ctx, m, mkl.PredictOptions{Workers: l.share}, x)
+		predicted, err := prediction.By(ctx, m, prediction.Options{PredictOptions: mkl.PredictOptions{Workers: l.share}}, x)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,53 @@
+package evaluation
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/prediction"
+	"github.com/bmkl/bmkl/mkl/metrics"
+)
+
+// measureCounts measures predicted counts by their own distributions. Missing truths (NaN) are left out.
+func (ev *Evaluation) measureCounts(p prediction.Numbers, truth []float64, target string) error {
+	low, high := 0.5-float64(0.5*ev.interval), 0.5+float64(0.5*ev.interval)
+	lower, upper := p.Interval(0, ev.interval)
+	var y, mean, from, to []float64
+	score, inside := 0.0, 0.0
+	for i, t := range truth {
+		if math.IsNaN(t) {
+			continue
+		}
+		if t < 0 || t != math.Trunc(t) {
+			return console.Inputf("%s: %g is no count", target, t)
+		}
+		y, mean, from, to = append(y, t), append(mean, p.Mean[0][i]), append(from, lower[i]), append(to, upper[i])
+		score += p.Counts.LogProbability(i, t)
+		if lower[i] <= t && t <= upper[i] {
+			inside++
+		}
+	}
+	v := console.Figures{logScore: score / float64(len(y)), "coverage": inside / float64(len(y))}
+	var err error
+	if v["RMSE"], err = metrics.RMSE(y, mean); err != nil {
+		return console.Inputf("%s: %w", target, err)
+	}
+	if v["MAE"], err = metrics.MAE(y, mean); err != nil {
+		return err
+	}
+	for _, end := range []struct {
+		at []float64
+		q  float64
+	}{{from, low}, {to, high}} {
+		loss, err := metrics.Pinball(y, end.at, end.q)
+		if err != nil {
+			return err
+		}
+		v["pinball"] += loss / 2
+	}
+	if r2, err := metrics.R2(y, mean); err == nil {
+		v["R²"], v["RMSE/SD"] = r2, math.Sqrt(1-r2)
+	}
+	ev.Measures, ev.Baseline = []Measures{{target, v}}, meanOf(v)
+	return nil
+}

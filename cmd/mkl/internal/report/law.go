@@ -1,0 +1,25 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// lawOf says how the times or counts of a model are distributed about its function; empty of other models.
+func lawOf(m mkl.Model) string {
+	switch m := m.(type) {
+	case *mkl.SurvivalModel:
+		if m.Law() == mkl.Weibull {
+			return fmt.Sprintf("Weibull of the shape %s given the function: hazards are proportional", console.Figure(1/m.LogSD()))
+		}
+		return fmt.Sprintf("log-normal given the function: the logarithm of a time has the error %s", console.Figure(m.LogSD()))
+	case *mkl.CountModel:
+		if d := m.Dispersion(); d > 0 {
+			return fmt.Sprintf("negative binomial given the function: a count of the mean μ has the variance μ + %s·μ²", console.Figure(d))
+		}
+		return "Poisson given the function: the variance of a count is its mean"
+	}
+	return ""
+}
