@@ -32,7 +32,7 @@ func TestBankComputesTheKernelsOfItsDesigns(t *testing.T) {
 		bound, err := bindViews(views, n, false)
 		require.NoError(t, err)
 		require.NoError(t, bound.Prepare(t.Context(), 1))
-		views, ok := bank.Add(bound.Design)
+		views, ok := bank.Add(bound.Design, vec.UpTo(len(bound.Design.Views)))
 		require.True(t, ok)
 		at, points = append(at, views), append(points, gram.NewPoints(bound.Design, vec.UpTo(len(views)), vec.UpTo(n), true))
 	}
@@ -54,12 +54,12 @@ func TestBankComputesTheKernelsOfItsDesigns(t *testing.T) {
 	}
 
 	for name, view := range map[string]View{
-		"centred": {X: x, Kernel: kernel.Linear{}, Center: true}, "categories": {X: x, Kernel: kernel.Categorical{}},
+		"normalised": {X: x, Kernel: kernel.Linear{}, Normalize: true}, "categories": {X: x, Kernel: kernel.Categorical{}},
 		"given": {X: la.NewMatrix[float64](n, n), Kernel: kernel.Precomputed{}},
 	} {
 		bound, err := bindViews([]View{view}, n, false)
 		require.NoError(t, err)
-		_, ok := bank.Add(bound.Design)
+		_, ok := bank.Add(bound.Design, vec.UpTo(len(bound.Design.Views)))
 		assert.False(t, ok, name)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Bank computes the kernels between one sample and the basis points of several designs. What the designs
 // have in common is computed once: what a kernel sees of the sample, distances, and kernels.
 // Distances have the basis points feature by feature, so that vector instructions work on many of them
-// however few the features are. The kernels have the bits that [Points] computes.
+// however few the features are. The kernels are not centred; before that they have the bits that [Points] computes.
 type Bank struct {
 	samples int
 	sights  []bankSight
@@ -46,16 +46,17 @@ type bankKernel struct {
 // BankView is where a [Bank] computes the kernel of a view.
 type BankView struct{ Group, Row int }
 
-// Add adds the kernels of a design and returns where each view's is. ok is false, and nothing is added, if a Bank cannot
-// compute them all: kernels that are given, functions, categories, centred or normalised, of inputs that samples may
+// Add adds the kernels of some views of a design and returns where each is. ok is false, and nothing is added, if a Bank
+// cannot compute them all: kernels that are given, functions, categories, normalised, of inputs that samples may
 // lack, or of another number of basis points.
-func (b *Bank) Add(ds *Design) (views []BankView, ok bool) {
+func (b *Bank) Add(ds *Design, which []int) (views []BankView, ok bool) {
 	if b.samples != 0 && b.samples != ds.D {
 		return nil, false
 	}
-	for _, v := range ds.Views {
+	for _, i := range which {
+		v := &ds.Views[i]
 		in := &ds.Inputs[v.Input]
-		if v.IsFunction() || v.Center || v.Normalize || in.Given || in.Gaps {
+		if v.IsFunction() || v.Normalize || in.Given || in.Gaps {
 			return nil, false
 		}
 		switch v.Kernel.Statistic().Kind {
@@ -65,11 +66,13 @@ func (b *Bank) Add(ds *Design) (views []BankView, ok bool) {
 		}
 	}
 	b.samples = ds.D
-	views = make([]BankView, len(ds.Views))
+	views = make([]BankView, len(which))
 	for _, g := range ds.Groups {
-		at := b.group(ds, g)
-		for _, i := range g.Views {
-			views[i] = BankView{at, b.groups[at].kernel(ds.Views[i].Kernel, &b.rows)}
+		for n, i := range which {
+			if slices.Contains(g.Views, i) {
+				at := b.group(ds, g)
+				views[n] = BankView{at, b.groups[at].kernel(ds.Views[i].Kernel, &b.rows)}
+			}
 		}
 	}
 	return views, true
