@@ -35,7 +35,7 @@ func (f *indicatorFunction) predict(b *processBank, s *bankScratch, x [][]float6
 	k := s.phi[:f.samples]
 	var self float64
 	if f.shared != nil {
-		self = b.weigh(s, f.shared, x, k)
+		self = b.weigh(s.BankScratch, f.shared, x, k)
 	} else {
 		own := f.all.pool.Take()
 		self = f.all.composite(own, x, k)

@@ -156,9 +156,9 @@ func (f *processFunction) predict(b *processBank, s *bankScratch, x [][]float64,
 	k, noiseK := s.phi[:f.dim()], s.noisePhi[:f.dim()]
 	var self, noiseSelf float64
 	if f.shared != nil {
-		self = b.weigh(s, f.shared, x, k)
+		self = b.weigh(s.BankScratch, f.shared, x, k)
 		if f.noise != nil {
-			noiseSelf = b.weigh(s, f.noiseShared, x, noiseK)
+			noiseSelf = b.weigh(s.BankScratch, f.noiseShared, x, noiseK)
 		}
 	} else {
 		own := f.all.pool.Take()

@@ -93,8 +93,8 @@ func (b *processBank) take() *bankScratch {
 
 // weigh stores the sum of the kernels of the sample x with the training samples in dst, and returns the sum for the sample
 // with itself.
-func (b *processBank) weigh(s *bankScratch, sum *bankSum, x [][]float64, dst []float64) (self float64) {
-	b.Kernels(s.BankScratch, sum.views, x)
+func (b *processBank) weigh(s *gram.BankScratch, sum *bankSum, x [][]float64, dst []float64) (self float64) {
+	b.Kernels(s, sum.views, x)
 	clear(dst)
 	self = b.addTerms(s, sum.centred, dst, 0)
 	if sum.centering != nil {
@@ -104,9 +104,9 @@ func (b *processBank) weigh(s *bankScratch, sum *bankSum, x [][]float64, dst []f
 }
 
 // addTerms adds terms to dst, and to the sum for the sample with itself.
-func (b *processBank) addTerms(s *bankScratch, terms []bankTerm, dst []float64, self float64) float64 {
+func (b *processBank) addTerms(s *gram.BankScratch, terms []bankTerm, dst []float64, self float64) float64 {
 	for _, t := range terms {
-		la.Axpy(t.amplitude, b.Row(s.BankScratch, t.view), dst)
+		la.Axpy(t.amplitude, b.Row(s, t.view), dst)
 		self += float64(t.amplitude * s.Self[t.view.Row])
 	}
 	return self

@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"context"
 	"math"
 	"reflect"
 	"slices"
@@ -220,4 +221,33 @@ func (b *Bank) compute(s *BankScratch, i int, x [][]float64) {
 			k.kernel.Apply(self)
 		}
 	}
+}
+
+// EachRow calls do for each of the samples first … first+n−1 of x, with memory for its kernels, which Begin has prepared. The
+// calls are spread over workers (0: all processors).
+func (b *Bank) EachRow(ctx context.Context, workers int, x []la.Matrix[float64], first, n int, do func(s *BankScratch, i int, row [][]float64)) error {
+	return inBlocks(ctx, workers, n, func() func(int, int) {
+		s, row := b.NewScratch(), make([][]float64, len(x))
+		return func(begin, end int) {
+			for i := begin; i < end; i++ {
+				for j := range x {
+					row[j] = x[j].Row(first + i)
+				}
+				s.Begin()
+				do(s, i, row)
+			}
+		}
+	})
+}
+
+// InReach reports whether the basis points of all groups are so few and have so few features that a computation for one sample
+// after another finds them in the second cache. Where they do not fit blocks of samples are faster.
+func (b *Bank) InReach() bool {
+	const most = 1 << 17 // elements
+	for i := range b.groups {
+		if len(b.groups[i].panels.Data) > most {
+			return false
+		}
+	}
+	return true
 }
