@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
@@ -171,6 +172,76 @@ func TestProbabilitiesStayWithinTheTolerance(t *testing.T) {
 				assert.Positive(t, early, "%s, %g: functions that stop early", name, tolerance)
 			}
 			t.Logf("%s, tolerance %g: %d of %d stop early, largest error %.2g", name, tolerance, early, q.Rows, worst)
+		}
+	}
+}
+
+// hardPools returns pools of classes, whose members are processes and least-squares processes: of default kernels, of kernels
+// that are unbounded, and of several views, where samples lie twice and a feature is constant.
+func hardPools(t *testing.T) (pools map[string]*AutoClassifierModel[int], x Features) {
+	const n = 330
+	rng := rand.New(rand.NewPCG(47, 48))
+	x = normal(rng, n, 4)
+	two, three := make([]int, n), make([]int, n)
+	for i := range n {
+		row := x.Row(i)
+		row[2] = 7
+		if i%10 == 9 {
+			copy(row, x.Row(i-1))
+		}
+		three[i] = min(2, int(math.Hypot(row[0], row[1]+0.3*rng.NormFloat64())))
+		two[i] = min(1, three[i])
+	}
+	pools = map[string]*AutoClassifierModel[int]{}
+	for name, views := range map[string][]View{
+		"default": {{X: x}},
+		"given":   {{X: x, Kernel: kernel.RBF{Width: 0.5}}, {X: x, Kernel: kernel.Laplacian{Width: 2}}, {X: x, Kernel: kernel.Polynomial{Degree: 2, Offset: 1}}},
+		"views":   {{Name: "a", X: x, Columns: []int{0, 2}, Input: "x", Kernel: kernel.RBF{}}, {Name: "b", X: x, Columns: []int{1, 3}, Input: "x", Kernel: kernel.Laplacian{}}},
+	} {
+		for classes, label := range [][]int{2: two, 3: three} {
+			if label == nil {
+				continue
+			}
+			m, err := AutoClassifier[int]{Climb: Climb{MaxSteps: 3}}.Fit(context.Background(), views, label)
+			require.NoError(t, err)
+			pools[fmt.Sprintf("%s, %d classes", name, classes)] = m
+		}
+	}
+	return pools, x
+}
+
+// Probabilities of pools are within their bounds and the tolerance.
+func TestPoolsOfClassesStayWithinTheTolerance(t *testing.T) {
+	testkit.NotShort(t)
+	pools, x := hardPools(t)
+	q := anywhere(rand.New(rand.NewPCG(49, 50)), x, 300)
+	for name, m := range pools {
+		_, want, err := m.Predict(q)
+		require.NoError(t, err)
+		for _, tolerance := range []float64{0.1, 1e-2, 1e-4, 1e-6} {
+			p, err := m.Predictor(PredictorOptions{Tolerance: tolerance})
+			require.NoError(t, err)
+			in32 := 0
+			for _, i := range p.Info() {
+				if i.Float32 {
+					in32++
+				}
+			}
+			assert.Positive(t, in32, "%s: functions in float32", name)
+			got, worst, bounded := make([]float64, len(m.Classes())), 0.0, 0
+			for i := range q.Rows {
+				_, bound, err := p.PredictWithBound(got, q.Row(i))
+				require.NoError(t, err)
+				assert.LessOrEqual(t, bound, tolerance)
+				if bound > 0 {
+					bounded++
+				}
+				for c, v := range want[i] {
+					assert.InDelta(t, v, got[c], bound+1e-8, "%s, %g, %v", name, tolerance, q.Row(i))
+					worst = max(worst, math.Abs(v-got[c]))
+				}
+			}
+			t.Logf("%s, tolerance %g: %d of %d with a bound, largest error %.2g", name, tolerance, bounded, q.Rows, worst)
 		}
 	}
 }

@@ -1,18 +1,17 @@
 package mkl
 
 import (
-	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/reuse"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
 
-// indicatorFunction predicts the classes of single samples by a least-squares process. It takes all samples in float64.
+// indicatorFunction predicts the classes of single samples by a least-squares process. All classes share one variance, which
+// comes from float32 where the bounds of the probabilities are within the tolerance.
 type indicatorFunction struct {
-	views     []gram.BankView // in the bank; nil if it does not compute them
-	all       processKernels  // the kernels in the other case
-	amplitude []float64       // by kernel
+	shared    *bankSum       // the composite kernel from the bank; nil if it does not compute it
+	all       processKernels // the kernels in the other case
+	amplitude []float64      // by kernel
 	samples   int
 
 	point  *amplitude.Point
@@ -20,33 +19,45 @@ type indicatorFunction struct {
 }
 
 // function prepares the model for single samples, whose kernels b computes if it can.
-func (m *indicatorModel[T]) function(b *processBank) *indicatorFunction {
-	f := &indicatorFunction{amplitude: m.weight, samples: m.design.D, point: amplitude.NewPoint(m.process, m.head)}
+func (m *indicatorModel[T]) function(b *processBank, opt PredictorOptions) *indicatorFunction {
+	f := &indicatorFunction{amplitude: m.weight, samples: m.design.D, point: amplitude.NewPoint(m.process, m.head, opt.Exact)}
 	f.memory = reuse.NewPool(f.point.NewScratch)
 	var ok bool
-	if f.views, ok = b.Add(m.design); !ok {
+	if f.shared, ok = b.sum(m.design, m.weight); !ok {
 		f.all.set(m.design, m.weight, vec.UpTo(m.design.D), 0)
 	}
 	return f
 }
 
-// add adds weight times the probabilities of x to s.sum; s is the memory of b for x.
-func (f *indicatorFunction) add(b *processBank, s *bankScratch, x [][]float64, weight float64) {
+// predict stores the probabilities of x in out and returns a bound on their errors; s is the memory of b for x. A hasty stage
+// stops where the bound is no more than enough.
+func (f *indicatorFunction) predict(b *processBank, s *bankScratch, x [][]float64, stage stage, enough float64, out []float64) (bound float64) {
 	k := s.phi[:f.samples]
 	var self float64
-	if f.views != nil {
-		b.Kernels(s.BankScratch, f.views, x)
-		self = b.weigh(s, f.views, f.amplitude, k)
+	if f.shared != nil {
+		self = b.weigh(s.BankScratch, f.shared, x, k)
 	} else {
 		own := f.all.pool.Take()
 		self = f.all.composite(own, x, k)
 		f.all.pool.Put(own)
 	}
 	own := f.memory.Take()
-	la.Axpy(weight, f.point.Probabilities(k, self, own), s.sum)
+	switch stage {
+	case hasty:
+		bound = f.point.Probabilities(k, self, enough, out, own, s.triangle)
+	case closely:
+		bound = f.point.Probabilities(k, self, 0, out, own, s.triangle)
+	case exactly:
+		f.point.Exact(k, self, out, own)
+	}
 	f.memory.Put(own)
+	return bound
 }
 
 func (f *indicatorFunction) info() PredictorInfo {
-	return PredictorInfo{Kernels: vec.UpTo(len(f.amplitude)), Samples: vec.UpTo(f.samples)}
+	i := PredictorInfo{Kernels: vec.UpTo(len(f.amplitude)), Samples: vec.UpTo(f.samples), Float32: f.point.Float32()}
+	if i.Float32 {
+		i.Kind = BoundCalibrated
+	}
+	return i
 }

@@ -24,8 +24,8 @@ type processFunction struct {
 	near   *mgp.Projection // nil without pivots
 	pivots processKernels  // for near
 
-	views []gram.BankView // in the bank; nil if it does not compute them
-	all   processKernels  // the kernels in the other case
+	shared, noiseShared *bankSum       // the composite kernels from the bank; nil if it does not compute them
+	all                 processKernels // the kernels in the other case
 
 	amplitude      []float64 // 1/E[γ_p]
 	noiseAmplitude []float64 // of the logarithm of noise that varies
@@ -76,8 +76,9 @@ func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptio
 		}
 	}
 	var ok bool
-	if f.views, ok = b.Add(ds); ok {
+	if f.shared, ok = b.sum(ds, f.amplitude); ok {
 		f.all = processKernels{}
+		f.noiseShared, _ = b.sum(ds, f.noiseAmplitude)
 	}
 	return f, nil
 }
@@ -154,11 +155,10 @@ func (f *processFunction) predict(b *processBank, s *bankScratch, x [][]float64,
 	}
 	k, noiseK := s.phi[:f.dim()], s.noisePhi[:f.dim()]
 	var self, noiseSelf float64
-	if f.views != nil {
-		b.Kernels(s.BankScratch, f.views, x)
-		self = b.weigh(s, f.views, f.amplitude, k)
+	if f.shared != nil {
+		self = b.weigh(s.BankScratch, f.shared, x, k)
 		if f.noise != nil {
-			noiseSelf = b.weigh(s, f.views, f.noiseAmplitude, noiseK)
+			noiseSelf = b.weigh(s.BankScratch, f.noiseShared, x, noiseK)
 		}
 	} else {
 		own := f.all.pool.Take()

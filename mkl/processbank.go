@@ -30,10 +30,46 @@ type bankScratch struct {
 	_ [64]byte // scratch of different callers shares no cache line
 }
 
-// Add adds the kernels of a design, as [gram.Bank.Add].
-func (b *processBank) Add(ds *gram.Design) (views []gram.BankView, ok bool) {
+// bankSum is a weighted sum of kernels of a bank.
+type bankSum struct {
+	views           []gram.BankView // of the kernels that count
+	centred, others []bankTerm
+	centering       *gram.Centering // of the sum of the centred ones
+}
+
+// bankTerm is a kernel of a bank times its amplitude.
+type bankTerm struct {
+	view      gram.BankView
+	amplitude float64
+}
+
+// sum adds the kernels of a design that have an amplitude other than 0, and returns their sum; ok is as in [gram.Bank.Add].
+func (b *processBank) sum(ds *gram.Design, amplitude []float64) (sum *bankSum, ok bool) {
 	b.most = max(b.most, ds.D)
-	return b.Bank.Add(ds)
+	var which []int
+	for i, a := range amplitude {
+		if a != 0 {
+			which = append(which, i)
+		}
+	}
+	sum = &bankSum{}
+	if sum.views, ok = b.Add(ds, which); !ok {
+		return nil, false
+	}
+	var centred []int
+	var amplitudes []float64
+	for n, i := range which {
+		term := bankTerm{sum.views[n], amplitude[i]}
+		if ds.Views[i].Center {
+			sum.centred, centred, amplitudes = append(sum.centred, term), append(centred, i), append(amplitudes, amplitude[i])
+		} else {
+			sum.others = append(sum.others, term)
+		}
+	}
+	if len(centred) > 0 {
+		sum.centering = ds.Centering(centred, amplitudes)
+	}
+	return sum, true
 }
 
 // ready makes the memory of predictions, once all functions are there.
@@ -55,12 +91,23 @@ func (b *processBank) take() *bankScratch {
 	return s
 }
 
-// weigh stores the sum of the kernels of the views, with these amplitudes, and returns the same sum for the sample with itself.
-func (b *processBank) weigh(s *bankScratch, views []gram.BankView, amplitude, sum []float64) (self float64) {
-	clear(sum)
-	for n, a := range amplitude {
-		la.Axpy(a, b.Row(s.BankScratch, views[n]), sum)
-		self += float64(a * s.Self[views[n].Row])
+// weigh stores the sum of the kernels of the sample x with the training samples in dst, and returns the sum for the sample
+// with itself.
+func (b *processBank) weigh(s *gram.BankScratch, sum *bankSum, x [][]float64, dst []float64) (self float64) {
+	b.Kernels(s, sum.views, x)
+	clear(dst)
+	self = b.addTerms(s, sum.centred, dst, 0)
+	if sum.centering != nil {
+		self = sum.centering.Apply(dst, self)
+	}
+	return b.addTerms(s, sum.others, dst, self)
+}
+
+// addTerms adds terms to dst, and to the sum for the sample with itself.
+func (b *processBank) addTerms(s *gram.BankScratch, terms []bankTerm, dst []float64, self float64) float64 {
+	for _, t := range terms {
+		la.Axpy(t.amplitude, b.Row(s, t.view), dst)
+		self += float64(t.amplitude * s.Self[t.view.Row])
 	}
 	return self
 }

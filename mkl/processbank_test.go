@@ -32,7 +32,7 @@ func TestBankComputesTheKernelsOfItsDesigns(t *testing.T) {
 		bound, err := bindViews(views, n, false)
 		require.NoError(t, err)
 		require.NoError(t, bound.Prepare(t.Context(), 1))
-		views, ok := bank.Add(bound.Design)
+		views, ok := bank.Add(bound.Design, vec.UpTo(len(bound.Design.Views)))
 		require.True(t, ok)
 		at, points = append(at, views), append(points, gram.NewPoints(bound.Design, vec.UpTo(len(views)), vec.UpTo(n), true))
 	}
@@ -54,12 +54,50 @@ func TestBankComputesTheKernelsOfItsDesigns(t *testing.T) {
 	}
 
 	for name, view := range map[string]View{
-		"centred": {X: x, Kernel: kernel.Linear{}, Center: true}, "categories": {X: x, Kernel: kernel.Categorical{}},
+		"normalised": {X: x, Kernel: kernel.Linear{}, Normalize: true}, "categories": {X: x, Kernel: kernel.Categorical{}},
 		"given": {X: la.NewMatrix[float64](n, n), Kernel: kernel.Precomputed{}},
 	} {
 		bound, err := bindViews([]View{view}, n, false)
 		require.NoError(t, err)
-		_, ok := bank.Add(bound.Design)
+		_, ok := bank.Add(bound.Design, vec.UpTo(len(bound.Design.Views)))
 		assert.False(t, ok, name)
+	}
+}
+
+// A sum of kernels that are centred in part has the values of the design's own kernels.
+func TestBankCentresSums(t *testing.T) {
+	const n = 90
+	rng := rand.New(rand.NewPCG(53, 54))
+	x := normal(rng, n, 3)
+	views := []View{
+		{X: x, Kernel: kernel.RBF{Width: 1}, Center: true}, {X: x, Kernel: kernel.Laplacian{Width: 3}, Center: true, Ranks: true},
+		{X: x, Kernel: kernel.RBF{Width: 0.1}}, {X: x, Kernel: kernel.Linear{}, Center: true}, {X: x, Kernel: kernel.RBF{Width: 2}},
+	}
+	bound, err := bindViews(views, n, false)
+	require.NoError(t, err)
+	require.NoError(t, bound.Prepare(t.Context(), 1))
+	_, err = bound.Train(t.Context(), 1) // for the means of the kernels
+	require.NoError(t, err)
+	amplitude := []float64{2, 0.5, 0, 3, 1}
+	var bank processBank
+	sum, ok := bank.sum(bound.Design, amplitude)
+	require.True(t, ok)
+	assert.Len(t, sum.views, 4, "kernels that count")
+	bank.ready()
+	points := gram.NewPoints(bound.Design, vec.UpTo(len(views)), vec.UpTo(n), true)
+	own, got, want := points.NewScratch(), make([]float64, n), make([]float64, n)
+	for _, q := range []Features{x, normal(rng, 9, 3)} {
+		for i := range q.Rows {
+			s := bank.take()
+			self := bank.weigh(s.BankScratch, sum, [][]float64{q.Row(i)}, got)
+			bank.pool.Put(s)
+			points.Kernels(own, [][]float64{q.Row(i)})
+			clear(want)
+			for v, a := range amplitude {
+				la.Axpy(a, own.K.Row(v), want)
+			}
+			assert.InDeltaSlice(t, want, got, 1e-12)
+			assert.InDelta(t, la.Dot(amplitude, own.Self), self, 1e-12)
+		}
 	}
 }

@@ -82,7 +82,7 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 				return nil, err
 			}
 		case *indicatorModel[T]:
-			p.members = append(p.members, classMember{weight: m.weights[i], indicators: member.function(&p.bank)})
+			p.members = append(p.members, classMember{weight: m.weights[i], indicators: member.function(&p.bank, opt)})
 		case *LandmarkClassifierModel[T]:
 			p.addLandmarks(member, m.weights[i])
 		case *localClassModel[T]:
@@ -163,7 +163,8 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 	for i := range p.members {
 		m := &p.members[i]
 		if m.indicators != nil {
-			m.indicators.add(&p.bank, s, x, m.weight)
+			bound += float64(m.weight * m.indicators.predict(&p.bank, s, x, stage, p.tolerance*hastyShare, s.log))
+			la.Axpy(m.weight, s.log, s.sum)
 			continue
 		}
 		if m.local != nil {

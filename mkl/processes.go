@@ -346,6 +346,11 @@ func (m *processes) prior(o int) string {
 // predict calls do with the predictions of the t samples of x from first on by
 // function o, for block after block.
 func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, p *mgp.Prediction)) error {
+	if b := m.newBatch(opt); b != nil {
+		if whole, err := b.predict(ctx, opt, x, t, do); whole || err != nil {
+			return err
+		}
+	}
 	for from := 0; from < len(m.posteriors); {
 		// The kernels of neighbours with one design are computed once.
 		to := from + 1

@@ -3,6 +3,7 @@ package mgp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -251,13 +252,14 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 	if !opt.MeanOnly && (self.Rows != P || self.Cols != T) {
 		return nil, fmt.Errorf("vi: self: %d×%d where %d×%d is needed", self.Rows, self.Cols, P, T)
 	}
-	out := &Prediction{Mean: make([]float64, T)}
+	var own []float64
 	if !opt.MeanOnly {
-		out.Function, out.Variance = make([]float64, T), make([]float64, T)
+		own = make([]float64, T)
 		for i, g := range p.s.Gamma {
-			la.Axpy(1/g, self.Row(i), out.Function)
+			la.Axpy(1/g, self.Row(i), own)
 		}
 	}
+	out := p.newPrediction(T, own, opt)
 	ws := &la.Workspace{Workers: opt.Workers}
 	block := min(T, work.PredictRows)
 	kbar, one := la.NewMatrix[float64](block, N), la.NewMatrix[float64](block, N)
@@ -271,22 +273,60 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 				la.Axpy(1/g, on.Row(r), kn.Row(r))
 			}
 		}
-		la.Gemv(ws, la.NoTrans, 1, kn, p.s.Alpha, 0, out.Mean[first:first+n])
-		if opt.MeanOnly {
-			continue
-		}
-		p.takeKnown(ws, kn, out.Function[first:])
-		for r, v := range out.Function[first : first+n] {
-			out.Variance[first+r] = v + 1/p.s.Tau
-		}
+		p.predictBlock(ws, kn, first, out)
 	}
+	p.finish(out)
+	return out, nil
+}
+
+// PredictComposite is [Posterior.Predict] of T new samples whose composite kernels k̄ = Σ_p k_p/E[γ_p] with the training samples
+// are the rows of kbar, which is overwritten. self holds their composite kernels with themselves.
+func (p *Posterior) PredictComposite(kbar la.Matrix[float64], self []float64, opt vi.PredictOptions) (*Prediction, error) {
+	if kbar.Cols != p.dim.N {
+		return nil, fmt.Errorf("vi: composite kernels: %d×%d where %d training samples are needed", kbar.Rows, kbar.Cols, p.dim.N)
+	}
+	if !opt.MeanOnly && len(self) != kbar.Rows {
+		return nil, fmt.Errorf("vi: self: %d where %d are needed", len(self), kbar.Rows)
+	}
+	out := p.newPrediction(kbar.Rows, slices.Clone(self), opt)
+	p.predictBlock(&la.Workspace{Workers: opt.Workers}, kbar, 0, out)
+	p.finish(out)
+	return out, nil
+}
+
+// newPrediction returns room for predictions of T samples, whose composite kernels with themselves are own.
+func (p *Posterior) newPrediction(T int, own []float64, opt vi.PredictOptions) *Prediction {
+	out := &Prediction{Mean: make([]float64, T)}
+	if !opt.MeanOnly {
+		out.Function, out.Variance = own, make([]float64, T)
+	}
+	return out
+}
+
+// predictBlock predicts the samples from first on, with the composite kernels in the rows of kbar, which is overwritten.
+func (p *Posterior) predictBlock(ws *la.Workspace, kbar la.Matrix[float64], first int, out *Prediction) {
+	n := kbar.Rows
+	la.Gemv(ws, la.NoTrans, 1, kbar, p.s.Alpha, 0, out.Mean[first:first+n])
+	if out.Function == nil {
+		return
+	}
+	p.takeKnown(ws, kbar, out.Function[first:])
+	for r, v := range out.Function[first : first+n] {
+		out.Variance[first+r] = v + 1/p.s.Tau
+	}
+}
+
+// finish adds to moments what follows from them.
+func (p *Posterior) finish(out *Prediction) {
+	labels := p.s.Labels && out.Function != nil
 	if p.s.Likelihood != "" {
 		for i := range out.Mean {
 			out.Mean[i] += p.s.Shape[0]
 		}
 		out.Variance = nil
 	}
-	if p.s.Labels && !opt.MeanOnly {
+	if labels {
+		T := len(out.Mean)
 		out.Probability, out.LogPositive, out.LogNegative = make([]float64, T), make([]float64, T), make([]float64, T)
 		for i, v := range out.Variance {
 			z := out.Mean[i] / math.Sqrt(v)
@@ -294,7 +334,6 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 			out.Probability[i] = special.Exp(out.LogPositive[i])
 		}
 	}
-	return out, nil
 }
 
 // takeKnown takes k̄ᵀB⁻¹k̄, with sites |L⁻¹S^½k̄|², of the rows of kbar from the variances,

@@ -60,10 +60,16 @@ func (p *NoiseProcess) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Pre
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range h.Mean {
-		h.Mean[i] += p.Level
+	mean, variance = p.lifted(h)
+	return mean, variance, nil
+}
+
+// lifted adds the level to predictions of what is about it.
+func (p *NoiseProcess) lifted(about *Prediction) (mean, variance []float64) {
+	for i := range about.Mean {
+		about.Mean[i] += p.Level
 	}
-	return h.Mean, h.Function, nil
+	return about.Mean, about.Function
 }
 
 // Widen sets the variances of targets in a prediction of the function, made from the same kernels,
@@ -73,10 +79,26 @@ func (p *NoiseProcess) Widen(out *Prediction, k vi.Kernels, self la.Matrix[float
 	if err != nil {
 		return err
 	}
-	for i, v := range out.Function {
-		out.Variance[i] = v + meanNoise(mean[i], variance[i])
-	}
+	out.widen(mean, variance)
 	return nil
+}
+
+// WidenComposite is Widen by the composite kernels of the noise, with its own scales, as [Posterior.PredictComposite] takes them.
+func (p *NoiseProcess) WidenComposite(out *Prediction, kbar la.Matrix[float64], self []float64, opt vi.PredictOptions) error {
+	opt.MeanOnly = false
+	h, err := p.About.PredictComposite(kbar, self, opt)
+	if err != nil {
+		return err
+	}
+	out.widen(p.lifted(h))
+	return nil
+}
+
+// widen sets the variances of targets, given the moments of the logarithm of the noise variance.
+func (p *Prediction) widen(mean, variance []float64) {
+	for i, v := range p.Function {
+		p.Variance[i] = v + meanNoise(mean[i], variance[i])
+	}
 }
 
 // PredictOne is [Posterior.PredictOne] of the function f with this noise: k and self are the

@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"context"
 	"math"
 	"reflect"
 	"slices"
@@ -12,7 +13,7 @@ import (
 // Bank computes the kernels between one sample and the basis points of several designs. What the designs
 // have in common is computed once: what a kernel sees of the sample, distances, and kernels.
 // Distances have the basis points feature by feature, so that vector instructions work on many of them
-// however few the features are. The kernels have the bits that [Points] computes.
+// however few the features are. The kernels are not centred; before that they have the bits that [Points] computes.
 type Bank struct {
 	samples int
 	sights  []bankSight
@@ -46,16 +47,17 @@ type bankKernel struct {
 // BankView is where a [Bank] computes the kernel of a view.
 type BankView struct{ Group, Row int }
 
-// Add adds the kernels of a design and returns where each view's is. ok is false, and nothing is added, if a Bank cannot
-// compute them all: kernels that are given, functions, categories, centred or normalised, of inputs that samples may
+// Add adds the kernels of some views of a design and returns where each is. ok is false, and nothing is added, if a Bank
+// cannot compute them all: kernels that are given, functions, categories, normalised, of inputs that samples may
 // lack, or of another number of basis points.
-func (b *Bank) Add(ds *Design) (views []BankView, ok bool) {
+func (b *Bank) Add(ds *Design, which []int) (views []BankView, ok bool) {
 	if b.samples != 0 && b.samples != ds.D {
 		return nil, false
 	}
-	for _, v := range ds.Views {
+	for _, i := range which {
+		v := &ds.Views[i]
 		in := &ds.Inputs[v.Input]
-		if v.IsFunction() || v.Center || v.Normalize || in.Given || in.Gaps {
+		if v.IsFunction() || v.Normalize || in.Given || in.Gaps {
 			return nil, false
 		}
 		switch v.Kernel.Statistic().Kind {
@@ -65,11 +67,13 @@ func (b *Bank) Add(ds *Design) (views []BankView, ok bool) {
 		}
 	}
 	b.samples = ds.D
-	views = make([]BankView, len(ds.Views))
+	views = make([]BankView, len(which))
 	for _, g := range ds.Groups {
-		at := b.group(ds, g)
-		for _, i := range g.Views {
-			views[i] = BankView{at, b.groups[at].kernel(ds.Views[i].Kernel, &b.rows)}
+		for n, i := range which {
+			if slices.Contains(g.Views, i) {
+				at := b.group(ds, g)
+				views[n] = BankView{at, b.groups[at].kernel(ds.Views[i].Kernel, &b.rows)}
+			}
 		}
 	}
 	return views, true
@@ -217,4 +221,33 @@ func (b *Bank) compute(s *BankScratch, i int, x [][]float64) {
 			k.kernel.Apply(self)
 		}
 	}
+}
+
+// EachRow calls do for each of the samples first … first+n−1 of x, with memory for its kernels, which Begin has prepared. The
+// calls are spread over workers (0: all processors).
+func (b *Bank) EachRow(ctx context.Context, workers int, x []la.Matrix[float64], first, n int, do func(s *BankScratch, i int, row [][]float64)) error {
+	return inBlocks(ctx, workers, n, func() func(int, int) {
+		s, row := b.NewScratch(), make([][]float64, len(x))
+		return func(begin, end int) {
+			for i := begin; i < end; i++ {
+				for j := range x {
+					row[j] = x[j].Row(first + i)
+				}
+				s.Begin()
+				do(s, i, row)
+			}
+		}
+	})
+}
+
+// InReach reports whether the basis points of all groups are so few and have so few features that a computation for one sample
+// after another finds them in the second cache. Where they do not fit blocks of samples are faster.
+func (b *Bank) InReach() bool {
+	const most = 1 << 17 // elements
+	for i := range b.groups {
+		if len(b.groups[i].panels.Data) > most {
+			return false
+		}
+	}
+	return true
 }

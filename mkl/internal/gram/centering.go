@@ -104,3 +104,30 @@ func (v *Bound) adjust(k []float64, mean, self float64) float64 {
 	}
 	return self
 }
+
+// Centering centres a sum Σ_j a_j·k_j of kernels of one sample at once, as centring is linear in the kernels.
+type Centering struct {
+	rows  []float64 // Σ_j a_j·RowMean_j
+	total float64   // Σ_j a_j·TotalMean_j
+	share []float64 // of the design
+}
+
+// Centering returns what centres the sum of some of the views, all of which are centred, with an amplitude for each.
+func (ds *Design) Centering(which []int, amplitude []float64) *Centering {
+	c := &Centering{rows: make([]float64, ds.D), share: ds.Share}
+	for n, i := range which {
+		la.Axpy(amplitude[n], ds.Views[i].RowMean, c.rows)
+		c.total += float64(amplitude[n] * ds.Views[i].TotalMean)
+	}
+	return c
+}
+
+// Apply centres the sums k of the kernels between a sample and the basis points. self is the sum of the kernels of the
+// sample with itself, and is returned centred.
+func (c *Centering) Apply(k []float64, self float64) float64 {
+	mean := sharedMean(k, c.share)
+	for d, r := range c.rows {
+		k[d] = k[d] - (r + mean) + c.total
+	}
+	return self - 2*mean + c.total
+}

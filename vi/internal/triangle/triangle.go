@@ -1,0 +1,250 @@
+// Package triangle computes the variance that training samples take away from the function at a sample, in float32 and
+// with a bound on what rounding did:
+//
+//	|z|²,   z = Gk,   G = L⁻¹S^½,
+//
+// k being the kernels of the sample with the training samples and L the factor of I + S^½KS^½ or, without S, of K + σ²I.
+//
+// A product with G reads half of the memory of a solution with L and has no chain of dependent divisions. The bound is
+//
+//	|δ|z|²| ≤ c·(2·√(Σ z_i²·v_i) + Σ v_i),   v_i = max_n k_n²·(2 + i/2)·u²/3·|G_i·|²,   u = 2⁻²⁴.
+//
+// v_i is the variance of the error of z_i if roundings are independent and evenly spread: each of G and of k has the
+// variance u²/3, relatively, and each of the i steps of the sum adds as much of what has been summed, half of the
+// squares in the mean. The factor c says for how many standard deviations the bound stands. It is calibrated: it is
+// at least four, and three times the largest error of the calibration samples. The bound is therefore not proved;
+// docs/theory/predictor.md compares it with what happens.
+package triangle
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Triangle is G in float32. It is immutable and safe for concurrent use.
+type Triangle struct {
+	panels la.LowerPanels[float32] // G
+	rows   []float64               // v_i for kernels of 1
+	total  float64                 // Σ v_i
+	spill  float64                 // what kernels that count as 0 add to an error of |Gk|, per unit of k(x,x)
+	factor float64                 // c
+}
+
+// Kernel is the kernel of the training samples.
+type Kernel interface {
+	// Diagonal stores the kernels of all samples with themselves.
+	Diagonal(dst []float64)
+
+	// Column stores the kernels of sample i with all samples.
+	Column(i int, dst []float64)
+}
+
+const (
+	// safety is the factor between the largest error at the calibration samples and the bound.
+	safety = 3
+
+	// leastFactor is the least c. Errors are sums of thousands of roundings, nearly normal.
+	leastFactor = 4
+
+	// negligible is the share of k(x,x) below which a kernel counts as 0, so that no product is below
+	// the normal numbers of float32, where processors are slow.
+	negligible = 0x1p-40
+
+	// mostCondition bounds N times the quotient of the factor's diagonal elements: above it the rounding of float64 in
+	// G is no longer small beside the rounding of float32.
+	mostCondition = 0x1p26
+
+	// calibrations is the number of training samples in the calibration. Midpoints and differences of
+	// neighbours in their order, three times as many samples in all, belong to it too.
+	calibrations = 64
+)
+
+// New returns the triangle of the lower factor L and the roots of S, which are nil for 1. It costs N³/3 multiplications and
+// [calibrations] columns of k. The result is nil where rounding is not small.
+func New(factor la.Matrix[float64], root []float64, k Kernel) *Triangle {
+	n := factor.Rows
+	low, high := math.Inf(1), 0.0
+	for i := range n {
+		d := factor.At(i, i)
+		low, high = min(low, d), max(high, d)
+	}
+	if float64(n)*high > mostCondition*low {
+		return nil
+	}
+	g := factor.Clone()
+	la.TriInv(nil, g)
+	t := &Triangle{rows: make([]float64, n), factor: leastFactor}
+	var squares float64
+	for i := range n {
+		row := g.Row(i)[:i+1]
+		for j := range row {
+			if root != nil {
+				row[j] *= root[j]
+			}
+		}
+		square := la.SumSq(row)
+		squares += square
+		t.rows[i] = float64(0x1p-48 / 3 * (2 + float64(0.5*float64(i))) * square)
+		t.total += t.rows[i]
+	}
+	t.spill = negligible * math.Sqrt(float64(n)*squares)
+	t.panels = la.PackLower[float32](g)
+	if !t.calibrate(factor, root, k) {
+		return nil
+	}
+	return t
+}
+
+// calibrate sets the factor. Calibration samples are training samples, and the midpoints and the differences of
+// each and the one before in the feature space of the kernel. The factor does not depend on the length of
+// a sample there. calibrate reports whether the factor is a number.
+func (t *Triangle) calibrate(factor la.Matrix[float64], root []float64, k Kernel) bool {
+	n := t.panels.Order
+	m := min(n, calibrations)
+	columns, selves := la.NewMatrix[float64](3*m, n), make([]float64, 3*m)
+	diagonal := make([]float64, n)
+	k.Diagonal(diagonal)
+	for q := range m {
+		i, before := q*n/m, max(q-1, 0)*n/m
+		c := columns.Row(3 * q)
+		k.Column(i, c)
+		copy(columns.Row(3*q+1), c)
+		copy(columns.Row(3*q+2), c)
+		previous := columns.Row(3 * max(q-1, 0))
+		la.Axpy(1, previous, columns.Row(3*q+1))
+		if i != before {
+			la.Axpy(-1, previous, columns.Row(3*q+2))
+		}
+		both := diagonal[i] + diagonal[before]
+		selves[3*q] = diagonal[i]
+		selves[3*q+1], selves[3*q+2] = both+2*c[before], both-2*c[before]
+	}
+	s := NewScratch(n)
+	for q := range columns.Rows {
+		c, self := columns.Row(q), selves[q]
+		if !(self > 0) {
+			continue
+		}
+		t.Start(c, self, s)
+		got := t.rest(s)
+		e := s.unit(t)
+		for i, r := range root {
+			c[i] *= r
+		}
+		la.Trsv(la.NoTrans, factor, c)
+		want := la.SumSq(c)
+		took := math.Abs(got-want) / e
+		if want == 0 && got == 0 {
+			took = 0
+		}
+		t.factor = max(t.factor, safety*took)
+	}
+	return t.factor <= math.MaxFloat64
+}
+
+// Scratch is memory for one prediction.
+type Scratch struct {
+	k, z []float32
+
+	samples         int
+	self, largest   float64 // k(x,x), and the largest kernel
+	panels          int     // so many have been multiplied
+	square, aligned float64 // Σ z_i² and Σ z_i²·v_i of their rows, for kernels of 1
+}
+
+// NewScratch returns memory for predictions by triangles of at most n training samples.
+func NewScratch(n int) *Scratch {
+	n += la.PanelRows
+	return &Scratch{k: make([]float32, n), z: make([]float32, n)}
+}
+
+// Square returns |Gk|² and the bound on its error. self is k(x,x).
+func (t *Triangle) Square(k []float64, self float64, s *Scratch) (square, bound float64) {
+	t.Start(k, self, s)
+	square = t.rest(s)
+	return square, t.bound(s)
+}
+
+// Start begins a |Gk|² that grows by Add.
+func (t *Triangle) Start(k []float64, self float64, s *Scratch) {
+	s.samples, s.self, s.panels, s.square, s.aligned = len(k), self, 0, 0, 0
+	s.largest = round(s.k[:len(k)], k, negligible*self)
+}
+
+// worthAsking is the least number of panels that Add divides.
+const worthAsking = 5
+
+// Add adds rows: of the first panel, then of as many panels as there are already; of all where they are few. It returns the
+// sum, which is no more than |Gk|² but for the error that is bounded, and whether it has all rows.
+func (t *Triangle) Add(s *Scratch) (square, bound float64, all bool) {
+	panels := t.panels.Padded() / la.PanelRows
+	end := min(max(1, 2*s.panels), panels)
+	if panels < worthAsking {
+		end = panels
+	}
+	t.add(end, s)
+	return s.square, t.bound(s), end == panels
+}
+
+// rest adds all rows that are left.
+func (t *Triangle) rest(s *Scratch) (square float64) {
+	t.add(t.panels.Padded()/la.PanelRows, s)
+	return s.square
+}
+
+// add adds the rows of the panels before end.
+func (t *Triangle) add(end int, s *Scratch) {
+	t.panels.MultiplyPanels(s.panels, end, s.k[:s.samples], s.z[:t.panels.Padded()])
+	before := t.panels.Before()
+	first := max(before, s.panels*la.PanelRows)
+	square, aligned := squares(s.z[first:end*la.PanelRows], t.rows[first-before:])
+	s.square, s.aligned, s.panels = s.square+square, s.aligned+aligned, end
+}
+
+// unit is the error that c = 1 stands for, without what spills.
+func (s *Scratch) unit(t *Triangle) float64 {
+	return float64(s.largest*2*math.Sqrt(s.aligned)) + float64(s.largest*s.largest*t.total)
+}
+
+// bound returns the bound on the error of the sum.
+func (t *Triangle) bound(s *Scratch) float64 {
+	spill := t.spill * s.self
+	return float64(t.factor*s.unit(t)) + float64(2*math.Sqrt(s.square)*spill) + float64(spill*spill)
+}
+
+// round rounds k to float32 and returns the largest size of an element. No more than least counts as 0.
+func round(dst []float32, k []float64, least float64) (largest float64) {
+	dst = dst[:len(k)]
+	for i, v := range k {
+		size := math.Abs(v)
+		if size > largest {
+			largest = size
+		}
+		if size <= least {
+			v = 0
+		}
+		dst[i] = float32(v)
+	}
+	return largest
+}
+
+// squares returns Σ z_i² and Σ z_i²·v_i. Four sums run side by side.
+func squares(z []float32, v []float64) (sum, weighed float64) {
+	var s, w [4]float64
+	v = v[:len(z)]
+	for len(z) >= 4 {
+		for j := range 4 {
+			q := float64(float64(z[j]) * float64(z[j]))
+			s[j] += q
+			w[j] += float64(q * v[j])
+		}
+		z, v = z[4:], v[4:]
+	}
+	for j, x := range z {
+		q := float64(float64(x) * float64(x))
+		s[j] += q
+		w[j] += float64(q * v[j])
+	}
+	return (s[0] + s[1]) + (s[2] + s[3]), (w[0] + w[1]) + (w[2] + w[3])
+}
