@@ -165,12 +165,12 @@ func (p *ClassPlan[T]) fit(
 	ctx context.Context, f *fitting, rows iter.Seq2[ClassRows[T], error], samples int64, moments *stat.Moments,
 ) (*LandmarkClassifierModel[T], error) {
 	m := &LandmarkClassifierModel[T]{plan: p, observations: samples, beyond: p.beyond(moments), sharpness: 1}
-	labels, err := m.centre(moments, f.Workers)
+	labels, silent, err := m.centre(moments, f.Workers)
 	if err != nil {
 		return nil, err
 	}
 	look := &looking[T]{
-		plan: p, rows: rows, shift: m.shift, workers: f.Workers,
+		plan: p, rows: rows, shift: m.shift, silent: silent, workers: f.Workers,
 		share: sharpnessSamples / float64(samples), src: special.NewRand(rand.NewPCG(f.Seed, 0x6f646473)),
 	}
 	e := mgp.Evidence{Workers: f.Workers, Ascent: f.ascent(1, 1)}
@@ -218,8 +218,9 @@ func (p *ClassPlan[T]) labelMoments(
 }
 
 // centre sets the shift that gives each feature the mean 0, and gram, the sums of products of the features so shifted
-// and of 1. It returns the sums of their products with the labels, functions × features.
-func (m *LandmarkClassifierModel[T]) centre(moments *stat.Moments, workers int) (labels la.Matrix[float64], err error) {
+// and of 1. It returns the sums of their products with the labels, functions × features. Views are silent whose
+// features are rounding errors once they have the mean 0: their sums are 0, so that their kernels learn nothing.
+func (m *LandmarkClassifierModel[T]) centre(moments *stat.Moments, workers int) (labels la.Matrix[float64], silent []bool, err error) {
 	centred := moments.All()
 	for i := range centred.Views {
 		centred.Views[i].Shift = moments.ViewMean(i)
@@ -227,11 +228,19 @@ func (m *LandmarkClassifierModel[T]) centre(moments *stat.Moments, workers int) 
 		m.shift = append(m.shift, centred.Views[i].Shift)
 	}
 	if moments, err = moments.Apply(&la.Workspace{Workers: workers}, centred); err != nil {
-		return labels, fmt.Errorf("mkl: %w", err)
+		return labels, nil, fmt.Errorf("mkl: %w", err)
 	}
-	D, all := m.plan.width()+1, moments.Groups[0].Sums // the features and 1, and after them the labels
+	D, all, first := m.plan.width()+1, moments.Groups[0].Sums, 0 // the features and 1, and after them the labels
+	for i, d := range moments.Views {
+		silent = append(silent, moments.Vanishes(i))
+		if silent[i] {
+			all.Slice(first, first+d, 0, D).Fill(0)
+			all.Slice(0, all.Rows, first, first+d).Fill(0)
+		}
+		first += d
+	}
 	m.gram = all.Slice(0, D, 0, D).Clone()
-	return all.Slice(D, D+m.plan.functions(), 0, D), nil
+	return all.Slice(D, D+m.plan.functions(), 0, D), silent, nil
 }
 
 // adopt makes the fits of the functions the model's.

@@ -21,6 +21,7 @@ type looking[T comparable] struct {
 	plan    *ClassPlan[T]
 	rows    iter.Seq2[ClassRows[T], error]
 	shift   [][]float64
+	silent  []bool // views whose features are rounding errors: their gradients are 0
 	workers int
 
 	share float64 // of the samples that the first pass keeps, drawn at random
@@ -122,11 +123,14 @@ func (l *looking[T]) gradient(k *look) la.Matrix[float64] {
 	g, first := la.NewMatrix[float64](F, l.plan.width()+1), 0
 	for i, by := range l.plan.by {
 		part := g.Slice(0, F, first, first+by.Rows)
+		first += by.Rows
+		if l.silent[i] {
+			continue
+		}
 		la.Gemm(k.ws, la.NoTrans, la.Transpose, 1, k.sum[i], by, 0, part)
 		for o, s := range k.slopes {
 			la.Axpy(s, l.shift[i], part.Row(o))
 		}
-		first += by.Rows
 	}
 	for o, s := range k.slopes {
 		g.Set(o, first, s)

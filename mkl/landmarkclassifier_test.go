@@ -406,3 +406,40 @@ func TestLandmarkClassifierOfSureLabels(t *testing.T) {
 	}
 	assert.Less(t, loss, 0.035) // with the curvature 1 for all samples it is .052
 }
+
+// A linear kernel of a column that is constant but for the rounding of its centre learns nothing: its weight stays
+// where it starts, and the others' are those of a fit without it. At a new value of the column no class is more
+// probable than the kernel's prior allows: the classes keep their order and come nearer to each other.
+func TestLandmarkClassifierOfConstantColumn(t *testing.T) {
+	for _, classes := range []int{2, 3} {
+		for _, value := range []float64{3.7, 0.1, 800.0 / 7} {
+			x, labels, _ := crests(1, 300, classes, 0.3)
+			constant := la.NewMatrix[float64](300, 1)
+			constant.Fill(value)
+			views := []View{{X: x, Kernel: kernel.RBF{Width: 2}}, {X: constant, Kernel: kernel.Linear{}, Input: "constant"}}
+			c := LandmarkClassifier[string]{MinRise: 1e-9}
+			m, err := c.Fit(t.Context(), views, labels)
+			require.NoError(t, err)
+			alone, err := c.Fit(t.Context(), views[:1], labels)
+			require.NoError(t, err)
+			assert.InEpsilon(t, alone.KernelWeights()[0].Mean, m.KernelWeights()[0].Mean, 0.01, "%d classes, %g", classes, value)
+			// A third of a unit of each kernel as it is at the training samples: of the two views and of the bias.
+			assert.InEpsilon(t, 1/(3*value*value), m.KernelWeights()[1].Mean, 1e-9, "%d classes, %g", classes, value)
+
+			at := la.NewMatrix[float64](1, 1)
+			at.Fill(value)
+			_, near, err := m.Predict(x.Slice(7, 8, 0, x.Cols), at)
+			require.NoError(t, err)
+			_, without, err := alone.Predict(x.Slice(7, 8, 0, x.Cols))
+			require.NoError(t, err)
+			at.Fill(value + 1)
+			_, far, err := m.Predict(x.Slice(7, 8, 0, x.Cols), at)
+			require.NoError(t, err)
+			for k := range classes {
+				assert.InDelta(t, without[0][k], near[0][k], 1e-3)
+			}
+			assert.Less(t, slices.Max(far[0]), slices.Max(near[0]))
+			assert.Greater(t, slices.Min(far[0]), slices.Min(near[0]))
+		}
+	}
+}

@@ -30,8 +30,7 @@ type PseudoSamples struct {
 // target to within 2⁻²⁰ of its square, or there are at most as many samples as entries, all entries are
 // factored together, which is then more accurate.
 //
-// The entries of a view are 0 in a group where the square sum of each is at most max(n, 64)·2⁻⁵³·Scale². Such sums are
-// rounding errors: they are left where the mean of a constant entry is subtracted.
+// The entries of a view are 0 in a group where its sums are rounding errors, as [Moments.Vanishes] says.
 func (m *Moments) PseudoSamples(ws *la.Workspace, tolerance float64) (*PseudoSamples, error) {
 	l := m.places()
 	var parts []la.Matrix[float64] // of each group, n×rank
@@ -84,8 +83,11 @@ func (g Group) factor(ws *la.Workspace, l places, tolerance float64) (r la.Matri
 		}
 	}
 	for p := range l.first {
-		first, end := l.view(p)
-		clearRounding(a, first, end)
+		if g.vanishes(l, p) {
+			first, end := l.view(p)
+			a.Slice(first, end, 0, n).Fill(0)
+			a.Slice(0, n, first, end).Fill(0)
+		}
 	}
 	if g.Count <= float64(n) {
 		_, r, err = factor(ws, a, tolerance)
@@ -129,23 +131,31 @@ func (g Group) factor(ws *la.Workspace, l places, tolerance float64) (r la.Matri
 // of 200 000 samples were subtracted.
 const leastRounding = 64
 
-// clearRounding sets the rows and columns from first to end to 0 if their diagonal is rounding errors alone. Left
-// alone, they would be no pivots, and yet have products with other entries: a feature of the size of rounding errors,
-// to which a kernel's weight may adapt.
-func clearRounding(a la.Matrix[float64], first, end int) {
-	limit := float64(max(a.Rows, leastRounding)) * 0x1p-53
+// Vanishes reports whether the sums of a view are rounding errors in every group: the square sum of each of its entries
+// is at most max(n, 64)·2⁻⁵³·Scale², for n entries of all views, targets and 1. Such sums are left where the mean of
+// constant entries is subtracted. A feature of the size of rounding errors still has products with other entries, to
+// which the weight of a kernel may adapt. A fit is therefore given sums in which they are 0. It panics if there is no
+// such view.
+func (m *Moments) Vanishes(view int) bool {
+	l := m.places()
+	for _, g := range m.Groups {
+		if !g.vanishes(l, view) {
+			return false
+		}
+	}
+	return true
+}
+
+// vanishes is Moments.Vanishes for one group.
+func (g Group) vanishes(l places, view int) bool {
+	limit := float64(max(l.entries(), leastRounding)) * 0x1p-53
+	first, end := l.view(view)
 	for i := first; i < end; i++ {
-		if !(a.At(i, i) <= limit) {
-			return
+		if !(g.Sums.At(i, i)/float64(g.Scale[i]*g.Scale[i]) <= limit) {
+			return false
 		}
 	}
-	for i := range a.Rows {
-		if i >= first && i < end {
-			clear(a.Row(i))
-		} else {
-			clear(a.Row(i)[first:end])
-		}
-	}
+	return true
 }
 
 // scaled multiplies row i of r by by[i].

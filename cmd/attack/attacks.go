@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime/metrics"
+	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/internal/testkit/siege"
@@ -33,6 +34,9 @@ func attacks() []siege.Attack {
 // pick returns one of the values.
 func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
 
+// name is what a file is called. Errors begin with it.
+const name = "data.file"
+
 // What a reader may take: bytes for an error, or for what it prints about a file, and bytes of memory
 // for a file of some kilobytes. The window of a zstd file takes most of this memory.
 const (
@@ -50,6 +54,9 @@ func read(r *rand.Rand, file []byte) (c siege.Case) {
 		if n := len(err.Error()); n > longest {
 			complain("an error of %d bytes: %.100s", n, err)
 		}
+		if !strings.HasPrefix(err.Error(), name) {
+			complain("an error without the file's name: %.100s", err)
+		}
 	}
 	before := allocated()
 	defer func() {
@@ -63,7 +70,7 @@ func read(r *rand.Rand, file []byte) (c siege.Case) {
 	if r.IntN(3) == 0 { // a pipe
 		in, size = io.MultiReader(in), -1
 	}
-	s, err := table.New("f", in, size, table.Options{
+	s, err := table.New(name, in, size, table.Options{
 		Header: pick(r, table.HeaderAuto, table.HeaderAuto, table.HeaderYes, table.HeaderNo), Memory: cellMemory,
 	})
 	if err != nil {

@@ -15,20 +15,25 @@ import (
 
 // newArrowFile opens a file of Arrow's interprocess format, also called Feather: a stream
 // between a mark and an index, which is not needed.
-func newArrowFile(name string, r io.Reader, size int64, opt Options) (Source, error) {
+func newArrowFile(name string, r io.Reader, size int64, _ Options) (Source, error) {
 	if _, err := io.CopyN(io.Discard, r, int64(len(arrowMagic))); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return newArrowStream(name, r, size, opt)
+	return openArrow(name, r, size, true)
 }
 
 // arrowMagic stands at the front of a file, padded to eight bytes.
 const arrowMagic = "ARROW1\x00\x00"
 
-// newArrowStream opens a stream of that format.
-func newArrowStream(name string, r io.Reader, size int64, _ Options) (src Source, err error) {
+// newArrowStream opens a stream of that format. It may end without a mark, after any message.
+func newArrowStream(name string, r io.Reader, size int64, _ Options) (Source, error) {
+	return openArrow(name, r, size, false)
+}
+
+// openArrow opens a stream, which ends with a mark if it is marked.
+func openArrow(name string, r io.Reader, size int64, marked bool) (src Source, err error) {
 	defer refuse(name, "Arrow", &err)
-	guard := &arrowGuard{r: r, most: arrowBody, piped: size < 0}
+	guard := &arrowGuard{r: r, most: arrowBody, piped: size < 0, marked: marked}
 	if size >= 0 {
 		guard.most = size
 	}

@@ -51,6 +51,7 @@ type arrowGuard struct {
 	r       io.Reader
 	most    int64        // bytes that a message can have
 	piped   bool         // the size of the file is not known
+	marked  bool         // a stream without a mark at its end is cut short
 	pending bytes.Reader // the front of a message
 	body    int64        // bytes of the message that follow
 	seen    int64        // bytes that were read
@@ -81,6 +82,9 @@ func (g *arrowGuard) Read(p []byte) (int, error) {
 func (g *arrowGuard) next() error {
 	var front [8]byte
 	if _, err := io.ReadFull(g.r, front[:]); err != nil {
+		if err == io.EOF && g.marked {
+			err = io.ErrUnexpectedEOF
+		}
 		return err // io.EOF: a stream may end without a mark
 	}
 	n := binary.LittleEndian.Uint32(front[4:])

@@ -28,11 +28,11 @@ func newParquet(name string, r io.ReaderAt, size int64, _ Options) (src Source, 
 		return nil, fmt.Errorf("%s: the Parquet file claims %d rows", name, f.NumRows())
 	}
 	s := &columnar{name: name, rows: int(f.NumRows())}
-	var leaves []parquet.LeafColumn
+	var leaves []*parquet.Column
 	var lists []string
-	for _, path := range f.Schema().Columns() {
-		leaf, _ := f.Schema().Lookup(path...)
-		if leaf.MaxRepetitionLevel > 0 {
+	for _, leaf := range leavesOf(f.Root(), nil) {
+		path := leaf.Path()
+		if leaf.MaxRepetitionLevel() > 0 {
 			lists = append(lists, path[0])
 			continue
 		}
@@ -53,13 +53,13 @@ func newParquet(name string, r io.ReaderAt, size int64, _ Options) (src Source, 
 			leaf := leaves[c.column]
 			if cursors[c.column] == nil {
 				for _, group := range f.Metadata().RowGroups {
-					if err := checkPages(r, size, &group.Columns[leaf.ColumnIndex].MetaData, group.NumRows); err != nil {
+					if err := checkPages(r, size, leaf, &group.Columns[leaf.Index()].MetaData, group.NumRows); err != nil {
 						return fmt.Errorf("column %q: %w", short(s.columns[c.column]), err)
 					}
 				}
-				cursors[c.column] = newCursor(f, leaf.ColumnIndex)
+				cursors[c.column] = newCursor(f, leaf.Index())
 			}
-			if err := cursors[c.column].read(rows, c.room, adder(leaf.Node.Type(), c)); err != nil {
+			if err := cursors[c.column].read(rows, c.room, adder(leaf.Type(), c)); err != nil {
 				return fmt.Errorf("column %q: %w", short(s.columns[c.column]), err)
 			}
 		}
@@ -71,6 +71,17 @@ func newParquet(name string, r io.ReaderAt, size int64, _ Options) (src Source, 
 		}
 	}
 	return s, nil
+}
+
+// leavesOf appends the columns of values below a column, in the order of the file. Two may have one name.
+func leavesOf(c *parquet.Column, leaves []*parquet.Column) []*parquet.Column {
+	if c.Leaf() {
+		return append(leaves, c)
+	}
+	for _, child := range c.Columns() {
+		leaves = leavesOf(child, leaves)
+	}
+	return leaves
 }
 
 // refuse makes what a library panics with, on a file that is not what it claims to be, an error.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -38,8 +40,15 @@ func checkFooter(r io.ReaderAt, size int64) error {
 }
 
 // checkPages walks the headers of the pages of a column in a group of so many rows, and reports
-// pages that claim what is not there.
-func checkPages(r io.ReaderAt, size int64, column *format.ColumnMetaData, rows int64) error {
+// pages that claim what is not there. No checksum covers what it looks at: a header that claims levels which the column
+// has not would move all its values, and another type would make other numbers of them.
+func checkPages(r io.ReaderAt, size int64, leaf *parquet.Column, column *format.ColumnMetaData, rows int64) error {
+	if kind := leaf.Type().PhysicalType(); kind == nil || *kind != column.Type {
+		return fmt.Errorf("its values are of the type %v, and the file's schema has another", column.Type)
+	}
+	if !slices.Equal(leaf.Path(), column.PathInSchema) {
+		return fmt.Errorf("its values belong to %.100q", column.PathInSchema)
+	}
 	at := column.DataPageOffset
 	if column.DictionaryPageOffset != 0 {
 		at = column.DictionaryPageOffset
@@ -68,6 +77,10 @@ func checkPages(r io.ReaderAt, size int64, column *format.ColumnMetaData, rows i
 			return fmt.Errorf("a page of %d bytes claims %d values in %d rows", bytes, values, rows)
 		case h.Type == format.DictionaryPage && int64(h.DictionaryPageHeader.V.NumValues) > max(headerBytes, 8*full):
 			return fmt.Errorf("a dictionary of %d bytes claims %d values", full, h.DictionaryPageHeader.V.NumValues)
+		}
+		if v2 := h.DataPageHeaderV2.V; h.Type == format.DataPageV2 &&
+			(leaf.MaxRepetitionLevel() == 0 && v2.RepetitionLevelsByteLength != 0 || leaf.MaxDefinitionLevel() == 0 && v2.DefinitionLevelsByteLength != 0) {
+			return fmt.Errorf("a page claims %d and %d bytes of levels that the column has not", v2.RepetitionLevelsByteLength, v2.DefinitionLevelsByteLength)
 		}
 		if v2 := h.DataPageHeaderV2.V; h.Type != format.DataPageV2 || v2.IsCompressed.V || !v2.IsCompressed.Valid {
 			levels := int64(v2.RepetitionLevelsByteLength) + int64(v2.DefinitionLevelsByteLength) // which are not packed
