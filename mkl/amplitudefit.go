@@ -18,9 +18,10 @@ type amplitudeFit struct {
 	*amplitude.Fit
 }
 
-// fitAmplitudes fits the members to the rows of y, which have mean 0 and variance 1. Of several views the members are one
-// with amplitudes that are tied over the views and one with a half-Cauchy factor for each view; the table describes the views. A view that by itself more
-// probably has no information than some is left out of both; if that is so of every view, all stay. One view has the first member.
+// fitAmplitudes fits the members to the rows of y, which have mean 0 and variance 1. For several views there are two members:
+// in one the amplitudes are tied over the views, in the other each view has a half-Cauchy factor. The table describes the
+// views. Both members leave out a view that by itself more probably has no information than some; if every view is like
+// that, all stay. For one view there is the first member only.
 func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, y la.Matrix[float64], indicators bool) (out []amplitudeFit, table []ViewShare, err error) {
 	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: y, Indicators: indicators, Workers: f.Workers}
 	var include, probability []float64
@@ -50,7 +51,7 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, y la.M
 // mostAmplitudeSteps is the most steps of the search for amplitudes.
 const mostAmplitudeSteps = 500
 
-// stopped names the cause of an error that the end of the context has.
+// stopped returns the error of a search: with the cause of the context's end, if the context has ended.
 func stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("mkl: stopped: %w", context.Cause(ctx))
@@ -63,14 +64,14 @@ type amplitudeMember struct {
 	structure amplitude.Structure
 }
 
-// The members of several views, and of one.
+// The members for several views, and the member for one view.
 var (
 	amplitudeMembers = []amplitudeMember{{"kernels alike in all views", amplitude.Tied}, {"few views", amplitude.Sparse}}
 	oneViewMember    = []amplitudeMember{{"broad kernels, least squares", amplitude.Tied}}
 )
 
-// informative returns 1 for each view that more probably has information than none, given the probabilities, else 0; nil if every
-// view has, or no view.
+// informative returns, for each view, 1 if its probability of having information is above one half, else 0. It returns nil if
+// every view, or no view, is above.
 func informative(probability []float64) []float64 {
 	include := make([]float64, len(probability))
 	for v, q := range probability {
@@ -84,7 +85,7 @@ func informative(probability []float64) []float64 {
 	return include
 }
 
-// amplitudeTrace is the trace of a search, which has one bound.
+// amplitudeTrace is the trace of a search. Its one bound is the log evidence at the end.
 func amplitudeTrace(f *amplitude.Fit) Trace {
 	reason := vi.Converged
 	if !f.Converged {
@@ -93,7 +94,7 @@ func amplitudeTrace(f *amplitude.Fit) Trace {
 	return newTrace(vi.Record{Trace: []float64{f.LogEvidence}, Reason: reason}, nil)
 }
 
-// orderedKernels are some of the kernels that are held, in another order.
+// orderedKernels are some of the held kernels, in another order.
 type orderedKernels struct {
 	gram.Held
 	of []int
