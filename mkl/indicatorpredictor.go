@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
 
-// indicatorFunction predicts the classes of single samples by a least-squares process. It takes all samples in float64.
+// indicatorFunction predicts the classes of single samples by a least-squares process. It uses all samples, in float64.
 type indicatorFunction struct {
 	views     []gram.BankView // in the bank; nil if it does not compute them
 	all       processKernels  // the kernels in the other case
@@ -19,7 +19,7 @@ type indicatorFunction struct {
 	memory reuse.Pool[amplitude.PointScratch]
 }
 
-// function prepares the model for single samples, whose kernels b computes if it can.
+// function prepares the model for single samples. The bank b computes their kernels if it can.
 func (m *indicatorModel[T]) function(b *processBank) *indicatorFunction {
 	f := &indicatorFunction{amplitude: m.weight, samples: m.design.D, point: amplitude.NewPoint(m.process, m.head)}
 	f.memory = reuse.NewPool(f.point.NewScratch)
@@ -30,7 +30,7 @@ func (m *indicatorModel[T]) function(b *processBank) *indicatorFunction {
 	return f
 }
 
-// add adds weight times the probabilities of x to s.sum; s is the memory of b for x.
+// add adds weight times the class probabilities of x to s.sum; s is the memory of b for x.
 func (f *indicatorFunction) add(b *processBank, s *bankScratch, x [][]float64, weight float64) {
 	k := s.phi[:f.samples]
 	var self float64
