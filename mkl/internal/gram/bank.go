@@ -9,18 +9,18 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Bank computes the kernels between one sample and the basis points of several designs. What the designs
-// have in common is computed once: what a kernel sees of the sample, distances, and kernels.
-// Distances have the basis points feature by feature, so that vector instructions work on many of them
-// however few the features are. The kernels have the bits that [Points] computes.
+// Bank computes the kernels between one sample and the basis points of several designs. It computes once what
+// the designs have in common: sights, distances and kernels.
+// Distances read the basis points feature by feature, so that vector instructions work on many basis points
+// even if there are few features. The kernels have the same bits as the kernels of [Points].
 type Bank struct {
 	samples int
 	sights  []bankSight
 	groups  []bankGroup
-	rows    int // kernels
+	rows    int // number of kernels
 }
 
-// bankSight is what kernels see of one input, not divided by widths.
+// bankSight is the part of one input that kernels see, not divided by widths.
 type bankSight struct {
 	input int
 	in    Input
@@ -46,9 +46,9 @@ type bankKernel struct {
 // BankView is where a [Bank] computes the kernel of a view.
 type BankView struct{ Group, Row int }
 
-// Add adds the kernels of a design and returns where each view's is. ok is false, and nothing is added, if a Bank cannot
-// compute them all: kernels that are given, functions, categories, centred or normalised, of inputs that samples may
-// lack, or of another number of basis points.
+// Add adds the kernels of a design and returns where the kernel of each view is. If a Bank cannot compute all of them, it
+// adds nothing and ok is false. It cannot compute kernels that are given, centred or normalised, known functions, kernels
+// of categories, and kernels of inputs that samples may lack or of another number of basis points.
 func (b *Bank) Add(ds *Design) (views []BankView, ok bool) {
 	if b.samples != 0 && b.samples != ds.D {
 		return nil, false
@@ -110,7 +110,7 @@ func (b *Bank) sight(input int, in *Input, sight Sight) int {
 	return len(b.sights) - 1
 }
 
-// kernel returns the row of a kernel of the group. If it is new it gets the next row.
+// kernel returns the row of a kernel of the group. A new kernel gets the next row.
 func (g *bankGroup) kernel(k kernel.Kernel, rows *int) int {
 	for _, have := range g.kernels {
 		if reflect.DeepEqual(have.kernel, k) {
@@ -134,10 +134,10 @@ type BankScratch struct {
 	Self []float64          // the kernels of the sample with itself
 
 	seen  [][]float64 // by sight
-	known []bool      // which are
+	known []bool      // by sight: whether it is computed
 	z     []float64   // divided by widths
 	stat  []float64
-	done  []bool // by group
+	done  []bool // by group: whether it is computed
 }
 
 // NewScratch returns memory for the kernels of a sample.
@@ -165,7 +165,7 @@ func (s *BankScratch) Begin() {
 // Row returns the kernels of a view, once Kernels has computed them.
 func (b *Bank) Row(s *BankScratch, v BankView) []float64 { return s.K.Row(v.Row)[:b.samples] }
 
-// Kernels computes the kernels of the views of the sample x that are not known yet, with all others of their groups.
+// Kernels computes the kernels of the views for the sample x, unless they are known already, with all others of their groups.
 func (b *Bank) Kernels(s *BankScratch, views []BankView, x [][]float64) {
 	for _, v := range views {
 		if !s.done[v.Group] {
