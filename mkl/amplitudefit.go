@@ -49,7 +49,7 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 // mostAmplitudeSteps is the most steps of the search for amplitudes.
 const mostAmplitudeSteps = 500
 
-// stopped names the cause of an error that the end of the context has.
+// stopped returns the error of a search: with the cause of the context's end, if the context has ended.
 func stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("mkl: stopped: %w", context.Cause(ctx))
@@ -62,7 +62,7 @@ type amplitudeMember struct {
 	structure amplitude.Structure
 }
 
-// The members of several views, and of one.
+// The members for several views, and the member for one view.
 var (
 	amplitudeMembers = []amplitudeMember{{"kernels alike in all views", amplitude.Tied}, {"few views", amplitude.Sparse}}
 	oneViewMember    = amplitudeMember{"broad kernels, least squares", amplitude.Tied}
@@ -77,7 +77,7 @@ func amplitudeTrace(f *amplitude.Fit) Trace {
 	return newTrace(vi.Record{Trace: []float64{f.LogEvidence}, Reason: reason}, nil)
 }
 
-// orderedKernels are some of the kernels that are held, in another order.
+// orderedKernels are some of the held kernels, in another order.
 type orderedKernels struct {
 	gram.Held
 	of []int

@@ -33,12 +33,12 @@ type amplitudeKernels struct {
 	layout amplitude.Layout
 }
 
-// hasAmplitudes reports whether the views can be kernels of such members: none of them learns widths.
+// hasAmplitudes reports whether such members can use the views: no view learns widths.
 func hasAmplitudes(views []View) bool {
 	return !slices.ContainsFunc(views, func(v View) bool { return v.Kernel != nil && kernel.Learns(v.Kernel) })
 }
 
-// viewKey is what the kernels of one view have in common: their input or, of kernels of one matrix, their name.
+// viewKey returns a function that names the view that a kernel belongs to: by its input or, for a given matrix, by its name.
 func viewKey(views []View) func(v View) string {
 	several := slices.ContainsFunc(views, func(v View) bool { return v.Input != views[0].Input })
 	return func(v View) string {
@@ -60,8 +60,8 @@ func countViews(views []View) int {
 	return len(seen)
 }
 
-// newAmplitudeKernels computes the centred kernels of the views, which come from a set where none is given. It returns nil
-// if no view has a kernel that varies.
+// newAmplitudeKernels computes the centred kernels of the views. Views without kernels get those that the set names. It
+// returns nil if no view has a kernel that varies.
 func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views []View) (*amplitudeKernels, error) {
 	made, notes, err := FillViews(set, views)
 	if err != nil {
@@ -121,7 +121,8 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 	return a, nil
 }
 
-// packExactly is the most samples whose packed kernels are kept in float64. With more, memory is what the search waits for.
+// packExactly is the most samples whose packed kernels are kept in float64. With more samples the search is limited by
+// memory bandwidth.
 const packExactly = 500
 
 // kindOf names what makes kernels of different views alike.
@@ -133,7 +134,7 @@ func kindOf(v View) string {
 	return fmt.Sprintf("%v %t", k, v.Ranks)
 }
 
-// amplitudeMemory estimates what a fit takes: the kernels, their triangles, and what the search needs.
+// amplitudeMemory estimates the bytes of a fit: the kernels, their packed triangles, and the workspace of the search.
 func (f *fitting) amplitudeMemory(s FitSize) int64 {
 	N, P := float64(s.Samples), float64(s.Kernels)
 	return inBytes(float64(1.5*P*N*N) + float64(6*N*N))

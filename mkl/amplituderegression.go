@@ -7,8 +7,8 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// addAmplitudes fits the members with amplitudes that borrow strength to several views and the targets y, and returns the
-// densities with theirs. Where all kernels are given no kernel stands for the constant, and there are no such members.
+// addAmplitudes fits the members with amplitudes that borrow strength to several views and the targets y. It appends their
+// densities to density and returns it. There are no such members where all kernels are given: no kernel is then a constant.
 func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y []float64, density [][]float64) ([][]float64, error) {
 	if countViews(views) < 2 || !hasAmplitudes(views) {
 		return density, nil
@@ -36,7 +36,7 @@ func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y [
 	return density, nil
 }
 
-// regression returns the multiple Gaussian process at the amplitudes of a fit to one standardised target.
+// regression returns the multiple Gaussian process with the amplitudes of a fit to one standardised target.
 func (a *amplitudeKernels) regression(f *amplitude.Fit, t target) (*MultiGPModel, error) {
 	s := mgp.State{Family: FamilyFlat, Tau: 1 / f.Noise, Alpha: f.Alpha.Row(0), Factor: f.Factor}
 	for _, w := range a.weights(f.Amplitudes, 1) {

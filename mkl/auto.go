@@ -14,9 +14,9 @@ import (
 	"github.com/bmkl/bmkl/vi/vecchia"
 )
 
-// Auto fits several multiple Gaussian processes to the same data, which differ in
-// their kernels, and pools their predictions. It is what to use where nothing is
-// known of the kernels: its defaults come from the data. The zero value is ready.
+// Auto fits several multiple Gaussian processes with different kernels to the same
+// data and pools their predictions. Use it if you do not know which kernels to use:
+// it chooses them from the data. The zero value is ready.
 //
 // Each member has one [KernelSet] for the views without a kernel: [KernelsBroad], [KernelsARD],
 // [KernelsARDRanks] or [KernelsAdditive]. Views with a kernel are part of every member as they are.
@@ -35,32 +35,33 @@ type Auto struct {
 	Fitting
 	Climb // of every member
 
-	// Time limits the processor time of the fit, as a forecast of its operations counts it on one core of the
-	// machine of docs/lab/rows.md. It decides which members are fitted, and to how many samples and steps. The
-	// forecast is the same on every machine, and so is the result. 0 means no limit up to DefaultExactSamples
+	// Time limits the processor time of the fit. The fit does not read a clock: it forecasts the time from the number
+	// of operations on one core of the machine of docs/lab/rows.md. Time decides which members are fitted, and to how
+	// many samples and steps. Forecast and result are the same on every machine. 0 means no limit up to
+	// DefaultExactSamples samples, and [DefaultTime] above.
 	// samples, and [DefaultTime] above.
 	Time time.Duration
 
-	// MaxSamples is the most samples that members are fitted to; of more as many are
-	// chosen at random. 0 means that above DefaultExactSamples members of 2900 samples are pooled with two
-	// members of all samples, one on landmarks and one on the nearest samples; samples that are held out
-	// weigh them, and the order of the samples does not count. Views with given kernels need all
+	// MaxSamples is the most samples that members are fitted to; if there are more, that many are
+	// chosen at random. 0 means: above DefaultExactSamples, members of 2900 samples are pooled with two
+	// members of all samples, one on landmarks and one on the nearest samples. Held-out samples
+	// weight them, and the order of the samples does not matter. Views with given kernels need all
 	// samples, and then all are used.
 	MaxSamples int
 }
 
 // DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
-// unless MaxSamples is set: the time grows with the third power of their number, and of 2000
-// samples of 8 features it is 11 s of a processor for numbers.
+// unless MaxSamples is set. The time grows with the third power of their number: a regression on
+// 2000 samples of 8 features takes 11 s of processor time.
 const DefaultExactSamples = 3000
 
 // DefaultMaxSamples is the most samples that [AutoClassifier] fits its members to where landmarks
-// cannot stand in: of 5000 samples the 14 kernels of one take 2.8 GB.
+// cannot be used. For 5000 samples the 14 kernels of one member take 2.8 GB.
 const DefaultMaxSamples = 5000
 
 // Fit fits the members to the views of N samples and their targets and pools them.
-// A view without a Kernel stands for the default kernels of its X. Errors are those
-// of [MultiGP.Fit].
+// A view without a Kernel stands for the default kernels of its X. It returns the
+// errors that [MultiGP.Fit] returns.
 func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, error) {
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	}
 	m := &AutoModel{}
 	var density [][]float64
-	var of [][]View // those of the members
+	var of [][]View // the views of each member
 	each := exactSeconds(len(plan.rows), 1)
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGP{Fitting: f, Climb: a.Climb, hurried: true}.Fit(ctx, views, some)
@@ -105,8 +106,8 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	return m, nil
 }
 
-// atScale reports whether n samples are too many for the members, of at most so many unless that
-// is 0; given says that some of the views hold kernels or distances.
+// atScale reports whether n samples are too many to fit the members to all of them. It is false if the caller set
+// most, the limit MaxSamples, or if some views hold given kernels or distances.
 func atScale(n, most int, given bool) bool {
 	return most <= 0 && n > DefaultExactSamples && !given
 }
@@ -125,8 +126,8 @@ func (m *AutoModel) keepLarge() {
 	}
 }
 
-// keepMembers drops the members of p that are not to be kept, and returns the others. Weights stay as
-// they are.
+// keepMembers drops the members of p for which keep is false, and returns the others. It leaves the weights
+// unchanged.
 func keepMembers[M Model](p *pool, members []M, keep func(i int) bool) (kept []M) {
 	all := *p
 	p.names, p.models = nil, nil
@@ -148,9 +149,9 @@ func (a *Auto) fitting() *fitting {
 	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps"}
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes, its
-// Kernels being views without a kernel. A fit to more than DefaultExactSamples samples that may not
-// take as many leaves members out, or fits them to fewer samples.
+// EstimateMemory returns about how many bytes a fit of the given size takes.
+// s.Kernels counts the views without a kernel. If a fit to more than DefaultExactSamples samples may not
+// take that much, it leaves members out or fits them to fewer samples.
 func (a Auto) EstimateMemory(s FitSize) int64 {
 	if atScale(s.Samples, a.MaxSamples, s.Basis > 0) {
 		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s) + max(a.exactMemory(s, mostExactRows), vecchia.Memory(min(s.Samples, mostLocalRows), s.Kernels, 1))
@@ -162,14 +163,14 @@ func (a Auto) EstimateMemory(s FitSize) int64 {
 	return autoMemory(a.fitting(), s, a.MaxSamples, 1+drawsOf(n), varyingFactors+1, false)
 }
 
-// exactMemory estimates what the exact members of a pool of many samples take, of which they see so many.
+// exactMemory estimates the bytes of the exact members of a pool of many samples, each fitted to rows samples.
 func (a Auto) exactMemory(s FitSize, rows int) int64 {
 	s.Samples = rows
 	return autoMemory(a.fitting(), s, rows, 1+drawsOf(rows), varyingFactors+1, false)
 }
 
-// autoMemory estimates what a pool takes whose members have l functions each: the
-// kernels of the largest member, the factors that all of them keep, and so many more.
+// autoMemory estimates the bytes of a pool whose members have l functions each: the kernels of the largest
+// member, the factors that all members keep, and more kernels besides.
 func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 	if most <= 0 {
 		most = DefaultMaxSamples
@@ -179,23 +180,23 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 	return f.processMemory(s, l*len(autoMembers)+more, labels)
 }
 
-// AutoClassifier is [Auto] for two or more classes. The probabilities are the means
-// of the members': weights fitted on leave-one-out probabilities would prefer
-// members with learned length scales, which leave-one-out does not see. Their
-// sharpness is the sharpness of the first member, which has none. A member that predicts the training labels,
-// each from all others, clearly worse than the first is dropped.
+// AutoClassifier is [Auto] for two or more classes. Its probabilities are the means of
+// the members' probabilities. Weights fitted to leave-one-out probabilities would prefer
+// members with learned length scales, because leave-one-out does not repeat the learning. All members
+// have the sharpness of the first, which learns no length scales. A member is dropped if its leave-one-out
+// predictions of the training labels are clearly worse than the first member's.
 //
 // A further member is a least-squares process of the classes' indicators, in which all classes share the amplitudes of the
-// kernels. Its weight comes from leave-one-out probabilities. Several views have the two members of [Auto] in its place, with equal
-// weights. Several views without kernels and more than two classes have these two members alone.
+// kernels. Its weight comes from leave-one-out probabilities. For several views the two members with amplitudes of [Auto] take
+// its place, with equal weights. Several views without kernels and more than two classes have these two members alone.
 type AutoClassifier[T comparable] struct {
 	Fitting
 	Climb // of every member
 
 	Time time.Duration // as in [Auto]
 
-	// MaxSamples is the most samples that members are fitted to; of more as many are
-	// chosen at random. 0 means that above DefaultExactSamples members of a part of the samples are
+	// MaxSamples is the most samples that members are fitted to; if there are more, that many are
+	// chosen at random. 0 means: above DefaultExactSamples, members of a part of the samples are
 	// pooled with two members of all samples, as in [Auto]. Views with given
 	// kernels need all samples, and then all are used.
 	MaxSamples int
@@ -206,8 +207,8 @@ type AutoClassifier[T comparable] struct {
 }
 
 // Fit fits the members to the views of N samples and their labels and pools them.
-// A view without a Kernel stands for the default kernels of its X. Errors are those
-// of [MultiGPClassifier.Fit].
+// A view without a Kernel stands for the default kernels of its X. It returns the
+// errors that [MultiGPClassifier.Fit] returns.
 func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*AutoClassifierModel[T], error) {
 	classes, index, err := checkLabels(a.Classes, labels)
 	if err != nil {
@@ -268,8 +269,8 @@ func allOpen(views []View) bool {
 	return !slices.ContainsFunc(views, func(v View) bool { return v.Kernel != nil })
 }
 
-// addIndicators adds the least-squares members and weights all. The members of one kind have equal weights. Of both kinds the
-// left-out probabilities of the first processes, which have no learned widths, and those of the least-squares members weight the kinds.
+// addIndicators adds the least-squares members and weights all members. Members of one kind have equal weights. The two kinds
+// are weighted by leave-one-out probabilities: of the first kind only the processes that learn no widths count.
 func (m *AutoClassifierModel[T]) addIndicators(l leastSquares[T], seed uint64) {
 	m.views = l.table
 	processes, others := 1.0, 0.0
@@ -294,10 +295,10 @@ func (m *AutoClassifierModel[T]) addIndicators(l leastSquares[T], seed uint64) {
 	}
 }
 
-// keepUseful drops the members that predict the training samples, of the given classes, each from all
-// others, worse than the first member does, by a mean difference of log probabilities of more than two
-// standard errors. Leave-one-out is too good where widths were learned, and so does not show how much
-// better such a member is; one that is worse all the same only makes the mean less certain.
+// keepUseful drops the members whose leave-one-out predictions of the training samples' classes are clearly
+// worse than the first member's: by a mean difference of log probabilities of more than two standard errors.
+// Leave-one-out is too optimistic where widths were learned, so it cannot show that such a member is better.
+// A member that is worse all the same only makes the mean less certain.
 func (m *AutoClassifierModel[T]) keepUseful(class []int) {
 	if len(m.members) == 0 {
 		return
@@ -309,8 +310,8 @@ func (m *AutoClassifierModel[T]) keepUseful(class []int) {
 	})
 }
 
-// leftOutLogProbabilities returns the logarithms of the probabilities of the training samples' classes,
-// each given all others, or nil if the fit does not know them.
+// leftOutLogProbabilities returns the logarithms of the leave-one-out probabilities of the training samples'
+// classes, or nil if the fit did not compute them.
 func (m *MultiGPClassifierModel[T]) leftOutLogProbabilities(class []int) []float64 {
 	scores := m.leftOutScores(class)
 	if scores == nil {
@@ -324,7 +325,7 @@ func (m *MultiGPClassifierModel[T]) leftOutLogProbabilities(class []int) []float
 	return out
 }
 
-// poolPlan is what Auto fits: the samples, and the views of each member.
+// poolPlan says what Auto fits: the samples, and the views of each member.
 type poolPlan struct {
 	rows    []int    // the samples that are used, ascending
 	of      int      // samples there are
@@ -338,8 +339,8 @@ type plannedMember struct {
 	views []View
 }
 
-// newPoolPlan chooses samples, most at the most (0: DefaultMaxSamples), and kernels for
-// the views of n samples, whose classes are given unless nil.
+// newPoolPlan chooses at most most samples (0: DefaultMaxSamples) and the kernels for
+// the views of n samples. class holds the samples' classes, nil for targets.
 func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poolPlan, err error) {
 	if most <= 0 {
 		most = DefaultMaxSamples
@@ -385,7 +386,7 @@ func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poo
 	return p, nil
 }
 
-// columnsOf returns how many features the views without a kernel have.
+// columnsOf counts the features of the views without a kernel.
 func columnsOf(views []View) (n int) {
 	for _, v := range views {
 		if v.Kernel == nil {
@@ -395,8 +396,8 @@ func columnsOf(views []View) (n int) {
 	return n
 }
 
-// checkPoolViews checks the views of n samples and notes where they come from. It also reports whether some have
-// no kernel, and whether some hold kernels or distances of all samples.
+// checkPoolViews checks the views of n samples and records where they come from. It also reports whether some views
+// have no kernel (open), and whether some hold kernels or distances between all samples (whole).
 func checkPoolViews(views []View, n int) (checked []View, open, whole bool, err error) {
 	views = slices.Clone(views)
 	for i := range views {
@@ -424,9 +425,9 @@ func checkPoolViews(views []View, n int) (checked []View, open, whole bool, err 
 	return views, open, whole, nil
 }
 
-// samplesFor returns how many samples views with learned widths take at least, 0 for
-// others: two for each amplitude and width. With fewer the widths follow the noise, and
-// leave-one-out, which sees the widths of all samples, prefers them for it.
+// samplesFor returns the fewest samples for views with learned widths, two for each amplitude and width, and 0
+// for other views. With fewer samples the widths fit the noise, and leave-one-out prefers such
+// widths, because all samples shaped them.
 func samplesFor(views []View) int {
 	parameters := 0
 	for _, v := range views {
@@ -440,8 +441,8 @@ func samplesFor(views []View) int {
 	return 2 * (parameters + len(views))
 }
 
-// autoMembers are the kernels of the members. The first has no learned widths, so
-// that its leave-one-out predictions are honest.
+// autoMembers are the kernels of the members. The first learns no widths, so that its
+// leave-one-out predictions are unbiased.
 var autoMembers = []struct {
 	name string
 	set  KernelSet
@@ -452,7 +453,7 @@ var autoMembers = []struct {
 	{"single features", KernelsAdditive},
 }
 
-// fit fits the members that there is time for, each by the given function; each is the forecast of one, in seconds.
+// fit calls the given function for each member that there is time for. each is the forecast time of one member, in seconds.
 func (p *poolPlan) fit(settings Fitting, limit time.Duration, each float64, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
 	if err := checkNotes(settings.Notes); err != nil {
 		return pool{}, err
@@ -486,8 +487,8 @@ func (a *AutoClassifier[T]) fitting() *fitting {
 	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps"}
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes, its
-// Kernels being views without a kernel and its Outputs classes.
+// EstimateMemory returns about how many bytes a fit of the given size takes.
+// s.Kernels counts the views without a kernel, s.Outputs the classes.
 func (a AutoClassifier[T]) EstimateMemory(s FitSize) int64 {
 	if atScale(s.Samples, a.MaxSamples, s.Basis > 0) {
 		landmarks := LandmarkClassifier[T]{Fitting: a.Fitting}.EstimateMemory(s)
@@ -496,7 +497,7 @@ func (a AutoClassifier[T]) EstimateMemory(s FitSize) int64 {
 	return autoMemory(a.fitting(), s, a.MaxSamples, functions(s.Outputs), 0, true)
 }
 
-// exactMemory estimates what the exact members of a pool of many samples take, of which they see so many.
+// exactMemory estimates the bytes of the exact members of a pool of many samples, each fitted to rows samples.
 func (a AutoClassifier[T]) exactMemory(s FitSize, rows int) int64 {
 	s.Samples = rows
 	return autoMemory(a.fitting(), s, rows, functions(s.Outputs), 0, true)

@@ -9,8 +9,8 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// poolJSON is the part of the settings that both kinds of pools have. The tensors
-// of member M have the names of its kind after member.M. .
+// poolJSON is the part of the settings that both kinds of pools have. The tensor names
+// of member M have the prefix member.M. and continue as its kind names them.
 type poolJSON struct {
 	recordJSON
 	Rule    string          `json:"rule"`
@@ -64,8 +64,8 @@ type poolMemberJSON[S any] struct {
 	Model  S       `json:"model"`
 }
 
-// poolModelJSON has members; of very many samples it may have one on landmarks and a local one, in this order, with
-// tensors after member.M. as well.
+// poolModelJSON has members. A pool of very many samples may also have one on landmarks and a local one, in this order, whose
+// tensors have prefixes member.M. as well.
 type poolModelJSON struct {
 	poolJSON
 	Members   []poolMemberJSON[multiGPJSON]  `json:"members"`
@@ -75,7 +75,7 @@ type poolModelJSON struct {
 	Edges     edges                          `json:"edges,omitempty"`
 }
 
-// poolClassifierJSON has members, and perhaps others, as poolModelJSON.
+// poolClassifierJSON has members, and perhaps the others of poolModelJSON.
 type poolClassifierJSON struct {
 	poolJSON
 	Members    []poolMemberJSON[multiGPClassifierJSON] `json:"members"`
@@ -84,7 +84,7 @@ type poolClassifierJSON struct {
 	Local      *poolMemberJSON[localClassesJSON]       `json:"local,omitempty"`
 }
 
-// addPool adds what both kinds of pools have.
+// addPool adds the fields that both kinds of pools have.
 func (f *fileWriter) addPool(p *pool) poolJSON {
 	j := poolJSON{recordJSON: f.addRecord(&p.record), Rule: string(p.rule), Of: p.of, Left: p.left, Dropped: p.dropped, Remarks: p.remarks}
 	for _, v := range p.views {
@@ -93,7 +93,7 @@ func (f *fileWriter) addPool(p *pool) poolJSON {
 	return j
 }
 
-// addMember adds a member's tensors, which encode adds, and returns its settings.
+// addMember adds a member: encode adds its tensors and returns its settings.
 func addMember[S any](f *fileWriter, p *pool, i int, encode func(*fileWriter) S) poolMemberJSON[S] {
 	before := f.prefix
 	f.prefix += fmt.Sprintf("member.%d.", i)
@@ -153,7 +153,7 @@ func (m *AutoClassifierModel[T]) Save(w io.Writer) error {
 	return f.write(w, m.Kind(), j)
 }
 
-// takePool takes what both kinds of pools have.
+// takePool reads the fields that both kinds of pools have.
 func (f *fileReader) takePool(j poolJSON) (p pool, err error) {
 	p.rule, p.of, p.left, p.dropped, p.remarks = poolRule(j.Rule), j.Of, j.Left, j.Dropped, j.Remarks
 	if p.rule != stacked && p.rule != averaged && p.rule != byKind && p.rule != weighed {
@@ -170,7 +170,7 @@ func (f *fileReader) takePool(j poolJSON) (p pool, err error) {
 	return p, err
 }
 
-// takeMember takes a member, which take makes that of the settings.
+// takeMember reads a member. take fills the model m from its settings and tensors.
 func takeMember[S any](f *fileReader, p *pool, j poolMemberJSON[S], m Model, take func(*fileReader, S) error) error {
 	if !(j.Weight >= 0 && j.Weight <= 1) {
 		return fmt.Errorf("model: members[%d]: weight is %g", len(p.names), j.Weight)
@@ -188,7 +188,7 @@ func takeMember[S any](f *fileReader, p *pool, j poolMemberJSON[S], m Model, tak
 	return nil
 }
 
-// sameInputs reports whether predictions take the same matrices.
+// sameInputs reports whether predictions of two models take the same matrices.
 func sameInputs(a, b []ModelInput) bool {
 	if len(a) != len(b) {
 		return false

@@ -16,20 +16,20 @@ type poolRule string
 
 const (
 	stacked  poolRule = "stacked"  // by their leave-one-out densities
-	averaged poolRule = "averaged" // all alike
-	byKind   poolRule = "by kind"  // alike within two kinds, the kinds by their leave-one-out probabilities
-	weighed  poolRule = "weighed"  // by their densities of samples held out
+	averaged poolRule = "averaged" // all members have equal weights
+	byKind   poolRule = "by kind"  // equal weights within each of two kinds; the kinds by their leave-one-out probabilities
+	weighed  poolRule = "weighed"  // by their densities of held-out samples
 )
 
-// pool is what pools of targets and of classes have in common.
+// pool holds what pools of targets and pools of classes have in common.
 type pool struct {
 	record
 	names   []string  // of the members
 	weights []float64 // of the members, which sum to one
 	rule    poolRule
-	of      int      // samples that there were
+	of      int      // number of samples that there were
 	left    []string // members that there was no time for
-	dropped []string // members whose weight was small, or that plainly fail
+	dropped []string // members whose weight was small, or that clearly fail
 	remarks []string // what the default kernels left out
 	views   []ViewShare
 
@@ -37,7 +37,7 @@ type pool struct {
 	onLandmarks bool // members see different parts of very many samples
 }
 
-// add adds a member, whose trace follows those before it.
+// add adds a member. Its trace follows the traces of the members before it.
 func (p *pool) add(m Model) {
 	p.trace.follow(m.Trace(), len(p.models) == 0)
 	p.models = append(p.models, m)
@@ -59,14 +59,14 @@ func (t *Trace) follow(next Trace, first bool) {
 func (p *pool) Samples() int { return p.models[0].Samples() }
 
 // Inputs describes the matrices that a prediction takes, one for each distinct X of
-// the views, in their order. The indices of the views are those of the first member.
+// the views, in their order. The indices of the views refer to the first member's views.
 func (p *pool) Inputs() []ModelInput { return p.models[0].Inputs() }
 
 // Bound returns NaN: members with different kernels have no common bound.
 func (p *pool) Bound() float64 { return math.NaN() }
 
-// KernelWeights returns the weights of all members' kernels, member after member,
-// times the weight of the member.
+// KernelWeights returns the weights of all members' kernels, member after member.
+// Each weight is multiplied by the weight of the member.
 func (p *pool) KernelWeights() (all []KernelWeight) {
 	for i, m := range p.models {
 		for _, w := range m.KernelWeights() {
@@ -107,12 +107,12 @@ func (p *pool) Members() (names []string, weights []float64) {
 	return slices.Clone(p.names), slices.Clone(p.weights)
 }
 
-// describe is a model's String.
+// describe returns what String of a model returns.
 func (p *pool) describe(what string) string {
 	return fmt.Sprintf("pool of %d %s on %d samples", len(p.models), what, p.Samples())
 }
 
-// Story says in three sentences, each a line, what was tried, what was kept and why.
+// Story says in three sentences, one a line, which members were tried, which were kept and why.
 func (p *pool) Story() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Tried: sums of Gaussian processes on %s.", listed(slices.Concat(p.names, p.dropped)))
@@ -152,7 +152,7 @@ func (p *pool) Story() string {
 	return b.String()
 }
 
-// listed joins names in words.
+// listed joins names by semicolons and "and".
 func listed(names []string) string {
 	if len(names) == 1 {
 		return names[0]
@@ -172,7 +172,7 @@ type AutoModel struct {
 	edges     edges            // likewise
 }
 
-// Kind returns pool.
+// Kind returns "pool".
 func (m *AutoModel) Kind() string { return "pool" }
 
 // Targets returns 1.
@@ -189,11 +189,11 @@ func (m *AutoModel) NoiseSD() []float64 {
 	return []float64{m.noiseSD(math.Sqrt(variance))}
 }
 
-// Outputs describes what was learned of the target.
+// Outputs reports the noise that the fit learned for the target.
 func (m *AutoModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.NoiseSD()[0]}} }
 
-// Predict returns the predictive mean and variance, noise included, for each
-// sample. Matrices and errors are those of [TargetModel.PredictTargets].
+// Predict returns the predictive mean and variance, noise included, for each sample. The arguments and
+// errors are as in [TargetModel.PredictTargets].
 func (m *AutoModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }
@@ -249,7 +249,7 @@ func (m *AutoModel) String() string {
 	return m.describe("multiple Gaussian processes")
 }
 
-// Landmarks returns the member on landmarks; nil without one.
+// Landmarks returns the member on landmarks, or nil if there is no such member.
 func (m *AutoModel) Landmarks() *LandmarkGPModel { return m.landmarks }
 
 // Summary describes the model in words, line by line.
@@ -257,9 +257,9 @@ func (m *AutoModel) Summary() string {
 	return fmt.Sprintf("%s\n%s%snoise SD %.4g\n%s", m, m.Story(), m.trace.outcome(), m.NoiseSD()[0], summarizeActive(m.KernelWeights()))
 }
 
-// leftOutDensity returns the log densities of the training targets given all others, of
-// targets with mean 0 and standard deviation 1: in the targets' own units all members
-// have the same term more, which would only round.
+// leftOutDensity returns the leave-one-out log densities of the training targets, on the scale
+// where they have mean 0 and standard deviation 1. In the targets' own units all members
+// would have the same additional term, which would only add rounding.
 func (m *MultiGPModel) leftOutDensity(y []float64) []float64 {
 	out := make([]float64, len(y))
 	l := m.leaveOneOut[0]
@@ -284,32 +284,31 @@ type AutoClassifierModel[T comparable] struct {
 	local      *localClassModel[T]         // of very many samples, else nil
 }
 
-// Kind returns pool-classifier.
+// Kind returns "pool-classifier".
 func (m *AutoClassifierModel[T]) Kind() string { return "pool-classifier" }
 
-// member returns one of the models.
+// member returns member i.
 func (m *AutoClassifierModel[T]) member(i int) ClassModel[T] { return m.models[i].(ClassModel[T]) }
 
 // Classes returns the classes in the order of probabilities and decisions.
 func (m *AutoClassifierModel[T]) Classes() []T { return m.member(0).Classes() }
 
-// Landmarks returns the member on landmarks; nil without one.
+// Landmarks returns the member on landmarks, or nil if there is no such member.
 func (m *AutoClassifierModel[T]) Landmarks() *LandmarkClassifierModel[T] { return m.landmarks }
 
-// Outputs describes what was learned of the classes: two are one output.
+// Outputs reports what the fit learned for the classes. Two classes are one output.
 func (m *AutoClassifierModel[T]) Outputs() []ModelOutput {
 	return make([]ModelOutput, functions(len(m.Classes())))
 }
 
 // Predict returns the most probable class of each sample and the probabilities
-// of all classes, [sample][class]. Matrices and errors are those of
-// [ClassModel.PredictClasses].
+// of all classes, [sample][class]. The arguments and errors are as in [ClassModel.PredictClasses].
 func (m *AutoClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
 	return mostProbable(m, x)
 }
 
-// PredictClasses is Predict with options, and with decision values: means of the
-// members' probabilities and decisions.
+// PredictClasses is Predict with options, and with decision values. Probabilities and decisions are the weighted
+// means of the members'.
 func (m *AutoClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
 	var out *ClassPrediction[T]
 	for i, w := range m.weights {

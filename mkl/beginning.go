@@ -11,20 +11,20 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// From manySamples on a fit begins where that to a part of them ended, whose scales and widths are nearly
-// the same and cost little: a step on all samples takes as long as 16 on the part. A hurried fit of noise
-// that varies, whose steps take many factorisations, and whose noise the part knows less well, then makes
-// only fewNoiseSteps more.
+// From manySamples on, a fit is made to a part of the samples first, and the fit to all samples starts from the scales
+// and widths of that fit. They are nearly right and cost little: a step on all samples takes as long as 16 on the part.
+// Where the noise varies, a step takes many factorisations and the part knows the noise less well: a hurried fit then
+// makes only fewNoiseSteps more.
 const (
 	manySamples   = 300
 	fewNoiseSteps = 8
 )
 
-// From decidedSamples on a fit of labels goes on from the part, of labelPart samples at most, to the samples
-// that decide: those that have the share decided of all influence, by what the part tells of them. The others
-// add next to nothing to the slopes of the evidence (see [mgp.Evidence.Influence]). Where more than mostDeciding
-// decide, the scales are learned with as many of all samples, drawn by chance. A hurried fit leaves the scales
-// there, and finds the sites of all samples by those that have nearly all influence (see [mgp.EvidenceStart]).
+// From decidedSamples on, a fit of labels goes from the part, of at most labelPart samples, to the samples that
+// decide: the most influential ones, which together have the share decided of all influence, as the fit to the part
+// estimates it. The others add next to nothing to the slopes of the evidence (see [mgp.Evidence.Influence]). If more
+// than mostDeciding samples decide, mostDeciding of all samples are drawn at random. A hurried fit keeps the scales
+// learned there, and finds the sites of all samples from those with nearly all influence (see [mgp.EvidenceStart]).
 const (
 	decidedSamples = 1000
 	decided        = 0.9
@@ -32,7 +32,7 @@ const (
 	mostDeciding   = 1500
 )
 
-// part returns how many of n samples of a target, or of labels, are fitted first.
+// part returns how many of n samples are fitted first, for a target or for labels.
 func part(n int, labels bool) int {
 	n = n * 2 / 5
 	if labels {
@@ -41,7 +41,7 @@ func part(n int, labels bool) int {
 	return n
 }
 
-// mostAtFirst returns the most of n samples that are fitted before all are.
+// mostAtFirst returns how many of n samples are fitted, at most, before all samples are.
 func mostAtFirst(n int, labels bool) int {
 	switch {
 	case n < manySamples:
@@ -52,8 +52,8 @@ func mostAtFirst(n int, labels bool) int {
 	return part(n, labels)
 }
 
-// beginAtSome fits some of the samples by fit, which has the settings e, and lets e start where that ended. It
-// returns why it ended there, MaxSweeps if no part could be fitted.
+// beginAtSome calls fit, which has the settings e, for some of the samples, and sets the start of e to the result. It
+// returns the reason why that fit ended, and MaxSweeps if no part could be fitted.
 func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k gram.Held, y []float64, labels bool,
 	fit func(vi.Kernels, []float64) (*mgp.Fit, error)) (vi.Reason, error) {
 	N := len(y)
@@ -99,9 +99,9 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k gra
 	return ended, err
 }
 
-// deciding returns the indices, ascending, of the samples of the most influence that together have the share
-// decided of all, of at least so many samples, and of leastOfClass samples of each class. Where these are more
-// than mostDeciding it draws as many of all.
+// deciding returns the indices, ascending, of the most influential samples. Together they have the share decided of
+// all influence; they are at least least samples, with leastOfClass samples of each class. If these are more than
+// mostDeciding, it draws mostDeciding of all samples.
 func deciding(influence []float64, class []int, least int, seed uint64) (rows []int) {
 	N := len(influence)
 	order := vec.UpTo(N)
@@ -121,7 +121,7 @@ func deciding(influence []float64, class []int, least int, seed uint64) (rows []
 	return rows
 }
 
-// someKernels returns the kernels of some of the samples.
+// someKernels returns the kernels of the samples rows.
 func someKernels(k gram.Held, rows []int) vi.Kernels {
 	some := k.Select(rows, rows)
 	if a, ok := k.(*gram.Adaptive); ok {

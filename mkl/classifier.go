@@ -8,14 +8,14 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// Classifier learns to tell two or more classes apart, whose names are of any
+// Classifier learns to distinguish two or more classes, whose names are of any
 // comparable type, by Bayesian efficient multiple kernel learning (BEMKL). With two
 // classes there is one function, the score; with more there is one for each class,
 // and all share the kernel weights. The zero value is ready to fit.
 //
 // The priors are named as in the paper: Lambda for the precisions of the sample
-// weights a, Gamma for that of the bias b and Omega for the kernel weights e;
-// see [Regression].
+// weights a, Gamma for the precision of the bias b and Omega for the precisions of the
+// kernel weights e; see [Regression].
 //
 // Source: M. Gönen, "Bayesian efficient multiple kernel learning", ICML 2012,
 // and its supplement.
@@ -26,8 +26,8 @@ type Classifier[T comparable] struct {
 	Lambda, Gamma, Omega Gamma
 
 	// Margin is half the width of the gap between the classes, on the scale of
-	// the scores. The paper has one; without it (0) probabilities come true more
-	// nearly and labels are as often right: docs/lab/reproductions.md.
+	// the scores. The paper has such a gap. Without it (0) probabilities are better
+	// calibrated and labels as often right: docs/lab/reproductions.md.
 	Margin float64
 
 	// SigmaG is the standard deviation of the intermediate outputs; 0 means 0.1.
@@ -42,14 +42,13 @@ type Classifier[T comparable] struct {
 	Slopes          func(Slopes)  // as in [Regression]
 	Landmarks       *Landmarks    // as in [Regression]
 
-	// Classes, if not nil, are the classes in the order that models keep, which
-	// must be those of the training labels. Otherwise it is the order in which
+	// Classes, if not nil, are the classes in the order that models keep. They
+	// must be the classes of the training labels. If nil, the order is the one in which
 	// labels first appear.
 	Classes []T
 
-	// From, if not nil, is a model of an earlier fit of as many classes to the same samples and
-	// kernels, perhaps with other labels or priors, to continue from; it takes the place of Seed,
-	// and Restarts is an error.
+	// From, if not nil, is a model from which the fit continues: an earlier fit of as many classes to the same
+	// samples and kernels, perhaps with other labels or priors. It replaces Seed, and Restarts must not be set.
 	From *ClassifierModel[T]
 }
 
@@ -58,8 +57,8 @@ func (c Classifier[T]) fitting() *fitting {
 	return &fitting{Fitting: c.Fitting, Ascent: c.Ascent, allowDuplicates: c.AllowDuplicates, missingViews: c.MissingViews, storage: c.Storage, slopes: c.Slopes}
 }
 
-// Fit fits the model to the views of N samples and their labels. Errors are
-// those of [Regression.Fit].
+// Fit fits the model to the views of N samples and their labels. It returns the
+// errors that [Regression.Fit] returns.
 func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*ClassifierModel[T], error) {
 	classes, index, err := checkLabels(c.Classes, labels)
 	if err != nil {
@@ -84,8 +83,8 @@ func (c Classifier[T]) Fit(ctx context.Context, views []View, labels []T) (*Clas
 	return m, err
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes, its
-// Outputs being classes.
+// EstimateMemory returns about how many bytes a fit of the given size takes.
+// s.Outputs counts the classes.
 func (c Classifier[T]) EstimateMemory(s FitSize) int64 {
 	return c.fitting().kernelMemory(c.Landmarks.size(s), functions(s.Outputs))
 }

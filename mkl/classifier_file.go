@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// scoresJSON is the settings of a model of scores.
+// scoresJSON holds the settings of a model of scores.
 type scoresJSON struct {
 	designJSON
 	Priors scorePriorsJSON `json:"priors"`
@@ -20,7 +20,7 @@ type scorePriorsJSON struct {
 	Lambda, Gamma, Omega Gamma
 }
 
-// classifierJSON is the settings of a classifier.
+// classifierJSON holds the settings of a classifier.
 type classifierJSON struct {
 	scoresJSON
 	Classes []json.RawMessage `json:"classes,omitempty"`
@@ -43,7 +43,7 @@ func (f *fileWriter) addScores(m *scores) scoresJSON {
 	return j
 }
 
-// takeScores takes scores, and every tensor that is left.
+// takeScores reads scores, and every tensor that is left.
 func (f *fileReader) takeScores(j *scoresJSON) (m scores, err error) {
 	L, P, D, err := f.weightedSizes(j.designJSON, "functions")
 	if err != nil {

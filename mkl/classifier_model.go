@@ -16,15 +16,14 @@ type ClassifierModel[T comparable] struct {
 	classes classSet[T]
 }
 
-// Kind returns classifier.
+// Kind returns "classifier".
 func (m *ClassifierModel[T]) Kind() string { return "classifier" }
 
 // Classes returns the classes in the order of probabilities and decisions.
 func (m *ClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
 
 // Predict returns the most probable class of each sample and the probabilities
-// of all classes, [sample][class]. Matrices and errors are those of
-// [ClassModel.PredictClasses].
+// of all classes, [sample][class]. The arguments and errors are as in [ClassModel.PredictClasses].
 func (m *ClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
 	return mostProbable(m, x)
 }
@@ -58,8 +57,8 @@ func (m *ClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOpti
 	return out.labelled(m.classes.names)
 }
 
-// spread stores column t of x in row; from the only row of x, that of the second
-// of two classes, first makes the other.
+// spread copies column t of x to row. If x has one row, for the second of two classes,
+// first computes the first class's value from it.
 func spread(row []float64, x la.Matrix[float64], t int, first func(float64) float64) {
 	if x.Rows == 1 {
 		row[0], row[1] = first(x.At(0, t)), x.At(0, t)

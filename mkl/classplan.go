@@ -18,7 +18,7 @@ import (
 )
 
 // ClassPlan is the [Plan] of samples with labels, made by [LandmarkClassifier.Begin]. Its sums
-// are made in parts as those of a plan are, and the fit passes over the samples besides:
+// are made in parts as with a Plan. In addition, the fit passes over the samples:
 //
 //	b, err := plan.Builder(0)
 //	err = b.Add(labels, x...)      // some samples, again and again
@@ -34,7 +34,7 @@ type ClassPlan[T comparable] struct {
 // Classes returns the classes in the order that models keep.
 func (p *ClassPlan[T]) Classes() []T { return slices.Clone(p.classes.names) }
 
-// functions returns the number of functions that tell the classes apart.
+// functions returns the number of functions that distinguish the classes.
 func (p *ClassPlan[T]) functions() int { return functions(len(p.classes.names)) }
 
 // labeller knows the index of each class.
@@ -64,7 +64,7 @@ func (l labeller[T]) indices(labels []T) ([]int, error) {
 	return index, nil
 }
 
-// addLabelled adds samples of these classes to pieces: for each function +1 or −1.
+// addLabelled adds samples whose classes have the given indices to pieces: +1 or −1 for each function.
 func addLabelled(b *pieces, index []int, x []Features) error {
 	return b.add(x, "labels", len(index), func(i int, y la.Matrix[float64], column int) {
 		for o := range y.Rows {
@@ -79,21 +79,21 @@ func addLabelled(b *pieces, index []int, x []Features) error {
 	})
 }
 
-// ClassPlanBuilder sums samples with labels by a plan, as [PlanBuilder] does.
+// ClassPlanBuilder sums samples with labels according to a plan, as [PlanBuilder] does.
 type ClassPlanBuilder[T comparable] struct {
 	summing
 	labeller[T]
 }
 
-// Builder returns a builder that uses at most so many workers; 0 means
+// Builder returns a builder that uses at most workers workers; 0 means
 // runtime.GOMAXPROCS(0).
 func (p *ClassPlan[T]) Builder(workers int) (*ClassPlanBuilder[T], error) {
 	b := &ClassPlanBuilder[T]{labeller: p.labeller()}
 	return b, b.begin(&p.featurePlan, p.functions(), workers)
 }
 
-// Add adds samples: their labels, and a matrix with a row for each in the order of Inputs.
-// Errors are those of [PlanBuilder.Add], and labels that are no class of the plan.
+// Add adds samples: their labels, and a matrix with a row for each sample, in the order of Inputs.
+// It returns the errors that [PlanBuilder.Add] returns, and an error for a label that is no class of the plan.
 func (b *ClassPlanBuilder[T]) Add(labels []T, x ...Features) error {
 	index, err := b.indices(labels)
 	if err != nil {
@@ -124,18 +124,18 @@ func (p *ClassPlan[T]) Sum(ctx context.Context, workers int, rows iter.Seq2[Clas
 	return b.Finish()
 }
 
-// ClassPlanFitting holds the settings of a fit that passes over samples. Seed chooses the samples by which the odds are
-// sharpened; MemoryLimit plays no role. If there are no Notes the model gets the notes of the plan.
+// ClassPlanFitting holds the settings of a fit that passes over samples. Seed chooses the samples that sharpen the odds.
+// MemoryLimit has no effect. Without Notes the model gets the notes of the plan.
 type ClassPlanFitting struct {
 	Fitting
 	MinRise   float64 // as in [LandmarkClassifier]
 	MaxPasses int     // as in [LandmarkClassifier]
 }
 
-// Fit fits the model to the samples of an iterator, which it goes over once in every pass and
-// of which it holds only some. Each pass must have the same samples, in the same order for the
-// same bits. sums are those of all of them, merged and not changed; if there are none, one pass
-// more makes them.
+// Fit fits the model to the samples of an iterator. It reads all of them once in every pass and
+// keeps only some in memory. Each pass must give the same samples, in the same order for the
+// same bits. sums are the unchanged sums of all samples, or of all their parts. Without sums, Fit computes them in
+// one additional pass.
 func (p *ClassPlan[T]) Fit(
 	ctx context.Context, settings ClassPlanFitting, rows iter.Seq2[ClassRows[T], error], sums ...*stat.Statistic,
 ) (*LandmarkClassifierModel[T], error) {
@@ -160,7 +160,7 @@ func (s ClassPlanFitting) fitting() *fitting {
 	return &fitting{Fitting: s.Fitting, Ascent: Ascent{Tolerance: s.MinRise, MaxSweeps: s.MaxPasses}, limit: "MaxPasses"}
 }
 
-// fit is Fit to so many samples with these moments.
+// fit is Fit for the given number of samples and their moments.
 func (p *ClassPlan[T]) fit(
 	ctx context.Context, f *fitting, rows iter.Seq2[ClassRows[T], error], samples int64, moments *stat.Moments,
 ) (*LandmarkClassifierModel[T], error) {
@@ -177,13 +177,13 @@ func (p *ClassPlan[T]) fit(
 	fits, err := e.FitFeatureLabels(ctx, mgp.FeatureLabels{
 		Blocks: append(p.Features(), 1), Gram: m.gram, Sums: labels, Samples: float64(samples), Pass: look.pass,
 	})
-	if err != nil && !strings.HasPrefix(err.Error(), "mkl: ") { // as an error of the pass has
+	if err != nil && !strings.HasPrefix(err.Error(), "mkl: ") { // an error of the pass has this prefix already
 		err = fmt.Errorf("mkl: %w", err)
 	}
 	if fits == nil {
 		return nil, err
 	}
-	if look.class == nil { // the journal had all passes
+	if look.class == nil { // all passes came from the journal
 		if kerr := look.keepAll(ctx); kerr != nil {
 			return nil, errors.Join(err, kerr)
 		}
@@ -243,7 +243,7 @@ func (m *LandmarkClassifierModel[T]) centre(moments *stat.Moments, workers int) 
 	return all.Slice(D, D+m.plan.functions(), 0, D), silent, nil
 }
 
-// adopt makes the fits of the functions the model's.
+// adopt stores the fits of the functions in the model.
 func (m *LandmarkClassifierModel[T]) adopt(fits []*mgp.FeatureFit, f *fitting) error {
 	trace, err := passesTrace(fits)
 	if err != nil {
@@ -277,9 +277,9 @@ func (p *ClassPlan[T]) checkClasses(m *stat.Moments) error {
 	return nil
 }
 
-// passesTrace is the trace of functions that shared their passes: of the sum of their log evidences,
-// in which a function that was done before others keeps its last. A sum that is not
-// finite, as the numbers of a forged journal may give, is an error.
+// passesTrace is the trace of functions that shared their passes. Its bound is the sum of their log evidences;
+// a function that was done earlier keeps its last value. A sum that is not
+// finite is an error: the numbers of a forged journal may give one.
 func passesTrace(fits []*mgp.FeatureFit) (Trace, error) {
 	t := newTrace(fits[0].Record, nil)
 	for _, f := range fits {

@@ -12,7 +12,7 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// sharpnessSamples is about how many samples the sharpness of odds is fitted to, one parameter.
+// sharpnessSamples is about how many samples are used to fit the sharpness of the odds, which is one parameter.
 const sharpnessSamples = 5000
 
 // looking makes the passes of a fit. With φ = by·k + shift the values wᵀφ are (byᵀw)ᵀk + wᵀ·shift,
@@ -24,10 +24,10 @@ type looking[T comparable] struct {
 	silent  []bool // views whose features are rounding errors: their gradients are 0
 	workers int
 
-	share float64 // of the samples that the first pass keeps, drawn at random
+	share float64 // of the samples, drawn at random, that the first pass keeps
 	src   special.Rand
 	kept  [][]float64 // of each input, rows one after another
-	class []int       // theirs
+	class []int       // their classes
 }
 
 // pass is one pass over all samples.
@@ -59,7 +59,7 @@ func (l *looking[T]) pass(ctx context.Context, q *mgp.Pass) error {
 	return q.AddGradient(l.gradient(look))
 }
 
-// look is what one pass needs of the weights and sums over the samples, for F functions.
+// look holds what one pass needs of the weights, and its sums over the samples, for F functions.
 type look struct {
 	ws     *la.Workspace
 	level  []float64            // wᵀ·(shift; 1) of each function
@@ -69,7 +69,7 @@ type look struct {
 	values la.Matrix[float64]   // of the functions at some samples
 }
 
-// newLook returns a look at functions with these weights, F × features.
+// newLook returns a look for functions with these weights, F × features.
 func (l *looking[T]) newLook(weights la.Matrix[float64]) *look {
 	F := weights.Rows
 	k := &look{
@@ -138,7 +138,7 @@ func (l *looking[T]) gradient(k *look) la.Matrix[float64] {
 	return g
 }
 
-// keepAll keeps some of the samples without a pass for the fit.
+// keepAll keeps some of the samples, in a pass that serves no fit.
 func (l *looking[T]) keepAll(ctx context.Context) error {
 	labels := l.plan.labeller()
 	return eachPart(ctx, l.rows, func(r ClassRows[T]) error {
@@ -174,10 +174,10 @@ func (l *looking[T]) keep(index []int, x []Features) {
 	}
 }
 
-// leftOutScores returns the scores of the classes of samples of the fit, given as the rows of each
-// input, by what the other samples tell. At φ_i the function has the mean mᵀφ_i and the variance v. Sample i
-// adds the curvature c to the log posterior of w along φ_i, and at the mode the slope y·h. Without it the variance
-// is v' = v/(1 − c·v), and the mean mᵀφ_i − v'·y·h, by the step of Newton's method that takes the slope away.
+// leftOutScores returns the leave-one-out scores of the classes of samples of the fit, given as the rows of each
+// input. At φ_i the function has the mean mᵀφ_i and the variance v. Sample i adds the curvature c to the log
+// posterior of w along φ_i, and at the mode the slope y·h. Without sample i the variance is v' = v/(1 − c·v) and the
+// mean mᵀφ_i − v'·y·h, by one Newton step that removes the slope.
 func (m *LandmarkClassifierModel[T]) leftOutScores(kept [][]float64, class []int, workers int) (scoreTable, error) {
 	x := make([]Features, len(kept))
 	for j, rows := range kept {
@@ -201,5 +201,5 @@ func (m *LandmarkClassifierModel[T]) leftOutScores(kept [][]float64, class []int
 	return score, err
 }
 
-// mostLeverage is the most that a sample may tell of its own function, for one that is left out.
+// mostLeverage is the largest leverage c·v of a sample on its own function that leave-one-out allows.
 const mostLeverage = 1 - 1e-9

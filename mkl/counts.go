@@ -14,15 +14,15 @@ import (
 //
 // with the exposure o, such as the time under observation. The kernels' weights, b, r and learned length scales maximise the
 // evidence, which expectation propagation estimates. The zero value is ready to fit. The fit has
-// no random start, and so no use for Restarts and Seed. Its cost is as in [Survival].
+// no random start, so Restarts and Seed have no effect. Its cost is as in [Survival].
 //
 // Source: docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].
 type Counts struct {
 	Fitting
 	Climb
 
-	// Poisson makes the distribution of a count given its mean Poisson's, whose variance is the mean. By default it is
-	// negative binomial, and the samples tell how much larger the variance is.
+	// Poisson makes a count with a given mean Poisson distributed: its variance is the mean. By default the distribution is
+	// negative binomial, and the fit learns from the samples how much larger the variance is.
 	Poisson bool
 
 	// Exposure holds the exposure o of each sample, positive; nil means 1.
@@ -32,8 +32,8 @@ type Counts struct {
 	Storage      KernelStorage // as in [Regression]
 }
 
-// Fit fits the model to the views of N samples and their counts. It returns the errors of
-// [MultiGP.Fit].
+// Fit fits the model to the views of N samples and their counts. It returns the errors that
+// [MultiGP.Fit] returns.
 func (c Counts) Fit(ctx context.Context, views []View, y []float64) (*CountModel, error) {
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (c Counts) Fit(ctx context.Context, views []View, y []float64) (*CountModel
 	return &CountModel{*m}, err
 }
 
-// checkExposure reports exposures that n samples cannot have.
+// checkExposure returns an error unless exposure is nil or holds n positive finite numbers.
 func checkExposure(name string, exposure []float64, n int) error {
 	if exposure != nil && len(exposure) != n {
 		return fmt.Errorf("mkl: %s: %d values for %d samples", name, len(exposure), n)

@@ -2,8 +2,8 @@ package mkl
 
 import "io"
 
-// countsJSON is the settings of a model of counts. It has the tensors of a multiple Gaussian process, without
-// targets.
+// countsJSON holds the settings of a model of counts. Its tensors are the ones of a multiple Gaussian process without
+// the targets.
 type countsJSON struct {
 	designJSON
 	recordJSON

@@ -12,7 +12,7 @@ import (
 // CountModel is a fitted [Counts]. It is immutable and safe for concurrent use.
 type CountModel struct{ processes }
 
-// Kind returns counts.
+// Kind returns "counts".
 func (m *CountModel) Kind() string { return "counts" }
 
 // Dispersion returns 1/r: the variance of a count is μ + μ²/r. It is 0 for a Poisson distribution.
@@ -23,7 +23,7 @@ func (m *CountModel) Dispersion() float64 {
 	return 0
 }
 
-// shape returns r, 0 for a Poisson distribution.
+// shape returns r, or 0 for a Poisson distribution.
 func (m *CountModel) shape() float64 {
 	if s := m.posteriors[0].State().Shape; len(s) > 1 {
 		return special.Exp(s[1])
@@ -34,14 +34,14 @@ func (m *CountModel) shape() float64 {
 // Posterior returns the approximate posterior of the function.
 func (m *CountModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
 
-// Predict predicts the counts of samples with the exposure 1. It takes the matrices of
-// [TargetModel.PredictTargets] and returns its errors.
+// Predict predicts the counts of samples with the exposure 1. Its arguments and errors are as in
+// [TargetModel.PredictTargets].
 func (m *CountModel) Predict(x ...Features) (*CountPrediction, error) {
 	return m.PredictCounts(context.Background(), PredictOptions{}, nil, x...)
 }
 
-// PredictCounts is Predict with options and with the exposures of the samples: nil means 1. Of the options only Workers
-// has a meaning here.
+// PredictCounts is Predict with options and with the exposures of the samples; nil means 1. Workers is the only option
+// that has an effect here.
 func (m *CountModel) PredictCounts(ctx context.Context, opt PredictOptions, exposure []float64, x ...Features) (*CountPrediction, error) {
 	t, err := checkInputs(m.design, x)
 	if err != nil {
@@ -90,8 +90,8 @@ func (p *CountPrediction) Moments() (mean, variance []float64) {
 	return mean, variance
 }
 
-// Quantiles returns [sample][probability] the least count that is not exceeded with each probability, between 0 and 1
-// in ascending order. It panics if they are not.
+// Quantiles returns [sample][probability] the least count that is not exceeded with each probability. The
+// probabilities must be between 0 and 1 and ascend, or it panics.
 func (p *CountPrediction) Quantiles(probabilities ...float64) [][]float64 {
 	if !slices.IsSorted(probabilities) || len(probabilities) == 0 || !(probabilities[0] > 0 && probabilities[len(probabilities)-1] < 1) {
 		panic(fmt.Sprintf("mkl: Quantiles: the probabilities %g are not between 0 and 1 in ascending order", probabilities))

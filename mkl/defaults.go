@@ -14,7 +14,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// KernelSet is a choice of kernels for features of which nothing is known. Sets can
+// KernelSet is a choice of kernels for features about which nothing is known. Sets can
 // be joined: KernelsAdditive|KernelsARDRanks. The zero value is [KernelsBroad].
 //
 // Every set has a constant, which takes the place of a bias, and the linear kernel
@@ -24,40 +24,40 @@ type KernelSet int
 
 const (
 	// KernelsBroad has kernels of many widths. Seven Gaussian kernels of standardised features
-	// have widths of 2⁻³ … 2³ times the median distance of the samples: about the
-	// median lie the widths that fit smooth functions, below it those for local
-	// detail, and the wide ones are quadratic functions and interactions. Five Laplacian
-	// kernels of the features' ranks, of 2⁻² … 2² medians, stand for functions with
-	// edges and corners, as trees fit them; ranks bear outliers and skewed features.
+	// have widths of 2⁻³ … 2³ times the median distance of the samples: widths near the
+	// median fit smooth functions, smaller widths local detail, and large widths
+	// quadratic functions and interactions. Five Laplacian
+	// kernels of the features' ranks, with widths of 2⁻² … 2² medians, fit functions with
+	// edges and corners, as trees do; ranks are insensitive to outliers and skewed features.
 	KernelsBroad KernelSet = 1 << iota
 
 	// KernelsARD has one Gaussian kernel of standardised features whose widths are learned,
-	// one for each feature: the best of all where few features matter and the function
+	// one for each feature. It is the best set where few features matter and the function
 	// is smooth, and the first to overfit where features are many and samples few.
 	KernelsARD
 
 	// KernelsARDRanks has one Laplacian kernel of the features' ranks whose widths are learned.
 	KernelsARDRanks
 
-	// KernelsAdditive has one Gaussian kernel for each feature, or above 20 features one for
-	// each of 10 groups of correlated ones, all of widths of order of the features'
-	// spread: a sum of functions of single features, which needs few samples.
+	// KernelsAdditive has one Gaussian kernel for each feature. Above 20 features it has one for
+	// each of 10 groups of correlated features. All widths are of the order of the features'
+	// spread. The kernels fit a sum of functions of single features, which needs few samples.
 	KernelsAdditive
 )
 
-// Figures of the default kernels.
+// Constants of the default kernels.
 const (
-	// mostAlone is the most features that have an additive kernel each: so many kernels
-	// cost as much as those of the other sets together.
+	// mostAlone is the largest number of features that get an additive kernel each: that many kernels
+	// cost as much as the kernels of the other sets together.
 	mostAlone      = 20
 	additiveGroups = 10
 
-	// mostLinked is the most features whose correlations are compared, which takes a
-	// matrix of their number. Above that, groups are of neighbours.
+	// mostLinked is the largest number of features whose correlations are compared: their matrix is
+	// mostLinked × mostLinked. Above it, groups consist of neighbouring columns.
 	mostLinked = 2000
 )
 
-// defaultViews returns the kernels of a set for the inputs, as [FillViews] describes them.
+// defaultViews returns the views that a set makes for the inputs, as [FillViews] describes them.
 func defaultViews(set KernelSet, inputs ...View) (views []View, notes []string, err error) {
 	if len(inputs) == 0 {
 		return nil, nil, fmt.Errorf("mkl: inputs: none given")
@@ -112,7 +112,7 @@ func inputNote(in View, i, n int) string {
 	return ""
 }
 
-// splitBySpread tells the columns of an input that vary from those of one value.
+// splitBySpread separates the columns of an input that vary from the columns with one value.
 func splitBySpread(in View) (varying, constant []int) {
 	columns := in.Columns
 	if columns == nil {
@@ -132,8 +132,8 @@ func splitBySpread(in View) (varying, constant []int) {
 	return varying, constant
 }
 
-// views returns the kernels of the set on the given columns of an input, nil for
-// all, but for the constant.
+// views returns the kernels of the set, without the constant, on the given columns of an input; nil
+// means all columns.
 func (set KernelSet) views(in View, columns []int) []View {
 	d := gram.Sight{Columns: columns}.Cols(in.X.Cols)
 	scaled := View{Name: in.Name, X: in.X, Input: in.Input, Columns: columns, Standardize: true, from: in.from}
@@ -183,7 +183,7 @@ func (set KernelSet) views(in View, columns []int) []View {
 	return views
 }
 
-// MaxKernels returns the largest number of kernels that [FillViews] gives an input of so many columns.
+// MaxKernels returns the largest number of kernels that [FillViews] makes for an input with that many columns.
 func (set KernelSet) MaxKernels(columns int) int {
 	if set == 0 {
 		set = KernelsBroad
@@ -231,7 +231,7 @@ func additive(x Features, columns []int) (groups [][]int) {
 	return groups
 }
 
-// correlations returns 1 − |r| of each two columns, which vary.
+// correlations returns 1 − |r| for each pair of columns, which must vary.
 func correlations(x Features, columns []int) la.Matrix[float64] {
 	z := la.NewMatrix[float64](len(columns), x.Rows)
 	for j, c := range columns {
@@ -253,8 +253,8 @@ func correlations(x Features, columns []int) la.Matrix[float64] {
 	return r
 }
 
-// linked joins the two closest groups, by the mean of the distances d between their
-// members, until so many are left. It overwrites d. Groups and their members are in
+// linked joins the two closest groups, measured by the mean distance d between their
+// members, until count groups are left. It overwrites d. Groups and their members are in
 // ascending order.
 func linked(d la.Matrix[float64], count int) (groups [][]int) {
 	nearest := make([]int, d.Rows)
@@ -301,8 +301,8 @@ func linked(d la.Matrix[float64], count int) (groups [][]int) {
 	return groups
 }
 
-// pruneDefaults leaves out the views whose kernels are of no use on their samples,
-// and adds notes on them.
+// pruneDefaults drops the views whose kernels are useless on their samples,
+// and appends a note on each.
 func pruneDefaults(views []View, notes []string) (kept []View, _ []string, err error) {
 	ctx := context.Background()
 	t, err := bindViews(views, views[0].X.Rows, false)

@@ -13,7 +13,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// designJSON is the part of the settings of a model fitted to views.
+// designJSON is the part of the settings that every model fitted to views has.
 type designJSON struct {
 	Basis   int             `json:"basis"`   // D
 	Samples int             `json:"samples"` // N
@@ -97,13 +97,13 @@ func (f *fileWriter) addDesign(ds *gram.Design, samples int) designJSON {
 	return j
 }
 
-// addRanks adds the sorted values by which ranks are told, a row for each column.
+// addRanks adds the sorted training values that define the ranks, a row for each column.
 func (f *fileWriter) addRanks(name string, r *gram.Ranks) {
 	cols, n := len(r.Sorted), len(r.Sorted[0])
 	f.add(name, slices.Concat(r.Sorted...), cols, n)
 }
 
-// takeRanks takes what addRanks adds.
+// takeRanks reads what addRanks wrote.
 func (f *fileReader) takeRanks(name string, cols int) (*gram.Ranks, error) {
 	n := f.size(name) / cols
 	x := f.takeMatrix(name, cols, n)
@@ -122,9 +122,9 @@ func (f *fileReader) takeRanks(name string, cols int) (*gram.Ranks, error) {
 	return gram.NewRanks(samples), nil
 }
 
-// takeOnViews takes the record and the design of a model of L outputs and P
-// kernels. If they belong to Gaussian processes, a prediction needs the kernels of
-// samples with themselves.
+// takeOnViews reads the record and the design of a model of L outputs and P
+// kernels. process says that the kernels belong to Gaussian processes, whose predictions need the kernel of
+// each sample with itself.
 func (f *fileReader) takeOnViews(r recordJSON, j designJSON, L, P int, process bool) (m onViews, err error) {
 	if m.record, err = f.takeRecord(r, L); err != nil {
 		return m, err
@@ -135,7 +135,7 @@ func (f *fileReader) takeOnViews(r recordJSON, j designJSON, L, P int, process b
 	return m, f.err
 }
 
-// takeDesign takes a design of P kernels.
+// takeDesign reads a design of P kernels.
 func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*gram.Design, error) {
 	if err := j.check(P, process && !f.has("share")); err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*gram.Design
 	return ds, nil
 }
 
-// check reports inputs that do not fit P kernels or each other. With allBasis every sample must be a basis point.
+// check returns an error for inputs that do not fit P kernels or each other. With allBasis every sample must be a basis point.
 func (j designJSON) check(P int, allBasis bool) error {
 	if len(j.Inputs) < 1 || len(j.Inputs) > P {
 		return fmt.Errorf("model: %d inputs for %d views", len(j.Inputs), P)
@@ -203,7 +203,7 @@ func (j designJSON) check(P int, allBasis bool) error {
 	return nil
 }
 
-// takeInput takes an input of d basis points, whose tensors have names with this prefix.
+// takeInput reads an input with d basis points, whose tensor names begin with prefix.
 func (f *fileReader) takeInput(prefix string, j inputJSON, d int) (in gram.Input, err error) {
 	in = gram.Input{Name: j.Name, Cols: j.Cols, Given: j.Given, Gaps: j.Gaps}
 	if in.Given {
@@ -221,8 +221,8 @@ func (f *fileReader) takeInput(prefix string, j inputJSON, d int) (in gram.Input
 	return in, f.err
 }
 
-// checkInputsUsed reports an input without a view. It also reports an input of given kernels that has a column for the
-// kernel of each sample with itself where predictions do not need that column, or lacks one that they need.
+// checkInputsUsed returns an error for an input without a view. It also returns one for an input of given kernels that has a
+// column for the kernel of each sample with itself although predictions do not need it, or that lacks it although they do.
 func checkInputsUsed(ds *gram.Design, process bool) error {
 	used, selfColumn := make([]bool, len(ds.Inputs)), make([]bool, len(ds.Inputs))
 	for _, v := range ds.Views {
@@ -242,7 +242,7 @@ func checkInputsUsed(ds *gram.Design, process bool) error {
 	return nil
 }
 
-// checkInputNames reports a name that two inputs have. In files from before inputs had names all are empty.
+// checkInputNames returns an error if two inputs have one name. In files from before inputs had names all are empty.
 func checkInputNames(inputs []gram.Input) error {
 	for i, in := range inputs {
 		if in.Name != "" && slices.ContainsFunc(inputs[:i], func(other gram.Input) bool { return other.Name == in.Name }) {
@@ -252,7 +252,7 @@ func checkInputNames(inputs []gram.Input) error {
 	return nil
 }
 
-// decodeViews reads an array of exactly n views.
+// decodeViews decodes an array of exactly n views.
 func decodeViews(text []byte, n int) (views []viewJSON, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -272,7 +272,7 @@ func decodeViews(text []byte, n int) (views []viewJSON, err error) {
 	return views, nil
 }
 
-// takeView takes view i of the design.
+// takeView reads view i of the design.
 func (f *fileReader) takeView(i int, j viewJSON, ds *gram.Design) (v gram.Bound, err error) {
 	if j.Input < 0 || j.Input >= len(ds.Inputs) {
 		return v, fmt.Errorf("input %d of %d", j.Input, len(ds.Inputs))
@@ -321,7 +321,7 @@ func (j viewJSON) sight() gram.Sight {
 	return gram.Sight{Columns: j.Columns, Standardize: j.Standardize, Ranks: j.Ranks}
 }
 
-// check reports settings that do not fit the view's kernel or its input.
+// check returns an error for settings that do not fit the view's kernel or its input.
 func (j viewJSON) check(k kernel.Kernel, in *gram.Input) error {
 	see := j.sight()
 	if err := see.Check(in.Cols); err != nil {
@@ -349,7 +349,7 @@ func (j viewJSON) check(k kernel.Kernel, in *gram.Input) error {
 	return nil
 }
 
-// takeLacking takes which of d basis points lack a view: some, and two do not.
+// takeLacking reads which of the d basis points lack a view. At least one must lack it, and at least two must have it.
 func (f *fileReader) takeLacking(name string, d int) ([]bool, error) {
 	x := f.take(name, d)
 	if f.err != nil {

@@ -7,17 +7,16 @@ import (
 )
 
 // Predictions of [MultiGP] from few samples are averaged over draws of scales, noise and length
-// scales from their posterior: such a posterior is wide, and predictions at its mode are too
-// sure. The fewer samples, the wider it is and the less a draw costs. Of more than mostDrawn
-// there is little to gain, and draws would cost more than all else; docs/lab/choosing.md has the
-// figures.
+// scales from their posterior. The posterior of few samples is wide, so that predictions at its mode are too
+// certain. With fewer samples it is wider and a draw costs less. Above mostDrawn samples
+// draws gain little and would cost more than the rest of the fit; see docs/lab/choosing.md.
 const (
 	mostDrawn = 64 // samples
 	mostDraws = 32
 	allDrawn  = 1024 // samples times draws
 )
 
-// drawsOf returns how many draws are made of a posterior given so many samples.
+// drawsOf returns how many draws are made from a posterior of the given number of samples.
 func drawsOf(samples int) int {
 	if samples > mostDrawn {
 		return 0
@@ -25,7 +24,7 @@ func drawsOf(samples int) int {
 	return min(mostDraws, allDrawn/max(samples, 1))
 }
 
-// addDraws adds the functions at the scales drawn.
+// addDraws adds the functions with the drawn scales.
 func (m *processes) addDraws(all []mgp.Draw) {
 	if len(all) == 0 {
 		return
@@ -37,8 +36,8 @@ func (m *processes) addDraws(all []mgp.Draw) {
 	}
 }
 
-// averaged returns the functions over which predictions are averaged: those drawn, or else
-// the only one.
+// averaged returns the functions over which predictions are averaged: the drawn ones or,
+// without draws, the only one.
 func (m *MultiGPModel) averaged() *processes {
 	if m.draws != nil {
 		return m.draws
@@ -63,11 +62,11 @@ func (m *processes) drawnWeights() (mean, sd []float64) {
 	return mean, sd
 }
 
-// mix adds a member with the given share of the weight so far, its own included, to the mean
-// and the variance of a mixture; variances are nil or those of both.
+// mix adds a member to a mixture: its means m to mean and its variances v to variance. share is the weight of
+// the member divided by the weight of all members so far, itself included. variance and v are nil if unknown.
 func mix(mean, variance []float64, share float64, m, v []float64) {
 	for t, to := range m {
-		// Without the difference of squares.
+		// This formula avoids a difference of squares.
 		d := to - mean[t]
 		mean[t] += float64(share * d)
 		if v != nil {

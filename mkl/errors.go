@@ -21,8 +21,8 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("mkl: %s%s is %g", e.Arg, place, e.Value)
 }
 
-// DuplicateError reports two views with the same kernel matrix: nothing in the
-// data tells their weights apart.
+// DuplicateError reports two views with the same kernel matrix. The data cannot
+// determine how their common weight divides between them.
 type DuplicateError struct {
 	First, Second int // indices of the views
 	names         [2]string
@@ -34,24 +34,24 @@ func (e *DuplicateError) Error() string {
 		e.First, e.names[0], e.Second, e.names[1])
 }
 
-// KindError reports a file that holds something else than what was to be loaded.
+// KindError reports a file of another kind than the caller asked for.
 type KindError struct {
 	Kind string // of the file
-	Want string // what was to be loaded
+	Want string // the kind that the caller asked for
 }
 
 // Error implements error.
 func (e *KindError) Error() string { return fmt.Sprintf("the file holds %q, not %q", e.Kind, e.Want) }
 
-// CollapsedError reports a fit, or the best of several, that ended where all
-// weights vanish and every prediction is the mean of the targets. That is the
+// CollapsedError reports a fit, or the best of several, whose weights all
+// vanish, so that every prediction is the mean of the targets. That is the
 // right answer if the views say nothing about the targets, and a poor local
-// optimum otherwise: more Restarts may then do better. The fit is returned beside
-// the error as well. [Regression],
+// optimum otherwise: more Restarts may then help. Fit returns the model as well as
+// the error. [Regression],
 // [SharedRegression], [Classifier], [MultiLabel], [MultiTask], [PairRegression] and
 // [PairClassifier] return it.
 type CollapsedError struct {
-	Model Model // the fit, usable all the same
+	Model Model // the fit, which can be used
 }
 
 // Error implements error.

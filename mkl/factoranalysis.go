@@ -30,18 +30,18 @@ type FactorAnalysis struct {
 	// Factors is the number of factors, at most; 0 means 10.
 	Factors int
 
-	// Prior is the prior of the weights to start from and, if FixedPrior, to keep. A
-	// Pi of 0 means ½; a Variance of 0 lets half the variance of the data come from
+	// Prior is the prior of the weights from which the fit starts; with FixedPrior it is kept. A
+	// Pi of 0 means ½. A Variance of 0 is replaced so that half the variance of the data comes from
 	// the factors. Pi must be less than 1.
 	Prior      SlabPrior
 	FixedPrior bool
 
-	// SharedNoise gives all columns the same noise (probabilistic PCA) instead of
-	// each its own (factor analysis).
+	// SharedNoise gives all columns the same noise (probabilistic PCA). Without it each
+	// column has its own noise (factor analysis).
 	SharedNoise bool
 
-	// NoiseWeight, in entries, is the weight of a prior under which the columns'
-	// noise is alike; its scale is learned. 0 means 10. Negative leaves it out, as in
+	// NoiseWeight is the weight, in entries, of a prior that makes the columns'
+	// noise alike; its scale is learned. 0 means 10. A negative weight switches the prior off, as in
 	// the paper; a column of few entries is then fitted without error.
 	NoiseWeight float64
 
@@ -49,15 +49,15 @@ type FactorAnalysis struct {
 	// then be centred. Offsets have a normal prior, which is learned.
 	NoOffsets bool
 
-	// RowDistances, if not empty, rows × rows, are the distances between the rows: each
-	// factor is then a Gaussian process over them with the covariance exp(−d/ℓ), whose
+	// RowDistances, if not empty, holds the distances between the rows, rows × rows. Each
+	// factor is then a Gaussian process over the rows with the covariance exp(−d/ℓ), whose
 	// length ℓ is learned, so that near rows have similar factors. It is meant for few
 	// rows and many columns: a sweep costs rows³ more for each factor.
 	RowDistances Features
 
-	// Like, if not nil, is a fit of other columns with the same rows, whose factors are
-	// the start in place of a random one: of many columns a few may be fitted first.
-	// With Like there is one start, and Restarts is an error.
+	// Like, if not nil, is a fit of other columns with the same rows. Its factors replace
+	// the random start: a few of many columns may be fitted first.
+	// With Like there is one start, and Restarts must be 0.
 	Like *FactorAnalysisModel
 }
 
@@ -66,7 +66,7 @@ const (
 	defaultNoiseWeight = 10
 )
 
-// inference checks the settings and returns them as package slab has them.
+// inference checks the settings and converts them to the settings of package slab.
 func (f FactorAnalysis) inference(rows int) (slab.Factors, error) {
 	v := slab.Factors{
 		Count: f.Factors, Prior: f.Prior, NoiseWeight: f.NoiseWeight, Offsets: !f.NoOffsets,
@@ -106,7 +106,7 @@ func (f FactorAnalysis) inference(rows int) (slab.Factors, error) {
 }
 
 // rowCovariance returns the covariance of factors over rows at the distances d. Its
-// length ℓ begins at a tenth of the largest distance.
+// length ℓ starts at a tenth of the largest distance.
 func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 	if d.Rows != rows || d.Cols != rows {
 		return c, fmt.Errorf("mkl: RowDistances: %d×%d for %d rows", d.Rows, d.Cols, rows)
@@ -136,13 +136,13 @@ func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 	return slab.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
 }
 
-// fit returns a fit with the notes.
+// fit returns the model of a fit, with the notes.
 func (f FactorAnalysis) fit(fit *slab.FactorFit) *FactorAnalysisModel {
 	return &FactorAnalysisModel{record: f.fitting().record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
 }
 
-// EstimateMemory returns about how many bytes a fit takes, of a table of that many
-// rows, columns and observed entries, beside the table itself.
+// EstimateMemory returns about how many bytes a fit takes, without the table itself,
+// for a table with the given numbers of rows, columns and observed entries.
 func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
 	m := f.Factors
 	if m == 0 {
@@ -165,17 +165,17 @@ func (f FactorAnalysis) fitting() *fitting {
 	return &fitting{Fitting: f.Fitting, Ascent: f.Ascent}
 }
 
-// Fit fits the model to a table. Errors name the argument and the place of what is
-// wrong with it. If the context ends, an update fails or the bound falls
-// by more than rounding explains, the error says so and the fit is that of the sweeps
-// before; it is nil if there were none.
+// Fit fits the model to a table. Errors name the argument and the place of the
+// fault. If the context ends, an update fails or the bound falls
+// by more than rounding explains, Fit returns an error and the model of the sweeps
+// before, or a nil model if there were none.
 func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel, error) {
 	settings := f.fitting()
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
 	}
 	rows, cols := y.Dims()
-	if err := settings.check(f.EstimateMemory(rows, cols, 0)); err != nil { // before the entries are looked at
+	if err := settings.check(f.EstimateMemory(rows, cols, 0)); err != nil { // before the entries are read
 		return nil, err
 	}
 	v, err := f.inference(rows)

@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// factorsJSON is the settings of a factor model.
+// factorsJSON holds the settings of a factor model.
 type factorsJSON struct {
 	Prior       SlabPrior         `json:"prior"`
 	SharedNoise bool              `json:"shared_noise,omitempty"`
@@ -19,7 +19,7 @@ type factorsJSON struct {
 }
 
 // Save writes the fit to a file that [Load] reads: 24 bytes a weight, 16 a factor
-// of a row. What is loaded predicts with the same bits.
+// of a row. The loaded model predicts with the same bits.
 func (m *FactorAnalysisModel) Save(w io.Writer) error {
 	s := m.posterior.State()
 	N, Q, M := m.posterior.Dims()
@@ -61,7 +61,7 @@ func (m *FactorAnalysisModel) decode(f *fileReader) error {
 	if m.record, err = f.takeRecord(j.recordJSON, 0); err != nil {
 		return err
 	}
-	if f.has("trace.changes") { // of files from before fits had journals
+	if f.has("trace.changes") { // files from before fits had journals lack it
 		f.take("trace.changes", len(m.trace.Bounds))
 	}
 	s := slab.FactorState{

@@ -24,7 +24,7 @@ func (m *FactorAnalysisModel) Dims() (rows, cols, factors int) { return m.poster
 // tasks.
 func (m *FactorAnalysisModel) Posterior() *slab.FactorPosterior { return m.posterior }
 
-// Kind returns factors.
+// Kind returns "factors".
 func (m *FactorAnalysisModel) Kind() string { return "factors" }
 
 // Samples returns the number of rows.
@@ -33,7 +33,7 @@ func (m *FactorAnalysisModel) Samples() int {
 	return rows
 }
 
-// Outputs tells what was learned of each column: its noise.
+// Outputs reports the noise that the fit learned for each column.
 func (m *FactorAnalysisModel) Outputs() []ModelOutput {
 	_, cols, _ := m.Dims()
 	out := make([]ModelOutput, cols)
@@ -43,10 +43,10 @@ func (m *FactorAnalysisModel) Outputs() []ModelOutput {
 	return out
 }
 
-// Inputs returns nil: the model is of a table and not of views.
+// Inputs returns nil: the model was fitted to a table and not to views.
 func (m *FactorAnalysisModel) Inputs() []ModelInput { return nil }
 
-// KernelWeights returns nil: the model has no kernels. Energy tells how much each
+// KernelWeights returns nil: the model has no kernels. Energy says how much each
 // factor matters.
 func (m *FactorAnalysisModel) KernelWeights() []KernelWeight { return nil }
 
@@ -59,7 +59,7 @@ func (m *FactorAnalysisModel) NoiseSD() []float64 {
 	return sd
 }
 
-// Energy returns the share of each factor in the power of the fitted table, in the
+// Energy returns each factor's share of the power of the fitted table, in the
 // order of the factors.
 func (m *FactorAnalysisModel) Energy() []float64 { return m.posterior.Energy() }
 
@@ -79,7 +79,7 @@ func (m *FactorAnalysisModel) Weights() (mean, inclusion [][]float64) {
 	return mean, inclusion
 }
 
-// Lengths returns the length ℓ of each factor, nil without RowDistances.
+// Lengths returns the length ℓ of each factor, or nil without RowDistances.
 func (m *FactorAnalysisModel) Lengths() []float64 { return slices.Clone(m.posterior.State().Lengths) }
 
 // Factors returns the means and variances of the factors of the rows, each rows ×
@@ -93,7 +93,7 @@ func (m *FactorAnalysisModel) Factors() (mean, variance [][]float64) {
 }
 
 // Complete returns the predictive mean and variance, noise included, of entries of
-// the table, observed or not, in their order. It is an error if one is outside the table.
+// the table, observed or not, in the order of cells. It returns an error for an entry outside the table.
 func (m *FactorAnalysisModel) Complete(cells ...TableCell) (mean, variance []float64, err error) {
 	rows, cols, _ := m.Dims()
 	noise := m.posterior.State().Noise
@@ -113,7 +113,7 @@ func (m *FactorAnalysisModel) Complete(cells ...TableCell) (mean, variance []flo
 
 // Transform returns the means and variances of the factors of new rows, whose
 // entries may have gaps; both are rows × factors. See
-// [slab.FactorPosterior.Transform]. It is an error if y has not as many columns as the
+// [slab.FactorPosterior.Transform]. It returns an error if y has another number of columns than the
 // table of the fit, or an infinite entry.
 func (m *FactorAnalysisModel) Transform(y Table) (mean, variance [][]float64, err error) {
 	return m.eachRow(y, func(tasks []int, entries []float64) ([]float64, []float64, error) {
@@ -126,13 +126,13 @@ func (m *FactorAnalysisModel) Transform(y Table) (mean, variance [][]float64, er
 }
 
 // CompleteRows returns the predictive mean and variance, noise included, of every entry of new
-// rows, given those of their entries that are observed. Both are rows × columns. See
-// [slab.FactorPosterior.Complete]. Errors are those of Transform.
+// rows, given their observed entries. Both are rows × columns. See
+// [slab.FactorPosterior.Complete]. It returns the errors that Transform returns.
 func (m *FactorAnalysisModel) CompleteRows(y Table) (mean, variance [][]float64, err error) {
 	return m.eachRow(y, m.completeRow)
 }
 
-// completeRow is CompleteRows for one.
+// completeRow is CompleteRows for one row.
 func (m *FactorAnalysisModel) completeRow(tasks []int, entries []float64) (mean, variance []float64, err error) {
 	if mean, variance, err = m.posterior.Complete(tasks, entries); err != nil {
 		return nil, nil, err
@@ -141,8 +141,8 @@ func (m *FactorAnalysisModel) completeRow(tasks []int, entries []float64) (mean,
 	return mean, variance, checkEach("column", mean, variance)
 }
 
-// LeaveOneOut returns what CompleteRows does for the observed entries of new rows, each of them predicted from
-// the others of its row. Entries that are not observed have NaN. Errors are those of Transform.
+// LeaveOneOut predicts each observed entry of new rows, as CompleteRows does, from the other observed entries of its
+// row. Entries that are not observed get NaN. It returns the errors that Transform returns.
 func (m *FactorAnalysisModel) LeaveOneOut(y Table) (mean, variance [][]float64, err error) {
 	return m.eachRow(y, func(tasks []int, entries []float64) (mean, variance []float64, err error) {
 		_, cols, _ := m.Dims()
@@ -158,7 +158,7 @@ func (m *FactorAnalysisModel) LeaveOneOut(y Table) (mean, variance [][]float64, 
 	})
 }
 
-// checkEach reports the first mean and variance that are none.
+// checkEach returns an error for the first mean or variance that is not valid.
 func checkEach(what string, mean, variance []float64) error {
 	for k := range mean {
 		if err := checkMoments(mean[k], variance[k]); err != nil {
@@ -178,7 +178,7 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 	if have != cols {
 		return nil, nil, fmt.Errorf("mkl: y: %d columns where the model has %d", have, cols)
 	}
-	// A table of entries may claim any number of rows. Each has two slices here, and where its entries begin.
+	// A table of entries may claim any number of rows. For each row this function makes two slices and an offset of its entries.
 	if need, limit := inBytes(float64(rows)*float64(8+2*max(cols, factors))), memoryLimit(); need > limit {
 		return nil, nil, &MemoryError{Need: need, Limit: limit, what: "prediction"}
 	}
@@ -196,8 +196,8 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 	return mean, variance, nil
 }
 
-// InverseTransform returns the rows, rows × columns, that the given factors, rows × factors, make
-// without noise. Errors name the row of factors that are too few, too many or not finite.
+// InverseTransform returns the rows, rows × columns, that the given factors, rows × factors, generate
+// without noise. An error names the row with too few, too many or infinite factors.
 func (m *FactorAnalysisModel) InverseTransform(factors [][]float64) ([][]float64, error) {
 	_, cols, k := m.Dims()
 	out := make([][]float64, len(factors))

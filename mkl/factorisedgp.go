@@ -2,9 +2,9 @@ package mkl
 
 import "context"
 
-// FactorisedGP is [MultiGP] by a factorised posterior, as its source has it: the function and the scales of the kernels
+// FactorisedGP is [MultiGP] with a factorised posterior, as in its source: the function and the scales of the kernels
 // are independent in the posterior, and the fit climbs a lower bound on the evidence by sweeps. MultiGP, whose fit is
-// exact given the scales, predicts better; FactorisedGP is there to compare. It learns no length scales. The zero value
+// exact given the scales, predicts better; FactorisedGP serves for comparison. It learns no length scales. The zero value
 // is ready to fit.
 //
 // Source: as [MultiGP].
@@ -29,7 +29,7 @@ type FactorisedGP struct {
 	From *MultiGPModel // as in [MultiGP]
 }
 
-// Fit fits the model to the views of N samples and their targets. Errors are those of [MultiGP.Fit].
+// Fit fits the model to the views of N samples and their targets. It returns the errors that [MultiGP.Fit] returns.
 func (g FactorisedGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPModel, error) {
 	return g.problem().fit(ctx, views, y)
 }
@@ -49,8 +49,8 @@ func (g *FactorisedGP) problem() *processRegression {
 	}
 }
 
-// FactorisedGPClassifier is [MultiGPClassifier] by a factorised posterior, in which the latent targets are independent of
-// the functions too: its probabilities are too near to ½. It learns no length scales. The zero value is ready to fit.
+// FactorisedGPClassifier is [MultiGPClassifier] with a factorised posterior, in which the latent targets are also independent
+// of the functions: its probabilities are too close to ½. It learns no length scales. The zero value is ready to fit.
 //
 // Source: as [MultiGP], section 4.
 type FactorisedGPClassifier[T comparable] struct {
@@ -70,12 +70,12 @@ type FactorisedGPClassifier[T comparable] struct {
 	Storage      KernelStorage // as in [Regression]
 }
 
-// Fit fits the model to the views of N samples and their labels. Errors are those of [MultiGPClassifier.Fit].
+// Fit fits the model to the views of N samples and their labels. It returns the errors that [MultiGPClassifier.Fit] returns.
 func (c FactorisedGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*MultiGPClassifierModel[T], error) {
 	return c.problem().fit(ctx, views, labels)
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes, its Outputs being classes.
+// EstimateMemory returns about how many bytes a fit of the given size takes. s.Outputs counts the classes.
 func (c FactorisedGPClassifier[T]) EstimateMemory(s FitSize) int64 { return c.problem().memory(s) }
 
 func (c *FactorisedGPClassifier[T]) problem() *processClassification[T] {

@@ -13,10 +13,10 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// featurePlan is what plans of targets and of classes have in common: how features are made
-// of samples.
+// featurePlan is what plans of targets and of classes have in common: how features are computed
+// from samples.
 type featurePlan struct {
-	design *gram.Design         // its basis points are the landmarks
+	design *gram.Design         // the landmarks are its basis points
 	scale  []float64            // P, the mean kernel of a landmark with itself
 	by     []la.Matrix[float64] // φ_p = by_p·k_p, r_p×D
 	notes  map[string]string
@@ -24,13 +24,13 @@ type featurePlan struct {
 	hash [sha256.Size]byte
 }
 
-// Hash returns a hash of all of the plan. Sums carry it: those of other plans are refused.
+// Hash returns a hash of the whole plan. Sums carry it: a plan refuses the sums of other plans.
 func (p *featurePlan) Hash() [sha256.Size]byte { return p.hash }
 
 // Landmarks returns the number of landmarks.
 func (p *featurePlan) Landmarks() int { return p.design.D }
 
-// Features returns the number of features that the kernel of each view becomes.
+// Features returns the number of features that represent the kernel of each view.
 func (p *featurePlan) Features() (n []int) {
 	for _, by := range p.by {
 		n = append(n, by.Rows)
@@ -41,7 +41,7 @@ func (p *featurePlan) Features() (n []int) {
 // Inputs describes the matrices that Add and predictions take.
 func (p *featurePlan) Inputs() []ModelInput { return (&onViews{design: p.design}).Inputs() }
 
-// Kernels names the kernels of the views, with the widths that they were given.
+// Kernels names the kernels of the views, with their widths.
 func (p *featurePlan) Kernels() (all []string) {
 	for _, v := range p.design.Views {
 		all = append(all, v.Kernel.String())
@@ -64,14 +64,14 @@ func (p *featurePlan) width() (n int) {
 	return n
 }
 
-// features stores the features φ of kernels with the landmarks.
+// features computes the features φ from kernels with the landmarks, and stores them in phi.
 func (p *featurePlan) features(ws *la.Workspace, kernels, phi []la.Matrix[float64]) {
 	for i, by := range p.by {
 		la.Gemm(ws, la.NoTrans, la.NoTrans, 1, by, kernels[i], 0, phi[i])
 	}
 }
 
-// centred returns the features of n samples given their kernels, with shift added.
+// centred returns the features of n samples plus shift, given their kernels with the landmarks.
 func (p *featurePlan) centred(ws *la.Workspace, k *vi.Dense, n int, shift [][]float64) (phi []la.Matrix[float64]) {
 	var kernels []la.Matrix[float64]
 	for i, by := range p.by {
@@ -89,7 +89,7 @@ func (p *featurePlan) centred(ws *la.Workspace, k *vi.Dense, n int, shift [][]fl
 	return phi
 }
 
-// moments returns the moments of sums, which are merged and not changed, and the number of
+// moments merges the sums, without changing them, and returns their moments and the number of
 // samples.
 func (p *featurePlan) moments(sums []*stat.Statistic) (int64, *stat.Moments, error) {
 	all := &stat.Statistic{}
@@ -115,7 +115,7 @@ func (p *featurePlan) moments(sums []*stat.Statistic) (int64, *stat.Moments, err
 	return all.Samples(), m, nil
 }
 
-// beyond returns the share of each kernel that its landmarks cannot represent.
+// beyond returns the share of each kernel's variance that its landmarks cannot represent.
 func (p *featurePlan) beyond(m *stat.Moments) (out []float64) {
 	first := 0
 	for i, by := range p.by {
@@ -127,7 +127,7 @@ func (p *featurePlan) beyond(m *stat.Moments) (out []float64) {
 			self += g.Self[i]
 		}
 		share := 1 - within/self
-		if !(share > 0) { // NaN of a kernel that vanishes, of which nothing is left out
+		if !(share > 0) { // NaN for a kernel that vanishes: nothing of it is left out
 			share = 0
 		}
 		out = append(out, share)
@@ -137,7 +137,7 @@ func (p *featurePlan) beyond(m *stat.Moments) (out []float64) {
 }
 
 // pieceSamples is the number of samples whose kernels are in memory at a time. Blocks of
-// sums are multiples of it, so that kernels are computed in the same pieces however the
+// sums are multiples of it. Kernels are therefore computed in the same pieces, however the
 // samples arrive.
 const pieceSamples = 1024
 
@@ -148,14 +148,14 @@ type pieces struct {
 	workers int
 	x       []Features         // pieceSamples rows each
 	y       la.Matrix[float64] // functions × pieceSamples
-	held    int                // of these
+	held    int                // number of samples in x and y
 	block   int                // samples of the open block
 	kernels []la.Matrix[float64]
 	self    la.Matrix[float64] // P×pieceSamples; empty where visit has no use for it
 	visit   func(kernels []la.Matrix[float64], self, y la.Matrix[float64]) error
 }
 
-// newPieces returns pieces of samples with so many functions' values each.
+// newPieces returns pieces of samples with functions values each.
 func newPieces(p *featurePlan, functions, workers int) pieces {
 	b := pieces{plan: p, workers: workers, y: la.NewMatrix[float64](functions, pieceSamples)}
 	for _, in := range p.design.Inputs {
@@ -167,8 +167,8 @@ func newPieces(p *featurePlan, functions, workers int) pieces {
 	return b
 }
 
-// add adds n samples, checked but for their features; set stores the values of sample i in
-// a column of y. label names what the values were made of.
+// add adds n samples, whose values are checked but whose features are not; set stores the values of sample i in
+// a column of y. label names the argument that the values came from.
 func (b *pieces) add(x []Features, label string, n int, set func(i int, y la.Matrix[float64], column int)) error {
 	t, err := checkInputs(b.plan.design, x)
 	if err != nil {
@@ -195,7 +195,7 @@ func (b *pieces) add(x []Features, label string, n int, set func(i int, y la.Mat
 	return nil
 }
 
-// flush visits the samples held.
+// flush visits the samples that are held.
 func (b *pieces) flush() error {
 	n := b.held
 	if b.held = 0; n == 0 {
@@ -219,7 +219,7 @@ func firstColumns(all []la.Matrix[float64], n int) (out []la.Matrix[float64]) {
 	return out
 }
 
-// rowsFrom returns some rows of matrices.
+// rowsFrom returns the rows first … last−1 of matrices.
 func rowsFrom(x []Features, first, last int) (out []Features) {
 	for _, m := range x {
 		out = append(out, m.Slice(first, last, 0, m.Cols))
@@ -235,7 +235,7 @@ type summing struct {
 	phi  []la.Matrix[float64]
 }
 
-// begin prepares sums of samples with so many functions' values each.
+// begin prepares sums of samples with functions values each.
 func (b *summing) begin(p *featurePlan, functions, workers int) (err error) {
 	b.sums, err = stat.NewBuilder(stat.Layout{Plan: p.hash, Views: p.Features(), Outputs: functions}, workers)
 	if err != nil {
@@ -267,8 +267,8 @@ func (b *summing) sum(kernels []la.Matrix[float64], self, y la.Matrix[float64]) 
 	return nil
 }
 
-// EndBlock ends the open block, as at the end of a file: what is summed of it then does not
-// depend on what came before. The error is that of Add.
+// EndBlock ends the open block, as at the end of a file, so that the sums of the next block do not
+// depend on earlier samples. It returns the errors that Add returns.
 func (b *summing) EndBlock() error {
 	err := b.flush()
 	b.sums.EndBlock()
@@ -277,12 +277,12 @@ func (b *summing) EndBlock() error {
 }
 
 // Finish ends the open block and returns the sums of all samples since the builder was made,
-// or since what Finish or Take returned last. The error is that of Add.
+// or since the last call of Finish or Take. It returns the errors that Add returns.
 func (b *summing) Finish() (*stat.Statistic, error) {
 	err := b.EndBlock()
 	return b.sums.Finish(), err
 }
 
-// Take returns the sums of the blocks that have ended since the builder was made, or since what
-// Finish or Take returned last, and leaves the open block open, as [stat.Builder.Take] does.
+// Take returns the sums of the blocks that have ended since the builder was made, or since the last call of
+// Finish or Take. It leaves the open block open, as [stat.Builder.Take] does.
 func (b *summing) Take() *stat.Statistic { return b.sums.Take() }

@@ -24,11 +24,11 @@ func FromRows(rows [][]float64) (Features, error) {
 	return x, nil
 }
 
-// Column returns a matrix whose only column is a copy of values: one feature of
+// Column returns a matrix with one column, a copy of values: one feature of
 // many samples.
 func Column(values []float64) Features {
 	return la.MatrixOf(len(values), 1, append([]float64(nil), values...))
 }
 
-// checkFinite reports the first NaN or infinity in x; arg names it.
+// checkFinite returns an error for the first NaN or infinity in x; arg names x.
 func checkFinite(arg string, x Features) error { return checkValues(arg, x, false) }

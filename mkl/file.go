@@ -15,16 +15,16 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// A file holds tensors and, as text, what format, version and kind of model it is
-// and the settings of that model, as JSON. docs/theory/model-file.md describes it. Each
+// A file holds tensors and, as text, its format and version, the kind of model, and
+// the settings of that model, as JSON. docs/theory/model-file.md describes it. Each
 // kind has settings of its own: the struct that its Save fills in and its decode
-// reads, in which nothing else may stand.
+// reads, without any other field.
 const (
 	fileFormat  = "bmkl"
 	fileVersion = "1"
 )
 
-// kinds returns an empty model of each kind. Models with classes are of strings.
+// kinds returns an empty model of each kind. The classes of models with classes are strings.
 func kinds() []Model {
 	return []Model{
 		&RegressionModel{}, &SharedRegressionModel{}, &TaskRegressionModel{},
@@ -38,10 +38,10 @@ func kinds() []Model {
 	}
 }
 
-// Load reads a model of any kind. What it returns is a pointer to one of this
-// package's models; those with classes have strings for them, the JSON text of
-// classes that are no strings. The file need not be trusted: it is checked in full,
-// and memory is taken in proportion to its true size.
+// Load reads a model of any kind. It returns a pointer to one of this
+// package's models. The classes of a model are strings; classes that were not strings become their JSON
+// text. The file need not be trusted: Load checks all of it, and takes memory in
+// proportion to the file's true size.
 func Load(r io.Reader) (Model, error) {
 	f, err := readFile(r)
 	if err != nil {
@@ -60,9 +60,9 @@ func Load(r io.Reader) (Model, error) {
 	return nil, loadError(fmt.Errorf("kind is %q, which this program does not know", f.kind))
 }
 
-// Saved is what a file holds: a [Model] of any kind, a [Plan] or a [ClassPlan].
+// Saved is what a file can hold: a [Model] of any kind, a [Plan] or a [ClassPlan].
 type Saved interface {
-	// Kind returns what a file calls this kind.
+	// Kind returns the name of this kind in files.
 	Kind() string
 
 	// Save writes a file that [LoadAs] reads.
@@ -71,14 +71,14 @@ type Saved interface {
 	decode(f *fileReader) error
 }
 
-// LoadAs reads a file that must hold what M is:
+// LoadAs reads a file that must hold the type M:
 //
 //	model, err := mkl.LoadAs[*mkl.RegressionModel](file)
 //	model, err := mkl.LoadAs[*mkl.ClassifierModel[int]](file)
 //	plan, err := mkl.LoadAs[*mkl.Plan](file)
 //
-// A file of another kind is a *[KindError]. Classes of another type are an error; classes of a plan that are no strings become
-// their JSON text where T is string. The file is checked as by [Load].
+// It returns a *[KindError] for a file of another kind, and an error if the classes have another type than T. If T is string,
+// the classes of a plan that are not strings become their JSON text. LoadAs checks the file as [Load] does.
 func LoadAs[M interface {
 	*T
 	Saved
@@ -97,7 +97,7 @@ func LoadAs[M interface {
 	return m, nil
 }
 
-// decode fills in s, which is empty and of the file's kind.
+// decode fills in s, which must be empty and of the file's kind.
 func decode(f *fileReader, s Saved) error {
 	if err := s.decode(f); err != nil {
 		return loadError(err)
@@ -108,8 +108,8 @@ func decode(f *fileReader, s Saved) error {
 	return nil
 }
 
-// loadError says what is wrong with a file. Messages
-// that quote from it are cut off: what a file holds may be long.
+// loadError wraps an error about a file. It cuts off a long message, because
+// a message may quote the file.
 func loadError(err error) error {
 	const longest = 1000
 	text := err.Error()
@@ -130,14 +130,14 @@ type recordJSON struct {
 	Notes map[string]string `json:"notes,omitempty"`
 }
 
-// fileReader is a file that has been read: decoders take its settings, and then
+// fileReader is a file that has been read: decoders read its settings first, and then
 // its tensors one by one.
 type fileReader struct {
 	kind     string
 	text     string // the settings as JSON
 	tensors  map[string]tensor
-	prefix   string // of the names of the tensors that are taken
-	err      error  // the first of the tensors taken
+	prefix   string // of the names of the tensors that are read
+	err      error  // the first error of the tensors read
 	anyClass bool   // classes of any type may become strings
 }
 
@@ -156,7 +156,7 @@ func readFile(r io.Reader) (*fileReader, error) {
 	return &fileReader{kind: metadata["kind"], text: metadata["model"], tensors: ts}, nil
 }
 
-// settings stores the settings in j, which must have a field for each of them.
+// settings decodes the settings into j, which must have a field for each of them.
 func (f *fileReader) settings(j any) error {
 	if err := strictJSON([]byte(f.text), j); err != nil {
 		return fmt.Errorf("model: %w", err)
@@ -164,9 +164,9 @@ func (f *fileReader) settings(j any) error {
 	return nil
 }
 
-// size returns the number of elements of a tensor, 0 if it is not there. Sizes of a
-// model come from elements that are there and not from shapes, which a file can
-// claim at no cost.
+// size returns the number of elements of a tensor, or 0 if it is not there. Sizes of a
+// model come from elements that are there and not from shapes, because a file can
+// claim any shape at no cost.
 func (f *fileReader) size(name string) int { return len(f.tensors[f.prefix+name].data) }
 
 // has reports whether there is such a tensor.
@@ -175,7 +175,7 @@ func (f *fileReader) has(name string) bool {
 	return ok
 }
 
-// take returns the elements of a tensor, which must have the shape and be finite.
+// take returns the elements of a tensor, which must be finite and have the given shape.
 // Otherwise it returns nil and keeps the error.
 func (f *fileReader) take(name string, shape ...int) []float64 {
 	x, err := f.find(name, shape)
@@ -224,8 +224,8 @@ func (f *fileReader) takeMatrix(name string, rows, cols int) la.Matrix[float64] 
 	return la.MatrixOf(rows, cols, x)
 }
 
-// triangle returns the number of entries of the triangle of n rows of a matrix, or −1, which no tensor
-// has, where an int cannot hold those of the matrix.
+// triangle returns the number of entries in the triangle of an n×n matrix. If an int cannot hold
+// the number of the matrix's entries it returns −1, which is the size of no tensor.
 func triangle(n int) int {
 	if n > 0 && n+1 > math.MaxInt/n {
 		return -1
@@ -233,7 +233,7 @@ func triangle(n int) int {
 	return n * (n + 1) / 2
 }
 
-// takeLower is take for a lower triangle, packed.
+// takeLower is take for a packed lower triangle.
 func (f *fileReader) takeLower(name string, n int) la.Matrix[float64] {
 	x := f.take(name, triangle(n))
 	if x == nil {
@@ -242,7 +242,7 @@ func (f *fileReader) takeLower(name string, n int) la.Matrix[float64] {
 	return unpackLower(n, x)
 }
 
-// takeUpper is takeLower of a symmetric matrix of which the upper triangle counts.
+// takeUpper is takeLower for a symmetric matrix that is kept in its upper triangle.
 func (f *fileReader) takeUpper(name string, n int) la.Matrix[float64] {
 	x := f.take(name, triangle(n))
 	if x == nil {
@@ -258,7 +258,7 @@ func (f *fileReader) takeUpper(name string, n int) la.Matrix[float64] {
 	return m
 }
 
-// takeTargets takes how the targets were standardised.
+// takeTargets reads the means and standard deviations that standardised the targets.
 func (f *fileReader) takeTargets(n int) []target {
 	mean, sd := f.take("target.mean", n), f.takePositive("target.sd", n)
 	if mean == nil || sd == nil {
@@ -278,7 +278,7 @@ func (f *fileReader) takeCovariance(name string, order int) la.Matrix[float64] {
 	return x
 }
 
-// checkCovariance keeps what is wrong with a covariance, if that is the first error.
+// checkCovariance keeps the error of an invalid covariance, unless there is an earlier error.
 func (f *fileReader) checkCovariance(name string, x la.Matrix[float64]) {
 	if f.err != nil {
 		return
@@ -288,7 +288,7 @@ func (f *fileReader) checkCovariance(name string, x la.Matrix[float64]) {
 	}
 }
 
-// takeRecord takes the record of a fit of so many outputs.
+// takeRecord reads the record of a fit of the given number of outputs.
 func (f *fileReader) takeRecord(j recordJSON, outputs int) (record, error) {
 	for _, o := range j.Trace.Collapsed {
 		if o < 0 || o >= outputs {
@@ -303,7 +303,7 @@ func (f *fileReader) takeRecord(j recordJSON, outputs int) (record, error) {
 	return record{trace: t, notes: j.Notes}, nil
 }
 
-// close reports a tensor that is missing, damaged, or left over.
+// close returns an error if a tensor is missing, damaged, or left over.
 func (f *fileReader) close() error {
 	if f.err != nil {
 		return f.err
@@ -318,7 +318,7 @@ func (f *fileReader) close() error {
 type fileWriter struct {
 	tensors []tensor
 	prefix  string // of the names of the tensors that are added
-	err     error  // the first of what could not be encoded
+	err     error  // the first error of encoding
 }
 
 // fail keeps the first error.
@@ -328,7 +328,7 @@ func (f *fileWriter) fail(err error) {
 	}
 }
 
-// add adds a tensor. [Load] refuses one that is not finite, and so does add.
+// add adds a tensor. A tensor with NaN or infinity is an error, because [Load] refuses it.
 func (f *fileWriter) add(name string, data []float64, shape ...int) {
 	if err := checkTensor(f.prefix+name, data); err != nil {
 		f.fail(err)
@@ -336,7 +336,7 @@ func (f *fileWriter) add(name string, data []float64, shape ...int) {
 	f.tensors = append(f.tensors, tensor{f.prefix + name, shape, data})
 }
 
-// addTargets adds how the targets were standardised.
+// addTargets adds the means and standard deviations that standardised the targets.
 func (f *fileWriter) addTargets(targets ...target) {
 	mean, sd := make([]float64, len(targets)), make([]float64, len(targets))
 	for o, t := range targets {
@@ -370,7 +370,7 @@ func (f *fileWriter) write(w io.Writer, kind string, settings any) error {
 	return nil
 }
 
-// strictJSON decodes one JSON value, all of whose fields must be known.
+// strictJSON decodes one JSON value; a field that v does not have is an error.
 func strictJSON(text []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -383,7 +383,7 @@ func strictJSON(text []byte, v any) error {
 	return nil
 }
 
-// flat returns the elements of x row by row.
+// flat returns the elements of x in the order of rows.
 func flat(x la.Matrix[float64]) []float64 {
 	if x.Stride == x.Cols {
 		return x.Data[:x.Rows*x.Cols]
@@ -391,7 +391,7 @@ func flat(x la.Matrix[float64]) []float64 {
 	return x.Clone().Data
 }
 
-// pairs returns shape and scale of each factor.
+// pairs returns the shape and the scale of each gamma distribution.
 func pairs(g []Gamma) []float64 {
 	out := make([]float64, 0, 2*len(g))
 	for _, f := range g {
@@ -400,7 +400,7 @@ func pairs(g []Gamma) []float64 {
 	return out
 }
 
-// unpair undoes pairs.
+// unpair is the inverse of pairs.
 func unpair(x []float64) []Gamma {
 	out := make([]Gamma, len(x)/2)
 	for i := range out {
@@ -418,7 +418,7 @@ func packLower(x la.Matrix[float64]) []float64 {
 	return out
 }
 
-// packUpper is packLower of a symmetric matrix of which the upper triangle counts.
+// packUpper is packLower for a symmetric matrix that is kept in its upper triangle.
 func packUpper(x la.Matrix[float64]) []float64 {
 	out := make([]float64, 0, x.Rows*(x.Rows+1)/2)
 	for i := range x.Rows {
@@ -429,7 +429,7 @@ func packUpper(x la.Matrix[float64]) []float64 {
 	return out
 }
 
-// unpackLower undoes packLower.
+// unpackLower is the inverse of packLower.
 func unpackLower(n int, packed []float64) la.Matrix[float64] {
 	x := la.NewMatrix[float64](n, n)
 	for i := range n {

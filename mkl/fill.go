@@ -6,14 +6,14 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// FillViews returns the views with the kernels of a set instead of each view without a Kernel. Views with a Kernel stay.
-// Of a view without a Kernel its Name, X, Input and Columns count. It gets kernels of its own, but there is one constant
-// in all. The kernels are for Gaussian processes: ARD kernels for [MultiGP] and [MultiGPClassifier] only, all others for
-// every estimator. A prediction takes the same matrices in the same order as of the views given.
+// FillViews replaces each view without a Kernel by views with the kernels of a set. Views with a Kernel stay.
+// It uses the Name, X, Input and Columns of a view without a Kernel. Each such view gets kernels of its own, but all share one
+// constant. The kernels are for Gaussian processes: the ARD kernels for [MultiGP] and [MultiGPClassifier] only, all others for
+// every estimator. A prediction takes the same matrices in the same order as for the original views.
 //
-// Kernels that are of no use on these samples are left out, and the notes say so in plain words: features of one value,
+// Kernels that are useless on these samples are left out, and the notes say so in plain words: features with one value,
 // kernels so narrow that no two samples are similar, and kernels that equal an earlier one up to a factor and a constant.
-// An error names a view whose data are no features.
+// An error names a view whose data are not features.
 func FillViews(set KernelSet, views []View) (filled []View, notes []string, err error) {
 	if err := checkShared(views); err != nil {
 		return nil, nil, err
@@ -39,7 +39,7 @@ func FillViews(set KernelSet, views []View) (filled []View, notes []string, err 
 		return slices.IndexFunc(views, func(w View) bool { return same(v, w) })
 	}
 	for i, v := range views {
-		// A matrix all of whose features have one value still has its place.
+		// A matrix keeps its place among the inputs even if each of its features has one value only.
 		if place(v) == i && !slices.ContainsFunc(all, func(w View) bool { return same(v, w) }) {
 			all = append(all, View{Name: v.Name, X: v.X, Input: v.Input, Kernel: kernel.Constant{}, from: v.from})
 		}

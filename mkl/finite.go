@@ -8,13 +8,13 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// What comes out of this package is checked here, at the end of every Fit, prediction,
-// predictor and Save: it is finite, variances are positive, and probabilities are
-// between 0 and 1 and, of all classes, sum to one. Finite data far out can break that,
-// and then it is an error which names the target or the class and the sample, and never
-// a number that means nothing.
+// Every Fit, prediction, predictor and Save checks its results here: they are
+// finite, variances are positive, and probabilities are
+// between 0 and 1 and sum to one over all classes. Finite but extreme data can violate this.
+// The result is then an error that names the target or the class and the sample, and never
+// a meaningless number.
 
-// checkMoments reports a predictive mean that is not finite and a variance that is not
+// checkMoments returns an error for a predictive mean that is not finite, or a variance that is not
 // finite and positive.
 func checkMoments(mean, variance float64) error {
 	if mean-mean == 0 && variance > 0 && variance <= math.MaxFloat64 {
@@ -23,7 +23,7 @@ func checkMoments(mean, variance float64) error {
 	return fmt.Errorf("the prediction has mean %g and variance %g: %w", mean, variance, gram.ErrBeyond)
 }
 
-// checkProbability reports a probability that is none.
+// checkProbability returns an error for a number that is not a probability.
 func checkProbability(p float64) error {
 	if p >= 0 && p <= 1 {
 		return nil
@@ -31,7 +31,7 @@ func checkProbability(p float64) error {
 	return fmt.Errorf("the probability is %g: %w", p, gram.ErrBeyond)
 }
 
-// checkClasses reports probabilities of classes that are none or do not sum to one.
+// checkClasses returns an error for class probabilities that are not probabilities or do not sum to one.
 func checkClasses(p []float64) error {
 	const slack = 1e-9 // of the sum
 	for _, v := range p {
@@ -45,7 +45,7 @@ func checkClasses(p []float64) error {
 	return nil
 }
 
-// checkDecision reports a decision value that is not finite.
+// checkDecision returns an error for a decision value that is not finite.
 func checkDecision(v float64) error {
 	if v-v == 0 {
 		return nil
@@ -53,8 +53,8 @@ func checkDecision(v float64) error {
 	return fmt.Errorf("the decision value is %g: %w", v, gram.ErrBeyond)
 }
 
-// checkWeights reports a weight whose mean is not finite, or whose deviation is not a number. A deviation
-// may be infinite: some posteriors have none that is finite.
+// checkWeights returns an error for a weight whose mean is not finite, or whose deviation is not a number. A deviation
+// may be infinite: some posteriors have an infinite variance.
 func checkWeights(all []KernelWeight) error {
 	for i, w := range all {
 		if w.Mean-w.Mean != 0 || math.IsNaN(w.SD) {
@@ -64,8 +64,8 @@ func checkWeights(all []KernelWeight) error {
 	return nil
 }
 
-// checkTensor reports an element that is not finite, which neither Save nor [Load]
-// takes.
+// checkTensor returns an error for the first element that is not finite. Save and [Load] both
+// refuse it.
 func checkTensor(name string, data []float64) error {
 	if i := vec.FirstNonFinite(data); i >= 0 {
 		return fmt.Errorf("tensor %q: element %d is %g", name, i, data[i])
@@ -90,9 +90,9 @@ func (p *Prediction) checked() (*Prediction, error) {
 	return p, nil
 }
 
-// labelled fills in the labels from probabilities or, with MeanOnly, decisions, and
-// returns the prediction, or an error if a decision is not finite or probabilities are
-// none.
+// labelled fills in the labels from probabilities or, with MeanOnly, from decisions, and
+// returns the prediction. It returns an error for a decision that is not finite or for invalid
+// probabilities.
 func (p *ClassPrediction[T]) labelled(classes []T) (*ClassPrediction[T], error) {
 	for i, decision := range p.Decision {
 		for c, v := range decision {
@@ -112,8 +112,8 @@ func (p *ClassPrediction[T]) labelled(classes []T) (*ClassPrediction[T], error) 
 	return p, nil
 }
 
-// checked returns the prediction, or an error if a decision is not finite or a
-// probability not one.
+// checked returns the prediction, or an error for a decision that is not finite or an invalid
+// probability.
 func (p *LabelPrediction) checked() (*LabelPrediction, error) {
 	for o, decision := range p.Decision {
 		for i, v := range decision {

@@ -31,16 +31,16 @@ type Fitting struct {
 	// on it.
 	Workers int
 
-	// MemoryLimit is a number of bytes. A fit whose estimate, by EstimateMemory, is above it returns a
+	// MemoryLimit is a number of bytes. A fit whose EstimateMemory is above it returns a
 	// *[MemoryError] before it allocates memory. 0 means the limit that the program has set by
-	// debug.SetMemoryLimit or GOMEMLIMIT, and at most the memory of the machine. Where the machine's memory is
-	// not known it counts as 1 TiB.
+	// debug.SetMemoryLimit or GOMEMLIMIT, and at most the memory of the machine. If the machine's memory is
+	// not known, 1 TiB is assumed.
 	MemoryLimit int64
 
 	// Progress, if not nil, is called after every sweep.
 	Progress func(Progress)
 
-	// Journal, if not nil, keeps the state of the fit. A fit that was cut off goes on from it; see [Journal].
+	// Journal, if not nil, keeps the state of the fit, from which an interrupted fit continues; see [Journal].
 	Journal *Journal
 
 	// Notes are kept with the model and saved with it.
@@ -51,7 +51,7 @@ type Fitting struct {
 // starts embed it. The zero value makes one start and lets it converge.
 type Ascent struct {
 	// Restarts is the number of further random starts, whose seeds follow Seed. The fit with the highest lower bound
-	// is kept; a fit that ended with an error only if all did. A fit that goes on From a model has one start: it
+	// is kept; a fit that ended with an error is kept only if all did. A fit that continues From a model has one start and
 	// rejects Restarts.
 	Restarts int
 
@@ -65,18 +65,18 @@ type Ascent struct {
 	MaxSweeps int
 }
 
-// Climb says when a fit by the evidence ends: one that climbs the evidence of the scales of a Gaussian process by
-// exact gradients, from one start. Such estimators embed it.
+// Climb says when a fit by the evidence ends. Such a fit climbs the evidence of the scales of a Gaussian process by
+// exact gradients, from one start. Estimators that fit so embed it.
 type Climb struct {
-	// MinRise is the convergence criterion: the fit ends with a step that raises the log evidence by a smaller share
-	// than this. 0 means 1e-5. Negative: it makes MaxSteps steps.
+	// MinRise is the convergence criterion: the fit ends when a step raises the log evidence by a smaller share
+	// than MinRise. 0 means 1e-5. Negative: it makes MaxSteps steps.
 	MinRise float64
 
 	// MaxSteps is the largest number of steps; 0 means 100.
 	MaxSteps int
 }
 
-// fitting holds what any estimator can be told. An estimator fills in the settings that it has.
+// fitting holds the settings of all estimators together. An estimator fills in the settings that it has.
 type fitting struct {
 	Fitting
 	Ascent
@@ -84,11 +84,11 @@ type fitting struct {
 	missingViews    bool
 	storage         KernelStorage
 	slopes          func(Slopes)
-	limit           string           // what the estimator calls MaxSweeps; empty if that
+	limit           string           // the estimator's name for MaxSweeps; empty if it is the same
 	label           func(int) string // names the view of a kernel; nil before there are kernels
 }
 
-// ascent returns the settings of a climb as sweeps have them.
+// ascent converts the settings of a climb to the settings of sweeps.
 func (c Climb) ascent() Ascent { return Ascent{Tolerance: c.MinRise, MaxSweeps: c.MaxSteps} }
 
 // Progress is the state of a running fit.
@@ -98,8 +98,8 @@ type Progress struct {
 	Sweep, MaxSweeps int     // sweeps done in this start, and their limit
 	Bound, Rise      float64 // the lower bound in nats, and by how much the last sweep raised it; NaN if sampled
 
-	// Left is about how many sweeps of this start are still to come, as far as the last
-	// ones tell; negative while that is not known.
+	// Left estimates from the last sweeps how many sweeps of this start are still to come; it is
+	// negative while that is not known.
 	Left int
 }
 
@@ -132,7 +132,7 @@ func (s FitSize) basis() int {
 	return s.Basis
 }
 
-// functions returns the number of functions that tell the classes apart: one for
+// functions returns the number of functions that distinguish the classes: one for
 // two classes, else one for each.
 func functions(classes int) int {
 	if classes == 2 {
@@ -144,7 +144,7 @@ func functions(classes int) int {
 // record returns the record of a fit.
 func (f *fitting) record(t Trace) record { return record{trace: t, notes: maps.Clone(f.Notes)} }
 
-// workers returns the most goroutines at work.
+// workers returns the largest number of goroutines at work.
 func (f *fitting) workers() int {
 	if f.Workers <= 0 {
 		return runtime.GOMAXPROCS(0)
@@ -152,7 +152,7 @@ func (f *fitting) workers() int {
 	return f.Workers
 }
 
-// check refuses settings that mean nothing, and a fit that needs more bytes than
+// check returns an error for meaningless settings, and for a fit that needs more bytes than
 // MemoryLimit.
 func (f *fitting) check(need int64) error {
 	for _, v := range []struct {
@@ -183,7 +183,7 @@ func (f *fitting) check(need int64) error {
 	return f.Journal.claim(f)
 }
 
-// ascent returns the settings of the given one of so many starts, counted from 1.
+// ascent returns the settings of start number start of starts, counted from 1.
 func (f *fitting) ascent(start, starts int) vi.Ascent {
 	a := vi.Ascent{Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps, Journal: f.Journal.ofAscents()}
 	if f.Progress != nil {
@@ -194,7 +194,7 @@ func (f *fitting) ascent(start, starts int) vi.Ascent {
 	return a
 }
 
-// named gives an error of package vi its context: a kernel gets the name of its view.
+// named adds context to an error of package vi: it names the view of the kernel.
 func (f *fitting) named(err error) error {
 	var k *vi.KernelError
 	if f.label != nil && errors.As(err, &k) {
@@ -203,10 +203,9 @@ func (f *fitting) named(err error) error {
 	return fmt.Errorf("mkl: %w", err)
 }
 
-// bestStart fits from every start and returns the best fit: one that ended without an
-// error rather than one with, and else the one with the higher bound. The error is that
-// of the fit returned, or of the first start if none has a fit. The end of the context
-// ends it, and is an error unless all starts were made.
+// bestStart fits from every start and returns the best fit. A fit without an error is better than a fit with one;
+// otherwise the higher bound is better. The error belongs to the fit returned, or to the first start if no start
+// has a fit. If the context ends, bestStart stops, and returns an error unless all starts were made.
 func bestStart[F any](ctx context.Context, f *fitting, run func(seed uint64, a vi.Ascent) (*F, error), record func(*F) vi.Record) (best *F, err error) {
 	if ctx == nil {
 		return nil, gram.ErrNoContext
@@ -227,7 +226,7 @@ func bestStart[F any](ctx context.Context, f *fitting, run func(seed uint64, a v
 			best, err, bound = fit, ferr, record(fit).Bound()
 		}
 		if ctx.Err() != nil {
-			if s+1 < starts { // it may end after this one
+			if s+1 < starts { // the context may end after the last start
 				ferr = cmp.Or(ferr, fmt.Errorf("mkl: stopped after %d of %d starts: %w", s+1, starts, context.Cause(ctx)))
 			}
 			return best, cmp.Or(ferr, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// functionViews returns the views with one for each function that is known in place of those that hold several.
+// functionViews replaces each view that holds several known functions by one view for each function.
 func functionViews(views []View) (all []View, err error) {
 	for i, v := range views {
 		if _, ok := v.Kernel.(kernel.KnownFunction); !ok {
@@ -35,7 +35,7 @@ func functionViews(views []View) (all []View, err error) {
 			}
 			all = append(all, one)
 		}
-		if cols == 0 { // bindViews refuses it
+		if cols == 0 { // bindViews returns the error
 			all = append(all, v)
 		}
 	}

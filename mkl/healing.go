@@ -9,8 +9,8 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// healable is a posterior whose predictions can be healed, unless its basis points are
-// not the samples.
+// healable is a posterior whose predictions can be healed if its basis points are
+// the samples.
 type healable interface {
 	Healable() bool
 	PredictHealed(k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*bemkl.Prediction, error)
@@ -18,13 +18,13 @@ type healable interface {
 }
 
 // healing heals the predictions of a [RegressionModel], a [SharedRegressionModel] or a
-// [TaskRegressionModel]; docs/theory/healing.md.
+// [TaskRegressionModel]; see docs/theory/healing.md.
 type healing struct {
 	*gram.SelfDesign
 	posterior healable
 }
 
-// newHealing returns what heals predictions of a posterior, nil if nothing can.
+// newHealing returns the healing of a posterior, or nil if it cannot be healed.
 func newHealing(ds *gram.Design, p healable) *healing {
 	if !p.Healable() {
 		return nil
@@ -32,13 +32,13 @@ func newHealing(ds *gram.Design, p healable) *healing {
 	return &healing{gram.NewSelfDesign(ds), p}
 }
 
-// heals reports whether inputs of these numbers of columns have all that healing needs.
+// heals reports whether inputs with these numbers of columns have all that healing needs.
 func (h *healing) heals(inputs int, cols func(i int) int) bool {
 	return h != nil && h.SelfDesign.Heals(inputs, cols)
 }
 
-// predict calls do with the healed predictions of the samples from first on, for
-// block after block.
+// predict calls do with the healed predictions of each block of samples, which begins at sample
+// first.
 func (h *healing) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *bemkl.Prediction)) error {
 	return h.Design.EachBlock(ctx, opt.Workers, h.Design.BlockWords(), true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 		p, err := h.posterior.PredictHealed(k, self, opt.inference())
@@ -50,7 +50,7 @@ func (h *healing) predict(ctx context.Context, opt PredictOptions, x []Features,
 	})
 }
 
-// note says in a line what keeps predictions from being healed, if anything does.
+// note says in a line why predictions are not healed, and is empty if they are.
 func (h *healing) note() string {
 	if h == nil {
 		return healingNote(nil)
@@ -58,7 +58,7 @@ func (h *healing) note() string {
 	return healingNote(h.SelfDesign)
 }
 
-// healingNote says in a line what keeps predictions from being healed, if anything does.
+// healingNote says in a line why predictions are not healed, and is empty if they are.
 func healingNote(s *gram.SelfDesign) string {
 	switch {
 	case s == nil:

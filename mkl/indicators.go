@@ -13,20 +13,20 @@ import (
 )
 
 // indicatorModel is a least-squares process of the standardised indicators of classes: a member of [AutoClassifierModel].
-// All classes share the kernels' amplitudes. Probabilities come from a softmax, whose three numbers make the left-out
-// probabilities of the training samples the most likely; see docs/theory/views.md, section 6. It is immutable.
+// All classes share the kernels' amplitudes. Probabilities come from a softmax with three parameters, which maximise the
+// leave-one-out likelihood of the training samples; see docs/theory/views.md, section 6. It is immutable.
 type indicatorModel[T comparable] struct {
 	onViews
 	classes classSet[T]
 	weight  []float64          // of the design's kernels; 0 of constants, which the process adds itself
-	process *amplitude.Process // of a row for each class, or for two classes of one
+	process *amplitude.Process // with a row for each class, or one row for two classes
 	head    *amplitude.Head
 
-	leftOut [][]float64 // [sample][class] probabilities given all other samples; nil if loaded
+	leftOut [][]float64 // [sample][class] leave-one-out probabilities; nil if loaded
 }
 
-// newIndicators returns the rows of targets of a least-squares process: for each class the indicators of N samples with mean
-// 0 and variance 1, for two classes the indicators of the second.
+// newIndicators returns the targets of a least-squares process, standardised to mean 0 and variance 1 over N samples: a row
+// of indicators for each class, or for two classes one row, the indicators of the second.
 func newIndicators(classes int, class []int) la.Matrix[float64] {
 	y := oneAgainstRest(classes, class)
 	for c := range y.Rows {
@@ -56,7 +56,7 @@ type leastSquares[T comparable] struct {
 	notes   []string // on the kernels
 }
 
-// fit fits the members. Views that learn widths have no such member.
+// fit fits the members. There are none for views that learn widths.
 func (l *leastSquares[T]) fit(ctx context.Context) error {
 	if !hasAmplitudes(l.views) {
 		return nil
@@ -88,7 +88,7 @@ func (l *leastSquares[T]) fit(ctx context.Context) error {
 	return nil
 }
 
-// leftOut returns the logarithms of the mean of the members' probabilities of the samples' classes, each given all others.
+// leftOut returns the logarithms of the leave-one-out probabilities of the samples' classes, averaged over the members.
 func (l *leastSquares[T]) leftOut() []float64 {
 	out := make([]float64, len(l.class))
 	for i, c := range l.class {
@@ -104,13 +104,13 @@ func (l *leastSquares[T]) leftOut() []float64 {
 // leastProbability keeps logarithms of probabilities finite.
 const leastProbability = 1e-300
 
-// Kind returns indicators.
+// Kind returns "indicators".
 func (m *indicatorModel[T]) Kind() string { return "indicators" }
 
 // Classes returns the classes.
 func (m *indicatorModel[T]) Classes() []T { return append([]T(nil), m.classes.names...) }
 
-// Outputs says how many functions there are.
+// Outputs returns an empty entry for each function.
 func (m *indicatorModel[T]) Outputs() []ModelOutput { return make([]ModelOutput, m.process.Alpha.Rows) }
 
 // KernelWeights returns the amplitudes of the kernels, relative to the variance of the standardised indicators.

@@ -9,8 +9,8 @@ import (
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
 
-// indicatorsJSON is the settings of a least-squares process of classes. Its tensors are weight, of the P kernels, 0 of
-// constants; alpha, K⁻¹Y, functions × N; factor, the lower triangle of the Cholesky factor of K; and shares, of the classes.
+// indicatorsJSON holds the settings of a least-squares process of classes. Its tensors are weight (of the P kernels, 0 for a
+// constant); alpha (K⁻¹Y, functions × N); factor (the lower triangle of the Cholesky factor of K); and shares (of the classes).
 type indicatorsJSON struct {
 	designJSON
 	recordJSON
@@ -54,7 +54,7 @@ func (m *indicatorModel[T]) decode(f *fileReader) error {
 	return f.close()
 }
 
-// take fills in the model from the settings and their tensors.
+// take fills in the model from its settings and tensors.
 func (m *indicatorModel[T]) take(f *fileReader, j indicatorsJSON) (err error) {
 	K, P, N := len(j.Classes), f.size("weight"), j.Basis
 	switch {

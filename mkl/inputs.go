@@ -8,8 +8,8 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// This file holds the doors by which matrices and single samples come in: what they are checked for, so that
-// [ValueError] names the place of every value that is not a number.
+// The functions of this file check matrices and single samples that come in, so that a
+// [ValueError] names the place of every value that is NaN or infinite.
 
 // bindViews checks the views of n samples, which may have gaps, and finds their inputs.
 func bindViews(views []View, n int, gaps bool) (*gram.Training, error) {
@@ -20,7 +20,7 @@ func bindViews(views []View, n int, gaps bool) (*gram.Training, error) {
 	return gram.Bind(sources, n, gaps)
 }
 
-// bindFunctions is bindViews for views some of which may be known functions; none may have gaps.
+// bindFunctions is bindViews for views of which some may be known functions. No sample may lack a view.
 func bindFunctions(views []View, n int) (*gram.Training, error) {
 	views, err := functionViews(views)
 	if err != nil {
@@ -54,7 +54,7 @@ func sourcesOf(views []View, gaps bool) ([]gram.View, error) {
 	return sources, nil
 }
 
-// checkShared reports views of one Input whose matrices differ, before other views are made of them.
+// checkShared returns an error if views of one Input have different matrices, before other views are made from them.
 func checkShared(views []View) error {
 	sources := make([]gram.View, len(views))
 	for i := range views {
@@ -66,7 +66,7 @@ func checkShared(views []View) error {
 	return gram.CheckInputs(sources)
 }
 
-// checkValues reports the first NaN or infinity in x. With gaps the rows of samples that lack the view are all NaN.
+// checkValues returns an error for the first NaN or infinity in x. With gaps, a sample that lacks the view has a row of NaN.
 func checkValues(arg string, x Features, gaps bool) error {
 	for i := range x.Rows {
 		if j := vec.FirstNonFinite(x.Row(i)); j >= 0 && !(gaps && gram.Lacks(x.Row(i))) {
@@ -76,7 +76,7 @@ func checkValues(arg string, x Features, gaps bool) error {
 	return nil
 }
 
-// checkInputs reports whether x is what a prediction needs, and the number of
+// checkInputs checks the matrices x of a prediction, and returns the number of
 // samples.
 func checkInputs(ds *gram.Design, x []Features) (t int, err error) {
 	if len(x) != len(ds.Inputs) {
@@ -115,7 +115,7 @@ func checkInputs(ds *gram.Design, x []Features) (t int, err error) {
 	return t, nil
 }
 
-// checkPoint reports a sample x, a row for each input, that is none of the model's.
+// checkPoint returns an error if x is not a sample of the model: a row for each input.
 func checkPoint(inputs []gram.Input, x [][]float64) error {
 	if len(x) != len(inputs) {
 		return fmt.Errorf("mkl: %d inputs where the model needs %d", len(x), len(inputs))

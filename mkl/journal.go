@@ -13,23 +13,23 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Journal keeps the state of a fit while it runs, so that a fit that was cut off goes on from
-// there: the same fit with the journal that was saved ends in the bits of one that was not cut
-// off. It is set as [Fitting].Journal, empty or as UnmarshalBinary has read it.
+// Journal keeps the state of a running fit, so that an interrupted fit can continue:
+// the same fit with the saved journal gives the same bits as a fit without an
+// interruption. Set it as [Fitting].Journal, either empty or as UnmarshalBinary has read it.
 //
 //	journal := &mkl.Journal{Save: func(data []byte) error { return os.WriteFile(path, data, 0o600) }}
 //	if data, err := os.ReadFile(path); err == nil {
 //		err = journal.UnmarshalBinary(data)
 //	}
 //
-// What has a state is every ascent of a bound or of the evidence, of which [Auto] and
-// [AutoClassifier] make several, every pass of a [LandmarkClassifier], and the chains of a sampled
-// [ProbitClassifier]. What comes before, such as kernels, sums of samples and the plan of a fit with
-// landmarks, is computed anew.
+// It keeps the state of every ascent of a bound or of the evidence, of which [Auto] and
+// [AutoClassifier] make several; of every pass of a [LandmarkClassifier]; and of the chains of a sampled
+// [ProbitClassifier]. The steps before, such as kernels, sums of samples and the plan of a fit with
+// landmarks, are computed anew.
 //
-// A journal is for one call of Fit, and a copy of it is not to be used.
+// A journal serves one call of Fit. It must not be copied.
 type Journal struct {
-	// Save, if not nil, is called with the journal in bytes for them to be written, after the
+	// Save, if not nil, gets the bytes of the journal and should write them. It is called after the
 	// first sweep and then at most once in Every. An error ends the fit.
 	Save  func(data []byte) error
 	Every time.Duration // 0 means a minute
@@ -42,7 +42,7 @@ type Journal struct {
 	chains []byte    // a checkpoint of chains; nil if there is none
 }
 
-// claim notes the settings of a fit that begins, or refuses a journal of others.
+// claim records the settings of a fit that begins. It returns an error if the journal belongs to a fit with other settings.
 func (j *Journal) claim(f *fitting) error {
 	if j == nil {
 		return nil
@@ -58,7 +58,7 @@ func (j *Journal) claim(f *fitting) error {
 	return nil
 }
 
-// ofAscents returns the journal of a fit's ascents, nil without a journal.
+// ofAscents returns the journal of a fit's ascents, or nil without a journal.
 func (j *Journal) ofAscents() *vi.Journal {
 	if j == nil {
 		return nil
@@ -78,12 +78,12 @@ func (j *Journal) save() error {
 		err = j.Save(data)
 	}
 	if err != nil {
-		return fmt.Errorf("Journal: %w", err) // the fit that it ends says whose it is
+		return fmt.Errorf("Journal: %w", err) // the fit that returns the error adds its prefix
 	}
 	return nil
 }
 
-// ofChains lets the journal keep the chains of s, and s go on from those that it has.
+// ofChains makes the journal keep the chains of s, and makes s continue from the chains in the journal.
 func (j *Journal) ofChains(s *mcmc.Sampling) error {
 	if j == nil {
 		return nil
@@ -96,7 +96,7 @@ func (j *Journal) ofChains(s *mcmc.Sampling) error {
 	}
 	also := s.Checkpoint
 	s.Every = cmp.Or(s.Every, 100)
-	var saved time.Time // of no other goroutine: checkpoints come one after another
+	var saved time.Time // used by one goroutine only: checkpoints come one after another
 	s.Checkpoint = func(c *mcmc.Checkpoint) error {
 		data, err := c.MarshalBinary()
 		if err != nil {
@@ -119,7 +119,7 @@ func (j *Journal) ofChains(s *mcmc.Sampling) error {
 	return nil
 }
 
-// Sweeps returns how many sweeps and steps the journal has the state of, without those of chains.
+// Sweeps returns the number of sweeps and steps whose state the journal has, without the sweeps of chains.
 func (j *Journal) Sweeps() int { return j.ascents.Sweeps() }
 
 // A journal in bytes is journalMagic, the settings, the number of bytes of the chains, the chains
@@ -141,8 +141,8 @@ func (j *Journal) MarshalBinary() ([]byte, error) {
 	return append(append(b, j.chains...), ascents...), nil
 }
 
-// UnmarshalBinary implements [encoding.BinaryUnmarshaler]. Bytes that are no journal or damaged
-// are an error and leave j as it was.
+// UnmarshalBinary implements [encoding.BinaryUnmarshaler]. It returns an error, and leaves j unchanged, if the
+// bytes are damaged or not a journal.
 func (j *Journal) UnmarshalBinary(data []byte) error {
 	const words = 3
 	body, ok := bytes.CutPrefix(data, []byte(journalMagic))

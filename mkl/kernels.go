@@ -15,10 +15,10 @@ import (
 
 var _ mgp.Adaptive = (*gram.Adaptive)(nil)
 
-// This file holds the ways from views to the kernel matrices of a fit, each with its check of the memory.
+// The functions of this file compute the kernel matrices of a fit from views. Each checks the memory first.
 
 // fixedKernels checks the views of n samples and computes their kernel matrices, basis points × samples. No widths
-// are learned. With landmarks, unless they are nil, these are the basis points.
+// are learned. If l is not nil, its landmarks are the basis points.
 func (f *fitting) fixedKernels(ctx context.Context, l *Landmarks, views []View, n, outputs int, need func(FitSize) int64) (*gram.Design, gram.Held, error) {
 	if l != nil {
 		return f.landmarkKernels(ctx, l, views, n, outputs, need)
@@ -34,8 +34,8 @@ func (f *fitting) fixedKernels(ctx context.Context, l *Landmarks, views []View, 
 	return t.Design, k, err
 }
 
-// weightedKernels computes the kernel matrices of a training, basis points × samples, of which models learn the
-// weights: no two of them may be equal. Kernels that learn widths have the widths that they start from.
+// weightedKernels computes the kernel matrices of a training, basis points × samples, for models that learn the
+// weights of kernels: no two kernels may be equal. Kernels that learn widths have their starting widths.
 func (f *fitting) weightedKernels(ctx context.Context, t *gram.Training, outputs int, need func(FitSize) int64) (gram.Held, error) {
 	if err := f.checkKernels(need, t, outputs); err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func (f *fitting) weightedKernels(ctx context.Context, t *gram.Training, outputs
 	return k, nil
 }
 
-// processKernels computes the kernel matrices of a training for Gaussian processes whose scales are found by the
-// evidence. If kernels are to be learned, the matrices are an [mgp.Adaptive], and the fit's parameters go to the
-// design's learned. Kernels may be equal: their scales then add up to what one of them would have.
+// processKernels computes the kernel matrices of a training for Gaussian processes that learn the scales by the
+// evidence. If kernels are to be learned, the matrices are an [mgp.Adaptive], and the fit must pass its parameters to
+// the design's Learned. Kernels may be equal: their scales then add up to the scale of a single one.
 func (f *fitting) processKernels(ctx context.Context, t *gram.Training, outputs int, need func(FitSize) int64) (gram.Held, error) {
 	if err := t.CheckSquare(); err != nil {
 		return nil, err
@@ -132,8 +132,8 @@ func (f *fitting) landmarkKernels(ctx context.Context, l *Landmarks, views []Vie
 	return on, k, nil
 }
 
-// checkKernels is check for a fit of so many outputs that holds the kernel matrices of a training. Its error says
-// what they would take in other places, if they can be held there.
+// checkKernels calls check for a fit of the given number of outputs that holds the kernel matrices of a training. Its
+// error says how much memory other ways to hold the matrices would take, if there are any.
 func (f *fitting) checkKernels(need func(FitSize) int64, t *gram.Training, outputs int) error {
 	s := FitSize{Samples: t.Samples(), Basis: t.D, Kernels: len(t.Views), Outputs: outputs}
 	err := f.check(need(s))
@@ -148,7 +148,7 @@ func (f *fitting) checkKernels(need func(FitSize) int64, t *gram.Training, outpu
 	return err
 }
 
-// checkDuplicates reports the first pair of equal kernel matrices, unless they are allowed.
+// checkDuplicates returns an error for the first pair of equal kernel matrices, unless duplicates are allowed.
 func (f *fitting) checkDuplicates(t *gram.Training, k gram.Held) error {
 	if f.allowDuplicates {
 		return nil

@@ -14,17 +14,17 @@ import (
 // Label says whether a sample has a label.
 type Label int8
 
-// What may be known of a sample and a label.
+// What may be known about a sample and a label.
 const (
 	LabelUnknown Label = iota // nothing: the sample is left out of the label's likelihood
-	LabelAbsent               // the sample does not have it
-	LabelPresent              // the sample has it
+	LabelAbsent               // the sample does not have the label
+	LabelPresent              // the sample has the label
 )
 
-// checkLabels reports what is wrong with the classes that samples are labelled
-// with, and returns the classes and the index of each sample's class. given are
-// the classes in the order wanted; nil stands for the order in which the labels
-// first appear. Each class has a sample.
+// checkLabels checks the classes of samples,
+// and returns the classes and the index of each sample's class. given are
+// the classes in the order wanted; nil means the order in which the labels
+// first appear. It returns an error if a class has no sample.
 func checkLabels[T comparable](given, labels []T) (classes []T, index []int, err error) {
 	classes, index, err = indexLabels(given, labels)
 	if err != nil {
@@ -40,7 +40,7 @@ func checkLabels[T comparable](given, labels []T) (classes []T, index []int, err
 	return classes, index, nil
 }
 
-// indexLabels is checkLabels that lets given classes have no sample, but for two of them.
+// indexLabels is checkLabels, but only two of the given classes must have a sample.
 func indexLabels[T comparable](given, labels []T) (classes []T, index []int, err error) {
 	if len(labels) < 2 {
 		return nil, nil, fmt.Errorf("mkl: labels: %d samples where at least 2 are needed", len(labels))
@@ -77,7 +77,7 @@ func indexLabels[T comparable](given, labels []T) (classes []T, index []int, err
 	return classes, index, nil
 }
 
-// checkClass reports a class that is a text which a file cannot keep as it is.
+// checkClass returns an error for a class whose text a file cannot keep unchanged.
 func checkClass[T comparable](class T) error {
 	if text, ok := any(class).(string); ok {
 		return checkText(text)
@@ -85,10 +85,10 @@ func checkClass[T comparable](class T) error {
 	return nil
 }
 
-// hashableClass returns what reports a label that can be no class: one that does not equal itself, as a NaN,
-// or that an interface holds and nothing can be compared with, as a slice.
+// hashableClass returns a function that checks whether a label can be a class. A label cannot if it does not equal itself,
+// such as NaN, or if it is an interface with a value that cannot be compared, such as a slice.
 func hashableClass[T comparable]() func(label T) error {
-	var inside bool // what is comparable can hold what is not
+	var inside bool // a comparable type can hold values that are not comparable
 	switch reflect.TypeFor[T]().Kind() {
 	case reflect.Interface, reflect.Struct, reflect.Array:
 		inside = true
@@ -104,7 +104,7 @@ func hashableClass[T comparable]() func(label T) error {
 	}
 }
 
-// indexClasses returns the index of each class, or an error if one is there twice.
+// indexClasses returns the index of each class, or an error if a class appears twice.
 func indexClasses[T comparable](classes []T) (map[T]int, error) {
 	at := map[T]int{}
 	hashable := hashableClass[T]()
@@ -124,8 +124,8 @@ func indexClasses[T comparable](classes []T) (map[T]int, error) {
 }
 
 // oneAgainstRest returns the labels ±1, functions × samples, of the functions that
-// tell the classes apart: of two classes one function, which is positive for the
-// second; of more a function for each class.
+// distinguish the classes. Two classes have one function, which is positive for the
+// second class; more classes have one function each.
 func oneAgainstRest(classes int, index []int) la.Matrix[float64] {
 	y := la.NewMatrix[float64](functions(classes), len(index))
 	y.Fill(-1)
@@ -140,7 +140,7 @@ func oneAgainstRest(classes int, index []int) la.Matrix[float64] {
 	return y
 }
 
-// LabelsOf returns the labels of samples of which it is known whether they have the label.
+// LabelsOf returns the labels of samples if it is known for all of them whether they have the label.
 func LabelsOf(has []bool) []Label {
 	labels := make([]Label, len(has))
 	for i, present := range has {
@@ -152,8 +152,8 @@ func LabelsOf(has []bool) []Label {
 	return labels
 }
 
-// checkKnown reports what is wrong with labels that samples have or have not, and
-// returns them as ±1, labels × samples, with NaN for those that are not known.
+// checkKnown checks labels and
+// returns them as ±1, labels × samples, with NaN for unknown labels.
 func checkKnown(labels [][]Label) (y la.Matrix[float64], err error) {
 	if len(labels) == 0 {
 		return y, errors.New("mkl: labels: none given")
@@ -192,13 +192,13 @@ func checkKnown(labels [][]Label) (y la.Matrix[float64], err error) {
 	return y, nil
 }
 
-// classSet is the classes of a model, in the order of probabilities and decisions.
+// classSet holds the classes of a model, in the order of probabilities and decisions.
 type classSet[T comparable] struct {
 	names []T
-	text  []json.RawMessage // those of a loaded model as its file has them
+	text  []json.RawMessage // the classes of a loaded model as they are in its file
 }
 
-// against names a function in words; rest is said of more than two classes.
+// against describes a function in words; rest follows the class if there are more than two.
 func (c *classSet[T]) against(function int, rest string) string {
 	if len(c.names) == 2 {
 		return fmt.Sprintf("class %v against %v", c.names[1], c.names[0])
@@ -206,8 +206,8 @@ func (c *classSet[T]) against(function int, rest string) string {
 	return fmt.Sprintf("class %v%s", c.names[function], rest)
 }
 
-// encode returns the classes as JSON: the text of a loaded model, else what their
-// type makes of them, which must be the same class when it is read.
+// encode returns the classes as JSON: the file's text for a loaded model, else the JSON that their
+// type produces. It is an error if the JSON does not decode to the same class.
 func (c *classSet[T]) encode(f *fileWriter) []json.RawMessage {
 	text := slices.Clone(c.text)
 	for _, class := range c.names[len(text):] {
@@ -222,8 +222,8 @@ func (c *classSet[T]) encode(f *fileWriter) []json.RawMessage {
 	return text
 }
 
-// decodeClasses reads the classes of a model. They need so many functions, which
-// must be as many as the tensors have.
+// decodeClasses reads the classes of a model. They need need functions, which
+// must equal have, the number in the tensors.
 func decodeClasses[T comparable](f *fileReader, text []json.RawMessage, need, have int) (classSet[T], error) {
 	c := classSet[T]{text: text}
 	if len(text) < 2 || need != have {
@@ -247,8 +247,8 @@ func decodeClasses[T comparable](f *fileReader, text []json.RawMessage, need, ha
 	return c, nil
 }
 
-// decodeClass reads a class. If any is to be read as a string, those that are no
-// strings become their JSON text.
+// decodeClass reads a class. With anyClass, classes that are not strings become strings with their
+// JSON text.
 func decodeClass[T comparable](text json.RawMessage, anyClass bool) (class T, err error) {
 	if s, ok := any(&class).(*string); ok && anyClass && len(text) > 0 && text[0] != '"' {
 		*s = string(text)

@@ -16,16 +16,16 @@ import (
 )
 
 // LandmarkClassifier is [MultiGPClassifier] for any number of samples: each function is a sum
-// of Gaussian processes on the kernels' features at a few landmarks, as in [LandmarkGP]. No
-// sums tell all of labels, but few passes over the samples do: one sums what the features
-// are, and each of some five to fifteen more finds where all functions are to look next. Fit
-// does that in memory; Begin makes the [ClassPlan] for samples that are read anew in each
+// of Gaussian processes on the kernels' features at a few landmarks, as in [LandmarkGP].
+// Sums alone do not suffice for labels, but few passes over the samples do: one pass sums products of
+// features, and five to fifteen more let all functions take a step each. Fit
+// makes the passes in memory; Begin makes the [ClassPlan] for samples that are read anew in each
 // pass. The zero value is ready.
 //
-// There are at most 64 classes: two have one function, more one each against the rest. Views
-// and kernels are those of [LandmarkGP]; widths that are to be learned are those of a
-// MultiGPClassifier of a few hundred samples, of several classes as one for all. The odds of
-// the classes are sharpened as in [MultiGPClassifier], by samples of which each is left out.
+// There are at most 64 classes. Two classes have one function, more have one each against the rest. It accepts the views
+// and kernels that LandmarkGP accepts. Widths that are to be learned are learned by a
+// MultiGPClassifier of a few hundred samples, one set of widths for all classes. The odds of
+// the classes are sharpened as in [MultiGPClassifier], with leave-one-out predictions of some samples.
 // docs/theory/statistics.md has the mathematics, docs/lab/scale.md times and errors.
 type LandmarkClassifier[T comparable] struct {
 	Fitting
@@ -37,7 +37,7 @@ type LandmarkClassifier[T comparable] struct {
 	// MaxPasses is the largest number of passes over the samples; 0 means 50.
 	MaxPasses int
 
-	// Landmarks says how the landmarks are chosen; nil means as its zero value does.
+	// Landmarks says how the landmarks are chosen; nil means the zero value of [Landmarks].
 	Landmarks *Landmarks
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
@@ -45,11 +45,11 @@ type LandmarkClassifier[T comparable] struct {
 	Classes []T
 }
 
-// mostLandmarkClasses is the most classes of a [LandmarkClassifier].
+// mostLandmarkClasses is the largest number of classes of a [LandmarkClassifier].
 const mostLandmarkClasses = stat.MaxOutputs
 
-// Fit fits the model to the views of N samples and their labels. Errors are those of
-// [MultiGPClassifier.Fit].
+// Fit fits the model to the views of N samples and their labels. It returns the errors that
+// [MultiGPClassifier.Fit] returns.
 func (c LandmarkClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*LandmarkClassifierModel[T], error) {
 	classes, _, err := checkLabels(c.Classes, labels)
 	if err != nil {
@@ -80,8 +80,8 @@ func (c LandmarkClassifier[T]) Fit(ctx context.Context, views []View, labels []T
 	return p.fit(ctx, settings.fitting(), rows, samples, moments)
 }
 
-// wideMoments is labelMoments of samples that are beyond the range of the plan's sums: those of wider units are summed,
-// and their moments brought back to the units of the plan, where passes start best.
+// wideMoments is labelMoments for samples beyond the range of the plan's sums. It sums them in larger units and converts
+// the moments to the units of the plan, in which passes start best.
 func (p *ClassPlan[T]) wideMoments(ctx context.Context, workers int, rows iter.Seq2[ClassRows[T], error], x []Features) (int64, *stat.Moments, error) {
 	wide := &ClassPlan[T]{classes: p.classes}
 	var err error
@@ -114,8 +114,8 @@ func (p *ClassPlan[T]) wideMoments(ctx context.Context, workers int, rows iter.S
 	return samples, moments, nil
 }
 
-// Begin makes the plan of a fit by a sample, as [LandmarkGP.Begin] does. Where Classes is nil
-// the sample has all classes.
+// Begin makes the plan of a fit from a sample, as [LandmarkGP.Begin] does. If Classes is nil
+// the sample must contain every class.
 func (c LandmarkClassifier[T]) Begin(ctx context.Context, views []View, labels []T) (*ClassPlan[T], error) {
 	if ctx == nil {
 		return nil, gram.ErrNoContext
@@ -148,14 +148,14 @@ func (c LandmarkClassifier[T]) Begin(ctx context.Context, views []View, labels [
 	return plan, plan.seal()
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes beside its data,
-// its Outputs being classes.
+// EstimateMemory returns about how many bytes a fit of the given size takes besides its data.
+// s.Outputs counts the classes.
 func (c LandmarkClassifier[T]) EstimateMemory(s FitSize) int64 {
 	return c.Landmarks.orDefault().memory(&fitting{Fitting: c.Fitting}, s, functions(s.Outputs))
 }
 
-// commonKernels returns the kernels of several designs that differ in learned widths. A
-// feature's width is that whose inverse square is the mean of theirs: what matters to one
+// commonKernels returns common kernels for several designs that differ in learned widths. The
+// inverse square of a feature's width is the mean over the designs: a feature that matters to one
 // function matters.
 func commonKernels(designs []*gram.Design) []kernel.Kernel {
 	out := kernelsOf(designs[0])

@@ -12,17 +12,17 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// classPlanJSON is the settings of a plan of classes. Its tensors are those of a plan, but for
-// the targets'.
+// classPlanJSON holds the settings of a plan of classes. Its tensors are those named at planJSON, without
+// the targets.
 type classPlanJSON struct {
 	planJSON
 	Classes []json.RawMessage `json:"classes"`
 }
 
-// landmarkClassifierJSON is the settings of a classifier with landmarks. Its tensors are those
-// of the plan after plan. ; beyond, of length P; shift, of all D features; gram, the lower
-// triangle of the sums of products of the features and 1; and, a row for each function,
-// gamma, P+1, and weights, D+1. Files without curvatures are of models whose labels all count with
+// landmarkClassifierJSON holds the settings of a classifier with landmarks. Its tensors are the tensors
+// of the plan, with the prefix plan. ; beyond, of length P; shift, of all D features; gram, the lower
+// triangle of the sums of products of the features and 1; and, with a row for each function,
+// gamma, P+1, and weights, D+1. Files without curvatures hold models in which all labels have
 // the curvature 1.
 type landmarkClassifierJSON struct {
 	recordJSON
@@ -33,7 +33,7 @@ type landmarkClassifierJSON struct {
 	Curvatures   []float64     `json:"curvatures"`
 }
 
-// Kind returns "class-plan", what files call a plan of classes.
+// Kind returns "class-plan".
 func (p *ClassPlan[T]) Kind() string { return "class-plan" }
 
 // Save writes the plan to a file that [LoadAs] reads. Classes are kept as JSON.
@@ -57,7 +57,7 @@ func (p *ClassPlan[T]) decode(f *fileReader) error {
 	return p.seal()
 }
 
-// seal sets the hash: that of the plan's file.
+// seal sets the hash to the hash of the plan's file.
 func (p *ClassPlan[T]) seal() (err error) {
 	p.hash, err = hashOf(p.Save)
 	return err
@@ -68,7 +68,7 @@ func (p *ClassPlan[T]) encode(f *fileWriter) classPlanJSON {
 	return classPlanJSON{p.featurePlan.encode(f), p.classes.encode(f)}
 }
 
-// take makes the plan that of the settings and their tensors, but for its hash.
+// take fills in the plan, except its hash, from its settings and tensors.
 func (p *ClassPlan[T]) take(f *fileReader, j classPlanJSON) (err error) {
 	if err := p.featurePlan.take(f, j.planJSON); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (m *LandmarkClassifierModel[T]) decode(f *fileReader) error {
 	return f.close()
 }
 
-// take makes the model that of the settings and their tensors.
+// take fills in the model from its settings and tensors.
 func (m *LandmarkClassifierModel[T]) take(f *fileReader, j landmarkClassifierJSON) (err error) {
 	m.plan = &ClassPlan[T]{}
 	if err := takePlan(f, func() error { return m.plan.take(f, j.Plan) }, m.plan.seal); err != nil {

@@ -21,36 +21,36 @@ type LandmarkClassifierModel[T comparable] struct {
 	plan         *ClassPlan[T]
 	observations int64
 	shift        [][]float64        // of the features of each view, which gives them mean 0
-	beyond       []float64          // P: of each kernel the share of its trace that the landmarks leave out
+	beyond       []float64          // P: the share of each kernel's trace that the landmarks leave out
 	gram         la.Matrix[float64] // Σφφᵀ of the features and 1
 	posteriors   []*mgp.FeaturePosterior
-	bounds       []float64 // of each function, its log evidence
-	curvatures   []float64 // of each function, c of the labels
+	bounds       []float64 // the log evidence of each function
+	curvatures   []float64 // c of the labels, for each function
 	sharpness    float64   // of the functions' log odds
 }
 
-// Kind returns landmark-classifier.
+// Kind returns "landmark-classifier".
 func (m *LandmarkClassifierModel[T]) Kind() string { return "landmark-classifier" }
 
 // Classes returns the classes in the order of probabilities and decisions.
 func (m *LandmarkClassifierModel[T]) Classes() []T { return m.plan.Classes() }
 
-// Observations returns the number of samples that the model was fitted to; Samples is that
+// Observations returns the number of samples that the model was fitted to. Samples returns the number
 // of its landmarks.
 func (m *LandmarkClassifierModel[T]) Observations() int64 { return m.observations }
 
 // Plan returns the plan of the fit.
 func (m *LandmarkClassifierModel[T]) Plan() *ClassPlan[T] { return m.plan }
 
-// Bound returns Laplace's approximation of the log evidence in nats, the sum of the functions'. It is no bound.
+// Bound returns Laplace's approximation of the log evidence in nats, summed over the functions. It is not a lower bound.
 func (m *LandmarkClassifierModel[T]) Bound() float64 { return vec.Total(m.bounds) }
 
 // Sharpness returns the power of the odds in the probabilities of the classes.
 func (m *LandmarkClassifierModel[T]) Sharpness() float64 { return m.sharpness }
 
 // KernelWeights returns 1/γ_p of the views: the variance that a view adds to the function for
-// each unit of its kernel, relative to that of the noise. With several classes it is the mean
-// over them. There is no deviation.
+// each unit of its kernel, relative to the variance of the noise. With several classes it is the mean
+// over them. It has no standard deviation.
 func (m *LandmarkClassifierModel[T]) KernelWeights() []KernelWeight {
 	mean := make([]float64, len(m.plan.by))
 	for o := range m.posteriors {
@@ -68,7 +68,7 @@ func (m *LandmarkClassifierModel[T]) weights(o int) []float64 {
 	return w
 }
 
-// Outputs tells what was learned of each function.
+// Outputs reports the noise that the fit learned for each function.
 func (m *LandmarkClassifierModel[T]) Outputs() []ModelOutput {
 	out := make([]ModelOutput, len(m.posteriors))
 	if len(out) > 1 {
@@ -81,14 +81,13 @@ func (m *LandmarkClassifierModel[T]) Outputs() []ModelOutput {
 }
 
 // Predict returns the most probable class of each sample and the probabilities
-// of all classes, [sample][class]. Matrices and errors are those of
-// [ClassModel.PredictClasses].
+// of all classes, [sample][class]. The arguments and errors are as in [ClassModel.PredictClasses].
 func (m *LandmarkClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
 	return mostProbable(m, x)
 }
 
 // PredictClasses is Predict with options, and with decision values, the functions' means.
-// Probabilities are those of [MultiGPClassifierModel.PredictClasses].
+// Probabilities are computed as in [MultiGPClassifierModel.PredictClasses].
 func (m *LandmarkClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
 	t, err := checkInputs(m.design, x)
 	if err != nil {
@@ -116,8 +115,8 @@ func (m *LandmarkClassifierModel[T]) PredictClasses(ctx context.Context, opt Pre
 	return out.labelled(m.plan.classes.names)
 }
 
-// predict calls do with mean and variance of the t samples of x from first on by function o, for
-// block after block. Without variances they are nil.
+// predict calls do for each block of the t samples of x, with the mean and variance of function o for the samples
+// from first on. Without variances, variance is nil.
 func (m *LandmarkClassifierModel[T]) predict(
 	ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, mean, variance []float64),
 ) error {
@@ -157,7 +156,7 @@ func (m *LandmarkClassifierModel[T]) Summary() string {
 	return b.String()
 }
 
-// leftOutText says which active kernels so many landmarks do not represent.
+// leftOutText says which active kernels this number of landmarks does not represent.
 func leftOutText(weights []KernelWeight, beyond []float64, landmarks int) (text string) {
 	for i, w := range weights {
 		if w.Active && beyond[i] > 0.05 {

@@ -11,26 +11,26 @@ import (
 )
 
 // LandmarkGP is [MultiGP] for any number of samples: the target is a sum of Gaussian
-// processes, each of which lives on the kernel's features at a few landmarks in place of all
-// samples. One pass over the samples sums what the fit needs, and the fit does not depend on
+// processes, each on its kernel's features at a few landmarks instead of at all
+// samples. One pass over the samples sums what the fit needs; the time of the fit itself does not depend on
 // their number. Fit does all of that in memory; Begin makes the [Plan] for samples that come
 // in parts, on several machines, or day by day. The zero value is ready.
 //
-// A view without a Kernel stands for default kernels of its X. Widths that are to be
-// learned, those of ARD kernels, are learned by a MultiGP of a few hundred samples.
-// Every kernel is centred on the samples, as Center does it, since the model has a bias;
-// kernels and distances that are given are refused, and so is Center with Normalize.
+// A view without a Kernel stands for default kernels of its X. A MultiGP of a few hundred samples learns the
+// widths of ARD kernels.
+// Every kernel is centred on the samples, as with Center, because the model has a bias.
+// LandmarkGP rejects given kernels and distances, and Center with Normalize.
 // docs/theory/statistics.md has the mathematics, docs/lab/scale.md times and errors.
 type LandmarkGP struct {
 	Fitting
 	Climb
 
-	// Landmarks says how the landmarks are chosen; nil means as its zero value does.
+	// Landmarks says how the landmarks are chosen; nil means the zero value of [Landmarks].
 	Landmarks *Landmarks
 }
 
-// Fit fits the model to the views of N samples and their targets. Errors are those of
-// [MultiGP.Fit].
+// Fit fits the model to the views of N samples and their targets. It returns the errors that
+// [MultiGP.Fit] returns.
 func (g LandmarkGP) Fit(ctx context.Context, views []View, y []float64) (*LandmarkGPModel, error) {
 	p, err := g.Begin(ctx, views, y)
 	if err != nil {
@@ -43,10 +43,10 @@ func (g LandmarkGP) Fit(ctx context.Context, views []View, y []float64) (*Landma
 	return p.Fit(ctx, PlanFitting{g.Fitting, g.Climb}, sums)
 }
 
-// Begin makes the plan of a fit by a sample: kernels and their widths, units of features and
-// target, landmarks, and the features that kernels become. The sample should be as the
-// samples to come are, some thousands of them drawn at random; it is no part of the fit
-// unless it is added. Notes are kept with the plan, and with the models that it makes.
+// Begin makes the plan of a fit from a sample: kernels and their widths, units of features and
+// target, landmarks, and the features that represent the kernels. The sample should be typical of the
+// samples to come: some thousands of them drawn at random. It takes no part in the fit
+// unless it is added. Notes are kept with the plan and with the models fitted by it.
 func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan, error) {
 	if ctx == nil {
 		return nil, gram.ErrNoContext
@@ -78,13 +78,13 @@ func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan
 	return plan, plan.seal()
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes beside its
-// data: it does not depend on the samples but by way of a part of them.
+// EstimateMemory returns about how many bytes a fit of the given size takes besides its
+// data. Above a fixed number of samples it does not depend on their number.
 func (g LandmarkGP) EstimateMemory(s FitSize) int64 {
 	return g.Landmarks.orDefault().memory(&fitting{Fitting: g.Fitting}, s, 0)
 }
 
-// startOf returns the start of a fit that goes on from a posterior of features.
+// startOf returns the start of a fit that continues from a posterior of features.
 func startOf(p *mgp.FeaturePosterior) *mgp.EvidenceStart {
 	s := p.State()
 	return &mgp.EvidenceStart{Gamma: s.Gamma, Noise: s.Noise}

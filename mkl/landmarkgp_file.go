@@ -10,18 +10,18 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// planJSON is the settings of a plan. Its tensors are those of the design; scale, the mean
-// kernel of a landmark with itself, of length P; view.I.features, of which the product with
-// the kernels makes features; input.I.ranks, the sorted values of its features; and
+// planJSON holds the settings of a plan. Its tensors are the design's tensors; scale, the mean
+// kernel of a landmark with itself, of length P; view.I.features, the matrix whose product with
+// the kernels is the features; input.I.ranks, the sorted values of its features; and
 // target.mean and target.sd.
 type planJSON struct {
 	designJSON
 	Notes map[string]string `json:"notes,omitempty"`
 }
 
-// landmarksJSON is the settings of a model with landmarks. Its tensors are those of the
-// plan after plan. ; beyond and gamma, of length P; shift and weights, of all features;
-// factor, the lower triangle of the Cholesky factor of their precision; target.mean and
+// landmarksJSON holds the settings of a model with landmarks. Its tensors are the tensors of the
+// plan, with the prefix plan. ; beyond and gamma, of length P; shift and weights, of all features;
+// factor, the lower triangle of the Cholesky factor of the weights' precision; target.mean and
 // target.sd.
 type landmarksJSON struct {
 	recordJSON
@@ -31,7 +31,7 @@ type landmarksJSON struct {
 	Evidence     float64  `json:"evidence"`
 }
 
-// Kind returns "plan", what files call a plan of numbers.
+// Kind returns "plan".
 func (p *Plan) Kind() string { return "plan" }
 
 // Save writes the plan to a file that [LoadAs] reads.
@@ -54,7 +54,7 @@ func (p *Plan) decode(f *fileReader) error {
 	return p.seal()
 }
 
-// seal sets the hash: that of the plan's file.
+// seal sets the hash to the hash of the plan's file.
 func (p *Plan) seal() (err error) {
 	p.hash, err = hashOf(p.Save)
 	return err
@@ -76,7 +76,7 @@ func (p *Plan) encode(f *fileWriter) planJSON {
 	return j
 }
 
-// take makes the plan that of the settings and their tensors, but for its hash.
+// take fills in the plan, except its hash, from its settings and tensors.
 func (p *Plan) take(f *fileReader, j planJSON) error {
 	if err := p.featurePlan.take(f, j); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (p *featurePlan) encode(f *fileWriter) planJSON {
 	return j
 }
 
-// take makes the plan that of the settings and their tensors, but for its hash.
+// take fills in the plan, except its hash, from its settings and tensors.
 func (p *featurePlan) take(f *fileReader, j planJSON) (err error) {
 	P := f.size("scale")
 	if P < 1 || j.Basis < 1 {
@@ -164,7 +164,7 @@ func (m *LandmarkGPModel) decode(f *fileReader) error {
 	return f.close()
 }
 
-// take makes the model that of the settings and their tensors.
+// take fills in the model from its settings and tensors.
 func (m *LandmarkGPModel) take(f *fileReader, j landmarksJSON) (err error) {
 	m.plan = &Plan{}
 	if err := takePlan(f, func() error { return m.plan.take(f, j.Plan) }, m.plan.seal); err != nil {
@@ -192,7 +192,7 @@ func (m *LandmarkGPModel) take(f *fileReader, j landmarksJSON) (err error) {
 	return err
 }
 
-// takePlan takes the plan of a model, which take takes from the file and seal seals.
+// takePlan reads the plan of a model: take reads it, and seal sets its hash.
 func takePlan(f *fileReader, take, seal func() error) error {
 	prefix := f.prefix
 	f.prefix += "plan."
@@ -203,7 +203,7 @@ func takePlan(f *fileReader, take, seal func() error) error {
 	return seal()
 }
 
-// split cuts values of all features into those of each view.
+// split cuts a vector over all features into one vector for each view.
 func (p *featurePlan) split(x []float64) (out [][]float64) {
 	for _, n := range p.Features() {
 		out, x = append(out, x[:n:n]), x[n:]

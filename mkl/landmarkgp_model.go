@@ -19,42 +19,42 @@ type LandmarkGPModel struct {
 	observations int64
 	target       target
 	shift        [][]float64 // of the features of each view, which gives them mean 0
-	beyond       []float64   // P: of each kernel the share of its trace that the landmarks leave out
+	beyond       []float64   // P: the share of each kernel's trace that the landmarks leave out
 	posterior    *mgp.FeaturePosterior
 	evidence     float64
 }
 
-// Kind returns landmarks.
+// Kind returns "landmarks".
 func (m *LandmarkGPModel) Kind() string { return "landmarks" }
 
 // Targets returns 1.
 func (m *LandmarkGPModel) Targets() int { return 1 }
 
-// Observations returns the number of samples that the model was fitted to; Samples is that
+// Observations returns the number of samples that the model was fitted to. Samples returns the number
 // of its landmarks.
 func (m *LandmarkGPModel) Observations() int64 { return m.observations }
 
 // Plan returns the plan of the fit.
 func (m *LandmarkGPModel) Plan() *Plan { return m.plan }
 
-// Posterior returns the posterior of the weights of the features, of the standardised
+// Posterior returns the posterior of the weights of the features, for the standardised
 // target.
 func (m *LandmarkGPModel) Posterior() *mgp.FeaturePosterior { return m.posterior }
 
-// Bound returns the log evidence in nats, of the standardised target.
+// Bound returns the log evidence of the standardised target in nats.
 func (m *LandmarkGPModel) Bound() float64 { return m.evidence }
 
-// NoiseSD returns the standard deviation of the target's noise, in its units: a slice of
-// one. It holds what the landmarks leave out.
+// NoiseSD returns a slice of one: the standard deviation of the target's noise, in its units. It
+// includes the variance that the landmarks leave out.
 func (m *LandmarkGPModel) NoiseSD() []float64 {
 	return []float64{m.target.sd * math.Sqrt(m.posterior.State().Noise)}
 }
 
-// Outputs tells what was learned of the target.
+// Outputs reports the noise that the fit learned for the target.
 func (m *LandmarkGPModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.NoiseSD()[0]}} }
 
 // KernelWeights returns 1/γ_p of the views: the variance that a view adds to the function
-// for each unit of its kernel, relative to that of the standardised target. There is no
+// for each unit of its kernel, relative to the variance of the standardised target. It has no standard
 // deviation.
 func (m *LandmarkGPModel) KernelWeights() []KernelWeight {
 	s := m.posterior.State()
@@ -65,8 +65,8 @@ func (m *LandmarkGPModel) KernelWeights() []KernelWeight {
 	return m.kernelWeights(mean, make([]float64, len(mean)))
 }
 
-// Refit fits the model anew to sums of samples, from where this fit ended: more samples, or
-// fewer. Settings are those of [Plan.Fit].
+// Refit fits the model anew to sums, starting from this model: sums of more samples, or of
+// fewer. The settings are as in [Plan.Fit].
 func (m *LandmarkGPModel) Refit(ctx context.Context, f PlanFitting, sums ...*stat.Statistic) (*LandmarkGPModel, error) {
 	if f.Notes == nil {
 		f.Notes = m.notes
@@ -74,8 +74,8 @@ func (m *LandmarkGPModel) Refit(ctx context.Context, f PlanFitting, sums ...*sta
 	return m.plan.fit(ctx, &f, startOf(m.posterior), sums)
 }
 
-// Predict returns the predictive mean and variance, noise included, for each sample. Matrices
-// and errors are those of [TargetModel.PredictTargets].
+// Predict returns the predictive mean and variance, noise included, for each sample. The arguments
+// and errors are as in [TargetModel.PredictTargets].
 func (m *LandmarkGPModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// landmarkFunction predicts a function on landmarks at one sample. It is exact: the landmarks
-// are all that there is.
+// landmarkFunction predicts a function on landmarks at one sample. It prunes nothing, and is exact, because it uses all
+// landmarks.
 type landmarkFunction struct {
 	gram.Points
 	plan      *featurePlan
 	shift     [][]float64
-	posterior *mgp.FeaturePosterior // of the features, and perhaps of one that is 1
+	posterior *mgp.FeaturePosterior // of the features, and perhaps of a feature that is 1
 	meanOnly  bool
 	pool      reuse.Pool[scratch]
 }
@@ -32,8 +32,8 @@ func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.Featu
 	return f
 }
 
-// Predictor prepares the model for predictions of single samples, which are exact; of the
-// options MeanOnly counts.
+// Predictor prepares the model for predictions of single samples, which are exact. MeanOnly is the only
+// option that has an effect.
 func (m *LandmarkGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err

@@ -7,41 +7,41 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 )
 
-// Landmarks says which points stand for the samples in kernels of any number of them. The
-// zero value is the default. [LandmarkGP] and [LandmarkClassifier] have them always, and
-// [Regression], [SharedRegression], [Classifier] and [MultiLabel] where they are not nil. They
-// are chosen by Seed: a fit that goes on From a model needs the Seed of that model's fit, or
+// Landmarks says which points represent the samples in kernels. The
+// zero value is the default. [LandmarkGP] and [LandmarkClassifier] always use landmarks;
+// [Regression], [SharedRegression], [Classifier] and [MultiLabel] do if their field is not nil. The
+// random choice depends on Seed: a fit that continues From a model needs the Seed of that model's fit, or
 // the same landmarks Given.
 type Landmarks struct {
-	// Count is the number of landmarks, 0 for 500, or fewer where there are more
-	// than six kernels: 3000 features in all. More represent the kernels better: a pass over
-	// the samples costs the square of the features of all kernels, at most Count for each, and
-	// a step of the fit their cube.
+	// Count is the number of landmarks. 0 means 500, or fewer if there are more
+	// than six kernels: 3000 features in all. More landmarks represent the kernels better and cost more. A pass over
+	// the samples takes a time proportional to the square of the number of features of all kernels, at most Count for each
+	// kernel; a step of the fit is proportional to their cube.
 	Count int
 
-	// Choose says how they are chosen.
+	// Choose says how the landmarks are chosen.
 	Choose LandmarkChoice
 
-	// Given are the landmarks of [GivenLandmarks]: a row for each, in one matrix for each
-	// distinct X of the views, in the order of their first view.
+	// Given holds the landmarks for [GivenLandmarks]: one matrix for each
+	// distinct X of the views, in the order of their first view, with a row for each landmark.
 	Given []Features
 
-	// Sample is the most samples that landmarks, widths and units are taken from; of more as
-	// many are chosen at random. 0 means DefaultPlanSamples.
+	// Sample is the most samples that determine landmarks, widths and units. If there are more, Sample of
+	// them are chosen at random. 0 means DefaultPlanSamples.
 	Sample int
 }
 
 // DefaultPlanSamples is the default of Sample of [Landmarks].
 const DefaultPlanSamples = 5000
 
-// The default number of landmarks, its least value, and the most features of all kernels that it may make.
+// The default number of landmarks, the least default, and the most features of all kernels that the default may make.
 const (
 	defaultLandmarks = 500
 	leastLandmarks   = 50
 	mostFeatures     = 3000
 )
 
-// orDefault returns the landmarks, the default ones if l is nil.
+// orDefault returns the landmarks, or the default ones if l is nil.
 func (l *Landmarks) orDefault() Landmarks {
 	if l == nil {
 		return Landmarks{}
@@ -49,7 +49,7 @@ func (l *Landmarks) orDefault() Landmarks {
 	return *l
 }
 
-// size returns the size of a fit with landmarks, unless l is nil.
+// size returns the size of a fit with landmarks; it returns s if l is nil.
 func (l *Landmarks) size(s FitSize) FitSize {
 	if l != nil && s.Basis == 0 {
 		s.Basis = min(l.count(s.Kernels), s.Samples)
@@ -57,7 +57,7 @@ func (l *Landmarks) size(s FitSize) FitSize {
 	return s
 }
 
-// count returns the number of landmarks for so many kernels.
+// count returns the number of landmarks for a fit with the given number of kernels.
 func (l Landmarks) count(kernels int) int {
 	if l.Count > 0 {
 		return l.Count
@@ -72,11 +72,11 @@ type LandmarkChoice int
 const (
 	RandomLandmarks  LandmarkChoice = iota // samples, drawn at random
 	KMeansLandmarks                        // centres of clusters of the standardised features
-	PivotedLandmarks                       // samples, each the one whose kernels those before represent worst
-	GivenLandmarks                         // those of Landmarks.Given
+	PivotedLandmarks                       // samples; each next one is the sample that the ones so far represent worst
+	GivenLandmarks                         // the landmarks of Landmarks.Given
 )
 
-// String returns the name of the way.
+// String returns the name of the choice.
 func (c LandmarkChoice) String() string {
 	switch c {
 	case RandomLandmarks:
@@ -91,14 +91,14 @@ func (c LandmarkChoice) String() string {
 	return fmt.Sprintf("LandmarkChoice(%d)", int(c))
 }
 
-// memory estimates what a fit takes beside its data, with posteriors of so many functions of
+// memory estimates the bytes that a fit takes besides its data, with posteriors of the given number of functions of
 // labels.
 func (l Landmarks) memory(f *fitting, s FitSize, functions int) int64 {
 	s.Kernels = max(s.Kernels, 2+len(narrower)) // at least those of an open view
 	return inBytes(l.planWords(f, s) + sumWords(s.Kernels*min(l.count(s.Kernels), s.Samples, l.sampleSize()), functions))
 }
 
-// sampleSize returns the most samples that a plan is made from.
+// sampleSize returns the largest number of samples from which a plan is made.
 func (l Landmarks) sampleSize() int {
 	if l.Sample == 0 {
 		return DefaultPlanSamples
@@ -106,20 +106,20 @@ func (l Landmarks) sampleSize() int {
 	return l.Sample
 }
 
-// sumWords estimates how many numbers sums of so many features and functions take, and a fit to them.
+// sumWords estimates how many numbers the sums of features and functions hold, together with a fit to them.
 func sumWords(features, functions int) float64 {
 	M := float64(features) + 2 + float64(functions)
 	words := float64((10 + float64(functions)) * M * M) // sums, twice as long; maps of them; pseudo-samples; gram and factors
 	return words + float64(2*pieceSamples*M)            // kernels and features of a piece
 }
 
-// planMemory estimates how many bytes it takes to make a plan of so many kernels by n samples. The features that
-// they become are not known before.
+// planMemory estimates how many bytes are needed to make a plan for the given number of kernels from n samples. It does
+// not include the features, whose number is not known yet.
 func (g *planning) planMemory(n, kernels int) int64 {
 	return inBytes(g.planWords(g.fitting, FitSize{Samples: n, Kernels: kernels}))
 }
 
-// planWords estimates how many numbers it takes to make a plan.
+// planWords estimates how many numbers must be held to make a plan.
 func (l Landmarks) planWords(f *fitting, s FitSize) float64 {
 	some := float64(min(s.Samples, l.sampleSize()))
 	count := min(float64(l.count(s.Kernels)), some)
@@ -147,7 +147,7 @@ func (l Landmarks) choose(ctx context.Context, ds *gram.Design, seed uint64, wor
 	return nil, fmt.Errorf("mkl: Landmarks: Choose: %v is not known", l.Choose)
 }
 
-// checkLandmarks checks landmarks that are given, and copies them.
+// checkLandmarks checks given landmarks and copies them.
 func checkLandmarks(ds *gram.Design, given []Features) (out []Features, err error) {
 	if len(given) != len(ds.Inputs) {
 		return nil, fmt.Errorf("mkl: Landmarks.Given: %d matrices where the views have %d distinct X", len(given), len(ds.Inputs))

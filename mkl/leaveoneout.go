@@ -6,13 +6,13 @@ import (
 )
 
 // LeaveOneOut returns the prediction of every training sample from all others, in the
-// target's units, with the scales and the noise that all samples chose: it costs nothing, and is a
-// little too good where those were chosen by few samples, unless they are averaged over: draws count
-// as the other samples alone would have them. It is nil of a model that was loaded, and of the
-// factorised posteriors, which do not have it.
+// target's units, with the scales and the noise that were learned from all samples. It costs nothing. It is
+// slightly too good if few samples determined the scales, unless predictions are averaged over draws: each draw
+// is then weighted as if the sample had been left out. It is nil for a loaded model, and for a
+// [FactorisedGP], which does not compute it.
 //
 // Source: C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine
-// learning", 2006, equations 5.10 to 5.12; for noise that varies see docs/theory/varying-noise.md, for
+// learning", 2006, equations 5.10 to 5.12; for varying noise docs/theory/varying-noise.md, for
 // draws docs/theory/mgp.md, section 20.
 func (m *MultiGPModel) LeaveOneOut() *Prediction {
 	if m.leaveOneOut == nil {
@@ -24,10 +24,10 @@ func (m *MultiGPModel) LeaveOneOut() *Prediction {
 	return out
 }
 
-// LeaveOneOut returns the mean and the variance of the mixture of the members'
-// predictions of every training sample from all others, as [MultiGPModel.LeaveOneOut] has
-// them. The weights of the mixture have seen all samples. It is nil of a model that was
-// loaded, and of members that have not seen all samples.
+// LeaveOneOut returns the mean and the variance of the mixture of the members' leave-one-out
+// predictions of the training samples; see [MultiGPModel.LeaveOneOut].
+// The weights of the mixture were fitted to all samples. It is nil for a loaded model,
+// and if the members were fitted to a part of the samples.
 func (m *AutoModel) LeaveOneOut() *Prediction {
 	if m.Samples() < m.of || m.onLandmarks || m.members[0].leaveOneOut == nil {
 		return nil
@@ -36,9 +36,9 @@ func (m *AutoModel) LeaveOneOut() *Prediction {
 	return out // there are no errors
 }
 
-// LeaveOneOut returns the probabilities [sample][class] of the classes of every training
-// sample given all others, with the scales that all samples chose. labels are those of
-// the fit. It is nil of a model that was loaded, and of the methods that do not have it; see
+// LeaveOneOut returns the leave-one-out probabilities [sample][class] of the classes of every training
+// sample, with the scales that were learned from all samples. labels must be the labels of
+// the fit. It is nil for a loaded model and for a [FactorisedGPClassifier]; see
 // [MultiGPModel.LeaveOneOut].
 func (m *MultiGPClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error) {
 	if m.leaveOneOut == nil {
@@ -62,9 +62,9 @@ func (m *MultiGPClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error)
 	return out, nil
 }
 
-// LeaveOneOut returns the mean of the members' probabilities [sample][class] of every training sample given all
-// others, as [MultiGPClassifierModel.LeaveOneOut] has them. The weights of the members have seen all samples. It is
-// nil of a model that was loaded, and of members that have not seen all samples.
+// LeaveOneOut returns the mean of the members' leave-one-out probabilities [sample][class] of the training
+// samples; see [MultiGPClassifierModel.LeaveOneOut]. The weights of the members were fitted to all samples. It is
+// nil for a loaded model, and if the members were fitted to a part of the samples.
 func (m *AutoClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error) {
 	if m.Samples() < m.of || m.landmarks != nil {
 		return nil, nil

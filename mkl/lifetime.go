@@ -7,9 +7,9 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// Lifetime is what is known of the time of an event: it lies between From and To. It is exact if both are equal. To is
-// +Inf if the event had not happened by From (censored on the right). From is 0 if all that is known is that it had
-// happened by To (censored on the left), as a concentration below the limit of detection.
+// Lifetime says what is known about the time of an event: it lies between From and To. It is exact if both are equal. To is
+// +Inf if the event had not happened by From (censored on the right). From is 0 if it is only known that the event had
+// happened by To (censored on the left), like a concentration below the limit of detection.
 type Lifetime struct{ From, To float64 }
 
 // EventAt returns an exact time.
@@ -24,7 +24,7 @@ func EventBefore(t float64) Lifetime { return Lifetime{0, t} }
 // EventBetween returns a time that lies between two others.
 func EventBetween(from, to float64) Lifetime { return Lifetime{from, to} }
 
-// Lifetimes returns the times of samples. event says of each whether the event happened at its time, or had not
+// Lifetimes returns the times of samples. event[i] says whether the event of sample i happened at time[i], or had not
 // happened by then. It panics if the lengths differ.
 func Lifetimes(time []float64, event []bool) []Lifetime {
 	out := make([]Lifetime, len(time))
@@ -37,8 +37,8 @@ func Lifetimes(time []float64, event []bool) []Lifetime {
 	return out
 }
 
-// logTimes returns the bounds of the logarithms of times, with mean 0 and standard deviation 1 of those that are
-// finite: of an interval it takes the middle. It also returns how they were made so.
+// logTimes returns the bounds of the logarithms of times. They are standardised: a finite bound, or the middle of a finite
+// interval, has mean 0 and standard deviation 1 over the samples. unit is the original mean and standard deviation.
 func logTimes(times []Lifetime) (unit target, lower, upper []float64, err error) {
 	middles := make([]float64, len(times))
 	for i, t := range times {

@@ -12,7 +12,7 @@ import (
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
 
-// localClasses is a local process of the classes' indicators, and the head that turns their predictions into
+// localClasses is a local process of the classes' indicators, with the head that converts its predictions to
 // probabilities.
 type localClasses struct {
 	localProcess
@@ -25,11 +25,11 @@ type localClassModel[T comparable] struct {
 	classes classSet[T]
 }
 
-// leastClassNoise is the least noise of standardised indicators. Without it a process without noise explains
+// leastClassNoise is the least noise variance of standardised indicators. Without it the fit chooses no noise for
 // classes that do not overlap, and its predictions between samples are too steep.
 const leastClassNoise = 0.01
 
-// classes fits the local classes to the views and the class of each sample.
+// classes fits a local process to the views and the class of each sample.
 func (f *localFit) classes(ctx context.Context, views []View, class []int, classes int) (m localClasses, err error) {
 	f.noise = leastClassNoise
 	m.localProcess, err = f.process(ctx, views, indicators(class, classes))
@@ -41,8 +41,8 @@ func (f *localFit) classes(ctx context.Context, views []View, class []int, class
 	return m, err
 }
 
-// indicators returns a column for each class, for two the second class only: 1 for the samples of the class and 0 for
-// others, standardised.
+// indicators returns a standardised column for each class: 1 for the samples of the class and 0 for
+// the others. For two classes it returns the column of the second only.
 func indicators(class []int, classes int) la.Matrix[float64] {
 	y := la.NewMatrix[float64](len(class), functions(classes))
 	for o := range y.Cols {
@@ -89,7 +89,7 @@ func meanRows(x la.Matrix[float64]) []float64 {
 	return out
 }
 
-// heldProbabilities returns the probabilities of the samples held out, which were predicted without them.
+// heldProbabilities returns the probabilities of the held-out samples, which were predicted without them.
 func (m *localClasses) heldProbabilities() [][]float64 {
 	p := m.posterior
 	out := rows(p.HeldMean.Rows, len(m.head.Shares))
@@ -107,13 +107,13 @@ func (m *localClasses) probabilities(x [][]float64, out []float64) error {
 	return nil
 }
 
-// Kind returns local-classes: what a pool's file calls the member.
+// Kind returns "local-classes", the member's name in a pool's file.
 func (m *localClassModel[T]) Kind() string { return "local-classes" }
 
 // Classes returns the classes.
 func (m *localClassModel[T]) Classes() []T { return m.classes.names }
 
-// Outputs describes the functions.
+// Outputs returns an empty entry for each function.
 func (m *localClassModel[T]) Outputs() []ModelOutput {
 	return make([]ModelOutput, functions(len(m.classes.names)))
 }
@@ -154,7 +154,7 @@ func (m *localClassModel[T]) Summary() string {
 // Save returns an error: the member is part of a pool's file.
 func (m *localClassModel[T]) Save(io.Writer) error { return errOnlyInPool }
 
-// localClassesJSON is the settings of a local model of classes.
+// localClassesJSON holds the settings of a local model of classes.
 type localClassesJSON struct {
 	localJSON
 	Classes []json.RawMessage `json:"classes"`
@@ -166,7 +166,7 @@ func (m *localClassModel[T]) encode(f *fileWriter) localClassesJSON {
 	return localClassesJSON{m.localProcess.encode(f), m.classes.encode(f), *m.head}
 }
 
-// take makes the model one of the settings and their tensors.
+// take fills in the model from its settings and tensors.
 func (m *localClassModel[T]) take(f *fileReader, j localClassesJSON) (err error) {
 	n := functions(len(j.Classes))
 	if m.classes, err = decodeClasses[T](f, j.Classes, n, n); err != nil {

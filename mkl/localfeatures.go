@@ -9,13 +9,13 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// localFeatures make one matrix of the inputs, for [vecchia.Process]: the columns that vary, with mean
-// 0 and standard deviation 1. A column with heavy tails is bent first,
+// localFeatures converts the inputs to one matrix for [vecchia.Process]: the columns that vary, with mean
+// 0 and standard deviation 1. A column with heavy tails is first transformed,
 //
 //	v ↦ arsinh((v − median) / spread),
 //
-// so that most of its values do not lie in one point. A value that is beyond every training
-// sample by more than a standard deviation is moved back to there.
+// so that most of its values do not coincide. A value that is beyond every training
+// sample by more than a standard deviation is moved to that distance.
 type localFeatures struct {
 	columns []localColumn
 }
@@ -24,17 +24,17 @@ type localFeatures struct {
 type localColumn struct {
 	input, column int
 	median        float64
-	spread        float64 // 0 if the column is not bent
+	spread        float64 // 0 if the column is not transformed
 	mean, sd      float64
 	low, high     float64 // of the standardised values of the training samples
 }
 
 const (
-	// heavyTails is the ratio of the standard deviation to the quartiles' spread above which a
-	// column is bent.
+	// heavyTails is the ratio of the standard deviation to the interquartile spread above which a
+	// column is transformed.
 	heavyTails = 3
 
-	// quartiles is the distance of the quartiles of a normal variable of standard deviation 1.
+	// quartiles is the distance between the quartiles of a standard normal variable.
 	quartiles = 1.3489795003921634
 )
 
@@ -60,7 +60,7 @@ func newLocalFeatures(x []Features, columns [][]int) *localFeatures {
 	return f
 }
 
-// newLocalColumn returns a feature by its values, which it overwrites.
+// newLocalColumn computes the constants of a feature from its values, which it overwrites.
 func newLocalColumn(values []float64) (c localColumn, varies bool) {
 	_, sd := vec.MeanSD(values)
 	if !(sd > 0) || math.IsInf(sd, 1) {
@@ -80,7 +80,7 @@ func newLocalColumn(values []float64) (c localColumn, varies bool) {
 	return c, c.sd > 0
 }
 
-// bent returns a value as the mean and the standard deviation see it.
+// bent returns the transformed value before standardisation.
 func (c *localColumn) bent(v float64) float64 {
 	if c.spread == 0 {
 		return v
@@ -98,7 +98,7 @@ func (f *localFeatures) at(x [][]float64) la.Matrix[float64] {
 	return z
 }
 
-// value returns the feature that a value of the column becomes.
+// value returns the feature for a value of the column.
 func (c *localColumn) value(v float64) float64 {
 	return min(max((c.bent(v)-c.mean)/c.sd, c.low-1), c.high+1)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // localProcess is what local models of numbers and of classes have in common: a Gaussian process of many samples that
-// takes the nearest samples, and all samples by conjugate gradients.
+// predicts from the nearest samples, with a mean from all samples by conjugate gradients.
 type localProcess struct {
 	onViews
 	features  *localFeatures
@@ -28,12 +28,12 @@ type localModel struct {
 	target target
 }
 
-// mostLocalFeatures is the most features of a local model: with more the nearest samples are hardly
-// nearer than others.
+// mostLocalFeatures is the largest number of features of a local model: with more features, the nearest samples are
+// hardly nearer than others.
 const mostLocalFeatures = 256
 
-// mostLocalRows is the most samples of a local model, which are the last: a search among more takes longer than it is
-// worth.
+// mostLocalRows is the largest number of samples of a local model, the last ones: a search among more takes longer than
+// it is worth.
 const mostLocalRows = 200_000
 
 // inputsDesign returns a design of the views' inputs without kernels.
@@ -47,7 +47,7 @@ func inputsDesign(views []View, samples int) *gram.Design {
 	return ds
 }
 
-// openColumns returns the columns of each input that views see, nil for all.
+// openColumns returns the columns of each input that views see; nil means all.
 func openColumns(views []View) (all [][]int) {
 	for i, v := range views {
 		if slices.ContainsFunc(views[:i], func(w View) bool { return v.Input == w.Input }) {
@@ -69,18 +69,18 @@ func openColumns(views []View) (all [][]int) {
 	return all
 }
 
-// localFit says how a local process is fitted: the last samples, as many as held, decide. The work is at most so many
-// seconds by forecast, and the memory so many bytes.
+// localFit holds the settings of the fit of a local process. The last held samples choose among covariances. The work is
+// limited by its forecast in seconds, the memory in bytes.
 type localFit struct {
 	*fitting
 	held     int
 	seconds  float64
 	limit    int64
-	noise    float64 // the least variance
+	noise    float64 // the least noise variance
 	progress func(done, all float64)
 }
 
-// process fits a local process to the views and their standardised targets, a column each.
+// process fits a local process to the views and their standardised targets, one column for each target.
 func (f *localFit) process(ctx context.Context, views []View, y la.Matrix[float64]) (m localProcess, err error) {
 	if n := y.Rows; n > mostLocalRows {
 		views = takeRows(views, vec.UpTo(n)[n-mostLocalRows:])
@@ -112,13 +112,13 @@ func (f *localFit) numbers(ctx context.Context, views []View, y []float64) (m *l
 	return m, err
 }
 
-// Kind returns local: what a pool's file calls the member.
+// Kind returns "local", the member's name in a pool's file.
 func (m *localModel) Kind() string { return "local" }
 
 // Targets returns 1.
 func (m *localModel) Targets() int { return 1 }
 
-// Bound returns NaN: only terms of a few samples were computed.
+// Bound returns NaN: the fit computes only terms of a few samples.
 func (m *localProcess) Bound() float64 { return math.NaN() }
 
 // NoiseSD returns the standard deviation of the noise in the target's units.
@@ -127,7 +127,7 @@ func (m *localModel) NoiseSD() []float64 {
 	return []float64{m.target.sd * math.Sqrt(s.Local.Noise*s.Factor[0])}
 }
 
-// Outputs describes the target.
+// Outputs reports the noise that the fit learned for the target.
 func (m *localModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.NoiseSD()[0]}} }
 
 // KernelWeights returns the variances of the parts of the covariance, relative to the standardised
@@ -147,7 +147,7 @@ func (m *localProcess) KernelWeights() (all []KernelWeight) {
 	return all
 }
 
-// KernelSpreads returns ones: the parts are correlations, which vanish between samples that are far from each other.
+// KernelSpreads returns ones: the parts are correlations, which vanish between distant samples.
 func (m *localProcess) KernelSpreads(_ context.Context, _ PredictOptions, x ...Features) ([]float64, error) {
 	if _, err := checkInputs(m.design, x); err != nil {
 		return nil, err

@@ -9,8 +9,8 @@ import (
 	"github.com/bmkl/bmkl/vi/vecchia"
 )
 
-// localJSON is the settings of a local model. Its tensors are features, a row of median, spread, mean,
-// sd, low and high for each; x and y, the standardised samples; and alpha.I, the solution I.
+// localJSON holds the settings of a local model. Its tensors are features, with a row of median, spread, mean,
+// sd, low and high for each feature; x and y, the standardised samples; and alpha.I, solution I of the linear systems.
 type localJSON struct {
 	Samples    int                 `json:"samples"`
 	Inputs     []inputJSON         `json:"inputs"`
@@ -23,7 +23,7 @@ type localJSON struct {
 	Solutions  []localSolutionJSON `json:"solutions,omitempty"`
 }
 
-// covarianceJSON is a covariance. Widths are inverse.
+// covarianceJSON is a covariance. Widths are stored as their inverses.
 type covarianceJSON struct {
 	Parts  []covariancePartJSON `json:"parts"`
 	Linear float64              `json:"linear"`
@@ -93,7 +93,7 @@ func (m *localProcess) encode(f *fileWriter) localJSON {
 	return j
 }
 
-// take makes the model one of the settings and their tensors.
+// take fills in the model from its settings and tensors.
 func (m *localModel) take(f *fileReader, j localJSON) error {
 	if len(j.Target) != 2 || !(j.Target[1] > 0) || vec.FirstNonFinite(j.Target) >= 0 {
 		return errors.New("target: a mean and a positive standard deviation are needed")
@@ -102,7 +102,7 @@ func (m *localModel) take(f *fileReader, j localJSON) error {
 	return m.localProcess.take(f, j, 1)
 }
 
-// take makes the process one of the settings and their tensors, for so many targets.
+// take fills in the process from its settings and tensors. targets is the number of its targets.
 func (m *localProcess) take(f *fileReader, j localJSON, targets int) (err error) {
 	d := len(j.Columns)
 	if j.Samples < 1 || d < 1 {

@@ -16,7 +16,7 @@ type localFunction struct {
 func (f *localFunction) predict(x [][]float64) (c vi.Certified) {
 	mean, variance, err := f.model.posterior.Predict(context.Background(), f.model.features.at(x), nil, f.meanOnly, 1)
 	if err != nil {
-		panic(err) // of features that have the right number
+		panic(err) // checkPoint has checked the number of features
 	}
 	c.Mean = mean.Data[0]
 	if !f.meanOnly {
@@ -27,7 +27,7 @@ func (f *localFunction) predict(x [][]float64) (c vi.Certified) {
 
 func (f *localFunction) info() PredictorInfo { return f.model.info() }
 
-// info describes predictions, which are exact.
+// info describes the predictions, which are exact.
 func (m *localProcess) info() PredictorInfo {
 	return PredictorInfo{Kernels: vec.UpTo(len(m.posterior.State().Local.Parts)), Samples: vec.UpTo(m.Samples())}
 }

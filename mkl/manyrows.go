@@ -12,23 +12,23 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// manyRows is a fit of a pool to more than DefaultExactSamples samples: they come in an order of their
-// own content, and the last of them are held out to weigh the members.
+// manyRows is a fit of a pool to more than DefaultExactSamples samples. The samples are ordered by their content, and the
+// last ones are held out to weight the members.
 type manyRows struct {
 	*fitting
 	ctx     context.Context
 	views   []View // all samples, in the order of their content
-	order   []int  // of the samples given
+	order   []int  // of the original samples
 	held    int
 	seconds float64 // the limit of the forecast
 	spent   float64
 	remarks []string
 }
 
-// heldOut returns the number of samples that weigh the members of a pool of n.
+// heldOut returns the number of held-out samples that weight the members of a pool of n samples.
 func heldOut(n int) int { return min(4000, n/5) }
 
-// newManyRows checks the views of n samples and orders them. value is a number for each sample's target.
+// newManyRows checks the views of n samples and orders them. value(i) is a number for the target of sample i.
 func newManyRows(ctx context.Context, f *fitting, views []View, n int, value func(int) float64, limit time.Duration) (*manyRows, error) {
 	if ctx == nil {
 		return nil, gram.ErrNoContext
@@ -49,8 +49,8 @@ func newManyRows(ctx context.Context, f *fitting, views []View, n int, value fun
 	return m, nil
 }
 
-// rareFirst returns the targets in an order in which the first so many differ. Where they would not, half of the samples
-// with other targets come first.
+// rareFirst returns the targets in an order in which the first rows targets are not all equal. If they are all equal, it
+// moves half of the samples with other targets, at most rows/2, to the front.
 func (m *manyRows) rareFirst(y []float64, rows int) []float64 {
 	if othersThanFirst(y[:rows]) != nil {
 		return y
@@ -78,7 +78,7 @@ func (m *manyRows) allowed() int64 {
 	return memoryLimit()
 }
 
-// leaveOut notes that a member could not be fitted, unless the context has ended.
+// leaveOut records that a member could not be fitted. It returns an error only if the context has ended.
 func (m *manyRows) leaveOut(what string, err error) error {
 	if m.ctx.Err() != nil {
 		return err
@@ -87,7 +87,7 @@ func (m *manyRows) leaveOut(what string, err error) error {
 	return nil
 }
 
-// report returns a function that reports the progress of one of so many steps of the fit.
+// report returns a function that reports the progress of step number step of steps.
 func (m *manyRows) report(step, steps int) func(Progress) {
 	if m.Progress == nil {
 		return nil
@@ -98,7 +98,7 @@ func (m *manyRows) report(step, steps int) func(Progress) {
 	}
 }
 
-// localFit returns the settings of the local member, which may take the seconds that are left.
+// localFit returns the settings of the local member, which may use the remaining seconds.
 func (m *manyRows) localFit(settings Fitting, step int) *localFit {
 	f := &localFit{fitting: &fitting{Fitting: settings}, held: m.held, seconds: max(1, m.seconds-m.spent), limit: m.allowed() / 2}
 	if report := m.report(step, manySteps); report != nil {
@@ -112,14 +112,14 @@ func (m *manyRows) localFit(settings Fitting, step int) *localFit {
 // manySteps is the number of steps that a fit to many samples reports: the exact members, landmarks, the local member.
 const manySteps = 3
 
-// fitMany fits the pool to more samples than its exact members take. Exact members see a part of them.
+// fitMany fits the pool to more samples than its exact members can use. They are fitted to a part of the samples.
 func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoModel, error) {
 	n := len(y)
 	r, err := newManyRows(ctx, a.fitting(), views, n, func(i int) float64 { return y[i] }, a.Time)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.check(0); err != nil { // members that would take too much are left out
+	if err := r.check(0); err != nil { // members that need too much memory are left out
 		return nil, err
 	}
 	y = vec.Picked(y, r.order)
@@ -187,7 +187,7 @@ func (m *manyRows) stepFitting(step int) Fitting {
 	return f
 }
 
-// weigh gives the members the weights that their predictions of the samples held out call for, and drops
+// weigh sets the weights of the members from their predictions of the held-out samples, and drops
 // members of small weight.
 func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 	n := len(y)
@@ -198,7 +198,7 @@ func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 		var p *Prediction
 		var err error
 		if l, ok := model.(*localModel); ok {
-			// The model has seen these samples, but its record of them was made before.
+			// The model was fitted to these samples too, but made these predictions before.
 			p = newPrediction(1, r.held, PredictOptions{})
 			l.target.restore(p, 0, 0, l.posterior.HeldMean.Data, l.posterior.HeldVariance.Data)
 		} else if p, err = model.(TargetModel).PredictTargets(r.ctx, PredictOptions{Workers: r.Workers}, at...); err != nil {
@@ -214,7 +214,7 @@ func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 	m.middle, m.widening = middle, wideningOf(held, sd, weights, errors, variances)
 	kept := m.keepWeighed(weights)
 	if m.members = keptOf[*MultiGPModel](kept); len(m.members) == 0 {
-		m.views = nil // shares of members that were dropped
+		m.views = nil // the shares belong to dropped members
 	}
 	m.landmarks, m.local = oneOf[*LandmarkGPModel](kept), oneOf[*localModel](kept)
 	return nil
@@ -245,7 +245,7 @@ func (p *pool) keepWeighed(weights []float64) []Model {
 	small := func(w float64) bool { return w < least }
 	kept := keepMembers(p, p.models, func(i int) bool { return !small(p.weights[i]) })
 	p.models, p.trace = nil, Trace{}
-	for _, m := range kept { // whose traces are the pool's
+	for _, m := range kept { // the pool keeps their traces only
 		p.add(m)
 	}
 	p.weights = slices.DeleteFunc(p.weights, small)
@@ -256,7 +256,7 @@ func (p *pool) keepWeighed(weights []float64) []Model {
 	return p.models
 }
 
-// keptOf returns the models of one type.
+// keptOf returns the models of type M.
 func keptOf[M Model](all []Model) (kept []M) {
 	for _, m := range all {
 		if k, ok := m.(M); ok {
@@ -266,7 +266,7 @@ func keptOf[M Model](all []Model) (kept []M) {
 	return kept
 }
 
-// oneOf returns the first model of a type, or nil.
+// oneOf returns the first model of type M, or nil.
 func oneOf[M Model](all []Model) (one M) {
 	for _, m := range keptOf[M](all) {
 		return m

@@ -11,8 +11,8 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// fitMany fits the pool to more samples than its exact members take. The local member comes first, since it
-// is the best of many classes.
+// fitMany fits the pool to more samples than its exact members can use. The local member comes first, because it
+// is the best if there are many classes.
 func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, classes []T, class []int) (*AutoClassifierModel[T], error) {
 	n := len(labels)
 	r, err := newManyRows(ctx, a.fitting(), views, n, func(i int) float64 { return float64(class[i]) }, a.Time)
@@ -43,7 +43,7 @@ func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, cl
 	return m, m.weigh(r, class)
 }
 
-// addLocal adds the local member, unless views have kernels, which it does not know.
+// addLocal adds the local member, unless a view has a kernel: the local member supports none.
 func (a AutoClassifier[T]) addLocal(r *manyRows, m *AutoClassifierModel[T], classes []T, class []int) error {
 	const what = "nearest samples"
 	if slices.ContainsFunc(r.views, func(v View) bool { return v.Kernel != nil }) {
@@ -62,7 +62,7 @@ func (a AutoClassifier[T]) addLocal(r *manyRows, m *AutoClassifierModel[T], clas
 	return nil
 }
 
-// addExact adds the exact members of a part of the samples, in which every class keeps its share.
+// addExact adds the exact members, fitted to a part of the samples in which every class keeps its share.
 func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], classes, labels []T, class []int) error {
 	K := labelWork * functions(len(classes))
 	need := func(rows int) int64 {
@@ -109,7 +109,7 @@ func (a AutoClassifier[T]) addLandmarks(r *manyRows, m *AutoClassifierModel[T], 
 	return nil
 }
 
-// sortMembers puts the exact members first and the local member last, as files have them.
+// sortMembers puts the exact members first and the local member last, as in files.
 func (m *AutoClassifierModel[T]) sortMembers() {
 	if m.local == nil {
 		return
@@ -117,8 +117,8 @@ func (m *AutoClassifierModel[T]) sortMembers() {
 	m.models, m.names = append(m.models[1:], m.models[0]), append(m.names[1:], m.names[0])
 }
 
-// weigh gives the members the weights that the classes of the samples held out call for, and drops members of small
-// weight.
+// weigh sets the weights of the members from their predictions of the held-out samples' classes, and drops members of
+// small weight.
 func (m *AutoClassifierModel[T]) weigh(r *manyRows, class []int) error {
 	n := len(class)
 	held, at := class[n-r.held:], distinctInputs(r.between(n-r.held, n))
@@ -143,7 +143,7 @@ func (m *AutoClassifierModel[T]) weigh(r *manyRows, class []int) error {
 	kept := m.keepWeighed(stack(all, r.Seed))
 	m.members, m.indicators = keptOf[*MultiGPClassifierModel[T]](kept), keptOf[*indicatorModel[T]](kept)
 	if len(m.members)+len(m.indicators) == 0 {
-		m.views = nil // shares of members that were dropped
+		m.views = nil // the shares belong to dropped members
 	}
 	m.landmarks, m.local = oneOf[*LandmarkClassifierModel[T]](kept), oneOf[*localClassModel[T]](kept)
 	return nil

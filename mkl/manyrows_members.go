@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/stat"
 )
 
-// addLandmarks adds a member on landmarks, fitted to the first samples, as many as there are targets. It returns
+// addLandmarks adds a member on landmarks, fitted to the first len(y) samples. It returns
 // its plan and sums, to which further samples can be added.
 func (a Auto) addLandmarks(r *manyRows, m *AutoModel, y []float64) (*Plan, *stat.Statistic, error) {
 	const what = "landmarks"
@@ -42,7 +42,7 @@ func (a Auto) addLandmarks(r *manyRows, m *AutoModel, y []float64) (*Plan, *stat
 	return plan, sums, nil
 }
 
-// rangeRemarks says which sample was beyond the range of the landmarks' sums, unless it is nil.
+// rangeRemarks returns a remark on the sample that was beyond the range of the landmarks' sums; nil without one.
 func (m *manyRows) rangeRemarks(beyond *rangeError) []string {
 	if beyond == nil {
 		return nil
@@ -58,7 +58,7 @@ func (a Auto) refitLandmarks(r *manyRows, m *AutoModel, plan *Plan, sums *stat.S
 	settings := PlanFitting{r.stepFitting(2), a.Climb}
 	rest, err := plan.sum(r.ctx, r.Workers, distinctInputs(r.between(n-r.held, n)), y[n-r.held:])
 	var member *LandmarkGPModel
-	if _, beyond := errors.AsType[*rangeError](err); beyond { // the units are those of the first samples
+	if _, beyond := errors.AsType[*rangeError](err); beyond { // the first samples determined the units
 		var far *rangeError
 		if plan, sums, far, err = plan.sumAll(r.ctx, r.Workers, distinctInputs(r.views), y); err != nil {
 			return err
@@ -78,7 +78,7 @@ func (a Auto) refitLandmarks(r *manyRows, m *AutoModel, plan *Plan, sums *stat.S
 	return err
 }
 
-// addLocal adds the local member, unless views have kernels, which it does not know.
+// addLocal adds the local member, unless a view has a kernel: the local member supports none.
 func (a Auto) addLocal(r *manyRows, m *AutoModel, y []float64) error {
 	const what = "nearest samples"
 	if slices.ContainsFunc(r.views, func(v View) bool { return v.Kernel != nil }) {

@@ -10,14 +10,14 @@ import (
 	"strconv"
 )
 
-// unknownMemory stands for the memory of a machine where nobody tells.
+// unknownMemory replaces the memory of a machine if it cannot be determined.
 const unknownMemory = 1 << 40
 
-// memoryLimit returns the bytes that the program may take unless told otherwise.
+// memoryLimit returns the number of bytes that the program may use by default.
 func memoryLimit() int64 { return min(debug.SetMemoryLimit(-1), machineMemory()) }
 
-// inBytes returns the size of so many float64, at least 0 and at most half of the largest int64, which
-// stands for NaN too.
+// inBytes returns the size of words float64 numbers in bytes. It is at least 0 and at most half of the largest int64,
+// which it also returns for NaN.
 func inBytes(words float64) int64 {
 	const most = math.MaxInt64 / 2
 	if !(8*words < most) {
@@ -26,16 +26,16 @@ func inBytes(words float64) int64 {
 	return int64(max(8*words, 0))
 }
 
-// kernelMemory estimates what a fit of l functions with sample weights and kernel
-// weights takes.
+// kernelMemory estimates the bytes of a fit of l functions with sample weights and kernel
+// weights.
 func (f *fitting) kernelMemory(s FitSize, l int) int64 {
 	N, D, P, L, W := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(l), float64(f.workers())
 	words := f.storage.held().Words(P, D, N)              // kernel matrices
 	sweeps := float64(D * D * (1 + float64(2*min(W, L)))) // Gram sum; each worker's factor and its inverse
-	end := float64(D * D * (2 + min(2, L)))               // Gram sum, composite kernel, a factor's inverse; of several functions a factor too
-	words += max(sweeps, end, float64(2*D*N))             // or, before them, a kernel that is computed and its distances
+	end := float64(D * D * (2 + min(2, L)))               // Gram sum, composite kernel, inverse of a factor; for several functions also a factor
+	words += max(sweeps, end, float64(2*D*N))             // or, before them, a computed kernel and its distances
 	if f.slopes != nil {
-		words += float64(3 * D * D) // a covariance, and the kernels and slopes that it is multiplied by
+		words += float64(3 * D * D) // a covariance, and the kernels and slopes that are multiplied by it
 	}
 	words += float64(4 * L * P * N)              // intermediate outputs: means, priors, start, last step
 	words += float64(6 * L * D)                  // sample weights
@@ -44,19 +44,19 @@ func (f *fitting) kernelMemory(s FitSize, l int) int64 {
 	return inBytes(words)
 }
 
-// MemoryError reports a fit that would take more memory than it may.
+// MemoryError reports a fit that would need more memory than it may use.
 type MemoryError struct {
 	Need, Limit int64 // bytes
 
-	// Landmarks is the number of bytes that [LandmarkGP] would take in place of a regression,
-	// or [LandmarkClassifier] in place of a classifier; 0 where they cannot stand in.
+	// Landmarks is the number of bytes that [LandmarkGP] would need instead of a regression,
+	// or [LandmarkClassifier] instead of a classifier. It is 0 if they cannot replace it.
 	Landmarks int64
 
-	by   string // which of them
-	what string // what takes it, empty for a fit
+	by   string // the name of the estimator with landmarks
+	what string // what needs the memory; empty for a fit
 
-	// Float32 and File are the bytes with kernels in float32 and in a file, by [Fitting].Storage; 0
-	// where that is no choice. Neither need be within the limit.
+	// Float32 and File are the numbers of bytes with kernels in float32 and in a file, by [Fitting].Storage. They are 0
+	// if that is not possible. They may be above the limit too.
 	Float32, File int64
 }
 
@@ -84,8 +84,8 @@ func formatBytes(n int64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64) + " " + unit + "B"
 }
 
-// suggestLandmarks adds to an error of memory what landmarks would cost a regression of one
-// target, or a classifier of so many classes, 0 standing for the former, if they would cost less.
+// suggestLandmarks adds to a *MemoryError the memory that landmarks would need for a classifier of the given number of
+// classes, or for a regression of one target if classes is 0. It adds nothing if they need more.
 func suggestLandmarks(err error, f Fitting, views []View, n, classes int) error {
 	e, ok := errors.AsType[*MemoryError](err)
 	if !ok || slices.ContainsFunc(views, isGiven) || classes > mostLandmarkClasses {

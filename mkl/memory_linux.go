@@ -2,7 +2,7 @@ package mkl
 
 import "syscall"
 
-// machineMemory returns the bytes of memory that the machine has.
+// machineMemory returns the number of bytes of memory of the machine.
 func machineMemory() int64 {
 	var info syscall.Sysinfo_t
 	if syscall.Sysinfo(&info) != nil {

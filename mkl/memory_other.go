@@ -2,5 +2,5 @@
 
 package mkl
 
-// machineMemory returns the bytes of memory that the machine has.
+// machineMemory returns the number of bytes of memory of the machine.
 func machineMemory() int64 { return unknownMemory }

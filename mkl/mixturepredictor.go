@@ -13,11 +13,11 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// processFunction predicts one function of a model at one sample, by the first of three stages whose bound is within the
-// tolerance: from pivots, from all samples with the variance in float32, and from all samples in float64.
+// processFunction predicts one function of a model at one sample in up to three stages: from pivots, from all samples with
+// the variance in float32, and from all samples in float64. It stops at the first stage whose bound is within the tolerance.
 type processFunction struct {
 	posterior *mgp.Posterior
-	noise     *mgp.NoiseProcess // nil if it is constant
+	noise     *mgp.NoiseProcess // nil if the noise is constant
 	tolerance float64
 	meanOnly  bool
 
@@ -28,12 +28,12 @@ type processFunction struct {
 	all                 processKernels // the kernels in the other case
 
 	amplitude      []float64 // 1/E[γ_p]
-	noiseAmplitude []float64 // of the logarithm of noise that varies
+	noiseAmplitude []float64 // of the process of the log noise variance
 
-	triangle, noiseTriangle *mgp.Triangle // nil without float32
+	triangle, noiseTriangle *mgp.Triangle // nil if float32 is not used
 }
 
-// processKernels computes the composite kernel of a sample with some of the training
+// processKernels computes the composite kernel between a sample and some of the training
 // samples.
 type processKernels struct {
 	gram.Points
@@ -41,7 +41,7 @@ type processKernels struct {
 	pool      reuse.Pool[scratch]
 }
 
-// newProcessFunction prepares function o of m, whose kernels b computes if it can.
+// newProcessFunction prepares function o of m. The bank b computes its kernels if it can.
 func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptions, share float64) (*processFunction, error) {
 	tolerance := opt.process(share)
 	ds, post := m.designs[o], m.posteriors[o]
@@ -52,7 +52,7 @@ func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptio
 	}
 	f.all.set(ds, f.amplitude, vec.UpTo(ds.D), 0)
 	k := newComposite(ds, &f.all)
-	// The bounds of a projection need rows that fit the training kernel, which given rows may not.
+	// The bounds of a projection hold only if the kernels with a new sample extend the training kernel; given rows may not.
 	if !opt.Exact && m.noise == nil && !slices.ContainsFunc(ds.Inputs, func(in gram.Input) bool { return in.Given }) {
 		var err error
 		f.near, err = post.Project(k, mgp.ProjectOptions{Tolerance: tolerance, MeanOnly: opt.MeanOnly})
@@ -84,7 +84,7 @@ func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptio
 }
 
 // worthPivots reports whether predictions from pivots take less than half of the time of predictions from all samples in
-// float32, which other functions of the predictor may share kernels with. The times are in ns, rounded
+// float32, which may share kernels with other functions of the predictor. The times are in ns, rounded
 // from timings of an Intel Xeon with AVX-512.
 func (f *processFunction) worthPivots() bool {
 	kernels, samples, pivots, order := float64(len(f.amplitude)), float64(f.dim()), float64(len(f.near.Pivots)), float64(f.near.Order)
@@ -96,7 +96,7 @@ func (f *processFunction) worthPivots() bool {
 	return 2*near < all
 }
 
-// set prepares the kernels with these samples, which have these amplitudes.
+// set prepares the kernels of the design with these amplitudes, between a sample and the given samples.
 func (p *processKernels) set(ds *gram.Design, amplitude []float64, samples []int, spare int) {
 	p.Points = gram.NewPoints(ds, vec.UpTo(len(ds.Views)), samples, true)
 	p.amplitude = amplitude
@@ -107,7 +107,7 @@ func (p *processKernels) set(ds *gram.Design, amplitude []float64, samples []int
 	})
 }
 
-// amplitudes are those of the kernels in the composite kernel.
+// amplitudes returns the amplitudes 1/E[γ_p] of the kernels in the composite kernel.
 func amplitudes(post *mgp.Posterior) (a []float64) {
 	for _, g := range post.State().Gamma {
 		a = append(a, 1/g)
@@ -116,14 +116,14 @@ func amplitudes(post *mgp.Posterior) (a []float64) {
 }
 
 // composite stores the composite kernels of x with the samples in phi, and returns
-// that with itself.
+// the composite kernel of x with itself.
 func (p *processKernels) composite(s *scratch, x [][]float64, phi []float64) (self float64) {
 	p.Kernels(s.PointScratch, x)
 	return s.weigh(p.amplitude, phi)
 }
 
-// weigh stores the sum of the kernels in s, with these amplitudes, and returns that of
-// the sample with itself.
+// weigh stores the sum of the kernels in s, weighted by the amplitudes, in sum. It returns the same sum for
+// the kernels of the sample with itself.
 func (s *scratch) weigh(amplitude, sum []float64) (self float64) {
 	clear(sum)
 	for n, a := range amplitude {
@@ -137,7 +137,7 @@ func (s *scratch) weigh(amplitude, sum []float64) (self float64) {
 type stage int
 
 const (
-	hasty   stage = iota // a function of a class stops where its judge says so
+	hasty   stage = iota // a function of a class stops where its judge allows
 	closely              // every function is within its tolerance
 	exactly              // all samples, in float64
 )
@@ -192,7 +192,7 @@ func (f *processFunction) predict(b *processBank, s *bankScratch, x [][]float64,
 	return f.posterior.PredictOne(k, self, f.meanOnly)
 }
 
-// dim returns the number of training samples whose kernels the function takes.
+// dim returns the number of training samples with which the function computes kernels.
 func (f *processFunction) dim() int {
 	_, n := f.posterior.Dims()
 	return n
@@ -213,7 +213,7 @@ func (f *processFunction) info() PredictorInfo {
 	return i
 }
 
-// composite is the composite kernel of the training samples.
+// composite computes the composite kernel of the training samples.
 type composite struct {
 	ds   *gram.Design
 	all  *processKernels
@@ -221,8 +221,8 @@ type composite struct {
 	x    [][]float64
 }
 
-// newComposite returns the kernel of the design, or nil if some of it was given and is
-// not kept, or samples may lack it.
+// newComposite returns the composite kernel of the design. It returns nil if an input has given kernels, which are
+// not kept, or may be missing.
 func newComposite(ds *gram.Design, all *processKernels) mgp.Composite {
 	for _, in := range ds.Inputs {
 		if in.Given || in.Gaps {
@@ -250,8 +250,8 @@ func (c *composite) Diagonal(dst []float64) {
 	}
 }
 
-// mixturePredictor predicts the target of one Gaussian process, or of a mixture of several. Where the noise varies a
-// prediction has no pivots.
+// mixturePredictor predicts the target of one Gaussian process, or of a mixture of several. A process with varying noise
+// uses no pivots.
 type mixturePredictor struct {
 	inputs  []gram.Input
 	members []processMember
@@ -262,7 +262,7 @@ type mixturePredictor struct {
 	meanOnly bool
 }
 
-// processMember is one of a mixture.
+// processMember is a member of a mixture.
 type processMember struct {
 	pointFunction
 	weight   float64
@@ -273,11 +273,11 @@ type processMember struct {
 // pointFunction predicts one function at one sample.
 type pointFunction struct {
 	process   *processFunction
-	landmarks *landmarkFunction // in place of process, nil if there is that
-	local     *localFunction    // likewise
+	landmarks *landmarkFunction // if not nil, it predicts instead of process
+	local     *localFunction    // if not nil, it predicts instead of process
 }
 
-// predict returns the prediction of x. (It is no method of an interface, since x would then
+// predict returns the prediction of x. (It is not a method of an interface: x would then
 // escape to the heap.)
 func (f *pointFunction) predict(b *processBank, s *bankScratch, x [][]float64, stage stage) vi.Certified {
 	switch {
@@ -299,8 +299,8 @@ func (f *pointFunction) info() PredictorInfo {
 	return f.process.info()
 }
 
-// Predictor prepares the model for predictions of single samples. For m pivots of N
-// samples that costs about N²·m multiplications.
+// Predictor prepares the model for predictions of single samples. With m pivots of N
+// samples this takes about N²·m multiplications.
 func (m *MultiGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
@@ -313,8 +313,8 @@ func (m *MultiGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	return &Predictor{mixture: p}, nil
 }
 
-// Predictor prepares the model for predictions of single samples: those of every
-// member.
+// Predictor prepares the model, with all its members, for predictions of single
+// samples.
 func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
@@ -343,12 +343,12 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	return &Predictor{mixture: p}, nil
 }
 
-// mixtureShare is the share of the tolerance that the members of a mixture may use: if
-// each is within δ of its standard deviation, that of the mixture is within
-// ½(1+√2)δ + O(δ²) < δ/0.8; see docs/theory/predictor.md.
+// mixtureShare is the share of the tolerance that the members of a mixture may use. If
+// the error of each member is within δ of its standard deviation, the error of the mixture is within
+// ½(1+√2)δ + O(δ²) < δ/0.8 of the mixture's; see docs/theory/predictor.md.
 const mixtureShare = 0.8
 
-// mixedShare returns the share of the tolerance for each of so many functions.
+// mixedShare returns the share of the tolerance for each of the given number of functions.
 func mixedShare(functions int) float64 {
 	if functions > 1 {
 		return mixtureShare
@@ -404,14 +404,14 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	return b, nil
 }
 
-// mixture gathers the moments of a mixture and bounds on their errors.
+// mixture accumulates the moments of a mixture and bounds on their errors.
 type mixture struct {
 	weight, mean, variance float64
 	spread                 float64 // Σ w(μ−μ̄)²
 	meanError              float64
 	squares                float64 // Σ w·(error of the mean)²
-	varianceError          float64 // of Σ w·variance
-	sdError                float64 // of the last member
+	varianceError          float64 // bound on the error of Σ w·variance
+	sdError                float64 // bound for the last member
 	kind                   BoundKind
 }
 
@@ -433,8 +433,8 @@ func (m *mixture) add(w float64, t target, c vi.Certified) {
 	m.varianceError += float64(share * (float64(m.sdError*(float64(2*math.Sqrt(variance))+m.sdError)) - m.varianceError))
 }
 
-// prediction returns the moments of n members. Their means' root mean square distance
-// from their own mean moves by no more than that of their errors.
+// prediction returns the moments of n members. The root mean square distance of their means
+// from the mixture's mean changes by at most the root mean square of their errors.
 func (m *mixture) prediction(n int) BoundedPrediction {
 	b := BoundedPrediction{Mean: m.mean, Variance: m.variance + m.spread, MeanError: m.meanError, SDError: m.sdError, Kind: m.kind}
 	switch {

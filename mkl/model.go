@@ -179,7 +179,7 @@ func (t Trace) outcome() string {
 	return fmt.Sprintf("NOT converged: %s after %d sweeps%s\n", t.Reason, t.Sweeps, more)
 }
 
-// record is what every model tells of how it was made.
+// record is what every model keeps of its fit.
 type record struct {
 	trace Trace
 	notes map[string]string
@@ -210,7 +210,7 @@ func (m *record) Bound() float64 {
 // *[CollapsedError].
 func (m *record) Collapsed() []int { return slices.Clone(m.trace.collapsed) }
 
-// collapsed reports whether all of so many outputs have collapsed.
+// collapsed reports whether all outputs have collapsed; outputs is their number.
 func (m *record) collapsed(outputs int) bool { return len(m.trace.collapsed) == outputs }
 
 // onViews is what models fitted to views have in common.
@@ -219,7 +219,7 @@ type onViews struct {
 	design *gram.Design
 }
 
-// inputs returns what predictions need of the inputs.
+// inputs returns the inputs as predictions need them.
 func (m *onViews) inputs() []gram.Input { return m.design.Inputs }
 
 // Samples returns the number of basis points: the training samples, unless a kernel is given as a rectangular matrix.
@@ -233,7 +233,7 @@ func (m *onViews) Inputs() []ModelInput {
 	for i := range in {
 		of := &m.design.Inputs[i]
 		in[i] = ModelInput{Name: of.Name, Cols: of.Cols, MissingViews: of.Gaps}
-		if old { // of a file from before inputs had names
+		if old { // the model is from a file from before inputs had names
 			in[i].Name = fmt.Sprintf("x%d", i+1)
 		}
 	}
@@ -243,7 +243,7 @@ func (m *onViews) Inputs() []ModelInput {
 	return in
 }
 
-// kernelWeights gives the weights of the views' kernels their names.
+// kernelWeights combines the weights of the views' kernels with their names.
 func (m *onViews) kernelWeights(mean, sd []float64) []KernelWeight {
 	limit := ActiveThreshold * vec.LargestAbs(mean)
 	out := make([]KernelWeight, len(mean))
@@ -266,7 +266,7 @@ func countActive(weights []KernelWeight) (n int) {
 	return n
 }
 
-// summarizeActive lists the active kernels, one on a line.
+// summarizeActive lists the active kernels, one a line.
 func summarizeActive(weights []KernelWeight) string {
 	text := "active kernels (weight ± SD):\n"
 	for _, w := range weights {

@@ -6,23 +6,23 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// Steps of the weights of a pool of moments.
+// Step sizes of the weights in the ascent.
 const (
 	momentSteps    = 400
 	firstMomentEta = 0.5
 )
 
-// stackMoments returns the weights of M predictions whose mixture is given by its mean and variance alone,
+// stackMoments returns the weights of M predictions. Their mixture is described by its mean and variance alone,
 //
 //	μ = Σ_m w_m·μ_m,   V = Σ_m w_m·(v_m + (μ_m − μ)²):
 //
-// they maximise, over samples that the predictions have not seen and under the prior of [stack],
+// The weights maximise, over samples to which the predictions were not fitted and under the prior of [stack],
 //
 //	mean log N(y_n; μ_n, V_n) − ½·log mean (y_n − μ_n)².
 //
 // The second term is the log density of the means alone, with the best constant variance. Without it a member that
-// fails on few samples keeps its weight, for V covers its failures, and the means suffer. d holds μ_m − y in row m and v the
-// variances, in units of the target's variance.
+// fails on few samples keeps its weight, because V covers its failures, and the means suffer. d holds μ_m − y in row m and v
+// the variances v_m, in units of the target's standard deviation and variance.
 //
 // The ascent multiplies weights by exponentials of the gradient (J. Kivinen and M. K. Warmuth, "Exponentiated gradient
 // versus gradient descent for linear predictors", Information and Computation 132, 1997). A step that lowers the
@@ -70,10 +70,10 @@ func stackMoments(d, v [][]float64) []float64 {
 	return w
 }
 
-// leastStackWeight keeps logarithms of weights finite.
+// leastStackWeight keeps the logarithms of weights finite.
 const leastStackWeight = 1e-12
 
-// momentDensity returns what the weights maximise, and stores its gradient by them.
+// momentDensity returns the function that the weights maximise, and stores its gradient with respect to them.
 func momentDensity(d, v [][]float64, w []float64, prior float64, gradient []float64) (value float64) {
 	clear(gradient)
 	N := len(d[0])

@@ -9,7 +9,7 @@ import (
 // Family is a family of priors on the scales of a multiple Gaussian process.
 type Family = mgp.Family
 
-// Families of priors of the precisions γ_p, by the process that each function then is.
+// Families of priors of the precisions γ_p, named after the process that each function then is.
 const (
 	FamilyStudentT      = mgp.FamilyStudentT      // γ has a gamma distribution
 	FamilyLaplace       = mgp.FamilyLaplace       // 1/γ has an exponential distribution
@@ -17,7 +17,7 @@ const (
 	FamilyDefault       = mgp.FamilyDefault       // FamilyHyperbola; FamilyStudentT for FactorisedGP
 	FamilyGIG           = mgp.FamilyGIG           // γ has a generalised inverse Gaussian distribution
 	FamilyHyperbola     = mgp.FamilyHyperbola     // a weak prior, symmetric in log γ, that is not learned
-	FamilyFlat          = mgp.FamilyFlat          // no prior: γ is where the evidence, or its bound, is highest
+	FamilyFlat          = mgp.FamilyFlat          // no prior: γ maximises the evidence, or its bound
 )
 
 // GIG is the generalised inverse Gaussian distribution, the prior of the scales.
@@ -28,15 +28,15 @@ type HeldPrior = mgp.HeldPrior
 
 // MultiGP is the multiple Gaussian process model for regression: the target is a
 // sum of one Gaussian process for each view, with kernel K_p/γ_p, and noise. The
-// data decide whether few kernels or all of them matter. It is the model to begin
-// with; see docs/lab/choosing.md. The zero value is ready to fit. The fit has no random
-// start, and so no use for Restarts; Seed chooses the samples that it looks at first, if
-// they are very many, and the draws, if they are few. Views with the same kernel are no
-// error here: their scales add up. It takes N² numbers for each kernel and N³ operations
-// for a step; above some thousands of samples [LandmarkGP] is the same model at a cost that
-// does not grow so. Where all kernels are [kernel.Linear] or [kernel.Constant], none normalised, and see no more than N/4
-// columns together, it takes as many numbers for each sample as there are columns, and as many operations
-// for a step as if the samples were that few, with the same result.
+// data decide whether few kernels or all of them matter. Try this model first; see
+// docs/lab/choosing.md. The zero value is ready to fit. The fit has no random
+// start, so Restarts has no effect. Seed chooses the samples of a first fit if there
+// are very many samples, and the draws if there are few. Views with the same kernel are
+// allowed: their scales add up. It takes N² numbers for each kernel and N³ operations
+// for a step. Above some thousands of samples use [LandmarkGP], the same model at a cost
+// that grows in proportion to N. There is a faster way with the same result if all kernels are [kernel.Linear] or
+// [kernel.Constant], none is normalised, and they see no more than N/4 columns together. The fit then takes one number for
+// each sample and column, and a step costs as much as with as many samples as columns.
 //
 // Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010; the
 // fit by the evidence is derived in docs/theory/mgp.md.
@@ -47,26 +47,26 @@ type MultiGP struct {
 	// Family is the family of the prior of γ. [FamilyDefault] is a weak prior that favours no kernel.
 	Family Family
 
-	// Prior is the prior of γ to start from, for targets of variance 1; the zero value is a weak
-	// prior, and so are parameters of 0 that are not held, where else there were no prior. HeldPrior
-	// says which of its parameters are kept instead of learned: a Cauchy process is a [FamilyStudentT] one
-	// with Omega held at ½, a hyperbolic process one of [FamilyGIG] with Omega held at −1.
+	// Prior is the prior of γ from which the fit starts, for targets of variance 1. The zero value is a weak
+	// prior. A parameter of 0 that is not held is replaced by a weak prior's if there were no prior otherwise. HeldPrior
+	// says which parameters are kept instead of learned: a Cauchy process is [FamilyStudentT]
+	// with Omega held at ½, a hyperbolic process [FamilyGIG] with Omega held at −1.
 	Prior     GIG
 	HeldPrior HeldPrior
 
 	// KnownWeights, if not nil, holds for each view the weight 1/γ_p of its kernel, for targets of
-	// variance 1, if that is known, or 0 where it is learned. A view of features h(x) with the kernel
+	// variance 1, if it is known, or 0 if it is learned. A view of features h(x) with the kernel
 	// [kernel.Linear] and a known weight v is a mean function h(x)ᵀβ with β ~ N(0, v·I); see
-	// [MultiGPModel.Coefficients]. They need [ConstantNoise].
+	// [MultiGPModel.Coefficients]. Known weights need [ConstantNoise].
 	KnownWeights []float64
 
-	// KnownNoise is the standard deviation of the noise in the target's units, if that is known, as that of
-	// an instrument may be; 0 means that it is learned. It takes [ConstantNoise], and at least a
+	// KnownNoise is the standard deviation of the noise in the target's units, if it is known, such as the error of
+	// an instrument; 0 means that it is learned. It needs [ConstantNoise], and must be at least a
 	// ten-thousandth of the target's standard deviation (of its root mean square with RawTargets).
 	KnownNoise float64
 
-	// RawTargets leaves the targets as they are. By default they are given mean 0
-	// and standard deviation 1 before the fit; the model has no bias. Predictions
+	// RawTargets leaves the targets unchanged. By default they are scaled to mean 0
+	// and standard deviation 1 before the fit, because the model has no bias. Predictions
 	// are in the targets' own units either way.
 	RawTargets bool
 
@@ -74,27 +74,27 @@ type MultiGP struct {
 	// sample, and whether the noise is normal or has heavy tails.
 	Noise NoiseModel
 
-	// PointScales takes the amplitudes, the noise and learned length scales as known, at
-	// their most probable values. By default predictions from up to 64 samples are
-	// averaged over draws from their posterior, under FamilyDefault and ConstantNoise; see docs/theory/mgp.md, section 20.
+	// PointScales treats the amplitudes, the noise and learned length scales as known, with
+	// their most probable values. By default, with FamilyDefault and ConstantNoise, predictions from up to 64 samples are
+	// averaged over draws from the posterior of these; see docs/theory/mgp.md, section 20.
 	PointScales bool
 
-	// From, if not nil, is a model of an earlier fit to the same samples and kernels, perhaps with
-	// other targets or another prior, to continue from.
+	// From, if not nil, is a model from which the fit continues: an earlier fit to the same samples and kernels, perhaps
+	// with other targets or another prior.
 	From *MultiGPModel
 
 	MissingViews bool          // as in [Regression]
 	Storage      KernelStorage // as in [Regression]
 
-	// What [Auto] sets: see processSettings.
+	// Auto sets this: see processSettings.
 	hurried bool
 	start   *mgp.EvidenceStart
 }
 
 // Fit fits the model to the views of N samples and their targets. Given kernels
-// ([kernel.Precomputed]) are N×N; the matrices of a prediction then carry one more
-// column, the kernel of each sample with itself. Errors are those of
-// [Regression.Fit], without a *[CollapsedError]: see [MultiGPModel.Collapsed].
+// ([kernel.Precomputed]) are N×N; the matrices of a prediction then have one more
+// column, the kernel of each sample with itself. It returns the errors that
+// [Regression.Fit] returns, but no *[CollapsedError]: see [MultiGPModel.Collapsed].
 func (g MultiGP) Fit(ctx context.Context, views []View, y []float64) (*MultiGPModel, error) {
 	return g.problem().fit(ctx, views, y)
 }

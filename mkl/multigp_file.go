@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// multiGPJSON is the settings of a multiple Gaussian process.
+// multiGPJSON holds the settings of a multiple Gaussian process.
 type multiGPJSON struct {
 	designJSON
 	recordJSON
@@ -17,8 +17,8 @@ type multiGPJSON struct {
 	Draws     []drawJSON    `json:"draws,omitempty"` // of a target
 }
 
-// drawJSON is a function at scales drawn from their posterior, over which predictions are averaged. Its
-// tensors are those of a function of ARD with draw.I. in place of process.O. .
+// drawJSON is one of the functions over which predictions are averaged, with scales drawn from their posterior. Its
+// tensors are named like the tensors of a function with ARD, with draw.I. instead of process.O. .
 type drawJSON struct {
 	Tau    float64     `json:"tau"`
 	Widths [][]float64 `json:"widths,omitempty"`
@@ -38,26 +38,26 @@ type processJSON struct {
 	Bound   float64 `json:"bound"`
 	Sites   bool    `json:"sites,omitempty"`
 
-	LogEvidence bool `json:"log_evidence,omitempty"` // Bound is one, or an estimate
+	LogEvidence bool `json:"log_evidence,omitempty"` // Bound is the log evidence or an estimate of it
 
 	Known []int `json:"known,omitempty"` // the kernels whose weights were known
 
-	// Noise is that of a target whose noise varies. The posterior of the logarithm of its
+	// Noise is the noise of a target whose noise varies. The posterior of the logarithm of its
 	// variance has the tensors process.O.noise.gamma and so on, with sites.
 	Noise *noiseJSON `json:"noise,omitempty"`
 
-	Freedom float64 `json:"freedom,omitempty"` // of noise with heavy tails; there are then sites
+	Freedom float64 `json:"freedom,omitempty"` // of heavy-tailed noise; there are then sites
 
 	Likelihood string    `json:"likelihood,omitempty"` // of times and counts; there are then sites
 	Shape      []float64 `json:"shape,omitempty"`      // its level and parameters
 
-	// Widths are those of each view whose kernel has one for each feature, null for
-	// the others; they are left out if the views have them.
+	// Widths holds the widths of each view whose kernel has one for each feature, and null for
+	// the others; it is left out if the views have the widths.
 	Widths [][]float64 `json:"widths,omitempty"`
 }
 
-// noiseJSON is noise that varies: the level of the logarithm of its variance, and the
-// prior of the process about it.
+// noiseJSON describes varying noise: the level of the logarithm of its variance, and the
+// prior of the process about this level.
 type noiseJSON struct {
 	Level  float64 `json:"level"`
 	Family Family  `json:"family"`
@@ -96,7 +96,7 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 	return design, record, all
 }
 
-// addDrawn adds the functions that are drawn, of which ds is the design but for widths, and
+// addDrawn adds the drawn functions, whose designs are ds with other widths, and
 // returns their settings.
 func (f *fileWriter) addDrawn(draws *processes, ds *gram.Design) (all []drawJSON) {
 	if draws == nil {
@@ -113,7 +113,7 @@ func (f *fileWriter) addDrawn(draws *processes, ds *gram.Design) (all []drawJSON
 	return all
 }
 
-// takeDrawn takes the functions that were drawn for m.
+// takeDrawn reads the drawn functions of m.
 func (f *fileReader) takeDrawn(m *processes, all []drawJSON) error {
 	if len(all) == 0 {
 		return nil
@@ -155,8 +155,8 @@ func (f *fileWriter) addState(name string, s mgp.State) {
 	f.add(name+"factor", packLower(s.Factor), N*(N+1)/2)
 }
 
-// takeState takes the tensors of a posterior of P kernels and N samples, the rest of
-// whose state is given.
+// takeState reads the tensors of a posterior of P kernels and N samples. s holds the rest of its
+// state.
 func (f *fileReader) takeState(name string, s mgp.State, P, N int, sites bool) (*mgp.Posterior, error) {
 	s.Gamma = f.take(name+"gamma", P)
 	if s.Family != FamilyFlat {
@@ -174,7 +174,7 @@ func (f *fileReader) takeState(name string, s mgp.State, P, N int, sites bool) (
 	return mgp.NewPosterior(s)
 }
 
-// takeProcesses takes the functions, of labels or of a target.
+// takeProcesses reads the functions, for labels or for a target.
 func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []processJSON, labels bool) (m processes, err error) {
 	L, P, N := len(all), f.size("process.0.gamma"), design.Basis
 	if L < 1 || P < 1 || N < 1 || N != f.size("process.0.alpha") || design.Samples < N {
@@ -198,9 +198,9 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 	return m, nil
 }
 
-// check reports settings of a function, of labels or of a target, that do not fit each other or the design.
+// check returns an error for settings of a function that do not fit each other or the design. labels says what it is for.
 func (j processJSON) check(design designJSON, labels bool) error {
-	varies, heavy := j.Noise != nil, j.Freedom != 0 || j.Likelihood != "" // or times or counts
+	varies, heavy := j.Noise != nil, j.Freedom != 0 || j.Likelihood != "" // or the model is for times or counts
 	switch {
 	case j.Labels != labels:
 		return fmt.Errorf("labels is %t", j.Labels)
@@ -212,7 +212,7 @@ func (j processJSON) check(design designJSON, labels bool) error {
 	return nil
 }
 
-// takeProcess takes a function and adds it to m.
+// takeProcess reads a function and adds it to m.
 func (f *fileReader) takeProcess(m *processes, name string, j processJSON, design designJSON, P int) error {
 	known, err := j.knownWeights(P)
 	if err != nil {
@@ -243,7 +243,7 @@ func (f *fileReader) takeProcess(m *processes, name string, j processJSON, desig
 	return nil
 }
 
-// knownWeights reports for each of P kernels whether its weight was given; nil if none was.
+// knownWeights reports for each of P kernels whether its weight was given; nil if no weight was.
 func (j processJSON) knownWeights(P int) (is []bool, err error) {
 	for i, p := range j.Known {
 		if p < 0 || p >= P || i > 0 && p <= j.Known[i-1] {
@@ -257,7 +257,7 @@ func (j processJSON) knownWeights(P int) (is []bool, err error) {
 	return is, nil
 }
 
-// takeNoise takes noise that varies.
+// takeNoise reads varying noise.
 func (f *fileReader) takeNoise(name string, j noiseJSON, P, N int) (*mgp.NoiseProcess, error) {
 	about, err := f.takeState(name, mgp.State{Family: j.Family, Prior: j.Prior, Tau: 1}, P, N, true)
 	if err != nil {
@@ -291,7 +291,7 @@ func (m *MultiGPModel) decode(f *fileReader) error {
 	return f.close()
 }
 
-// take makes the model that of the settings and their tensors.
+// take fills in the model from its settings and tensors.
 func (m *MultiGPModel) take(f *fileReader, j multiGPJSON) (err error) {
 	if len(j.Processes) != 1 {
 		return fmt.Errorf("model: %d processes in a regression, which has one", len(j.Processes))

@@ -17,24 +17,24 @@ type MultiGPModel struct {
 	processes
 	target target
 
-	// For [Auto]: the noise was taken for normal and constant, and is seen to vary, or to
-	// have heavy tails.
+	// For [Auto]: the noise was assumed normal and constant, and a test found that it varies, or
+	// that it has heavy tails.
 	unevenNoise, heavyNoise bool
 }
 
-// Kind returns multigp.
+// Kind returns "multigp".
 func (m *MultiGPModel) Kind() string { return "multigp" }
 
 // Targets returns 1.
 func (m *MultiGPModel) Targets() int { return 1 }
 
 // Prior says in words what was learned about the kernels' scales: how heavy the
-// tails of their prior are, and how unequal it expects the weights to be.
+// tails of their prior are, and how unequal the prior expects the weights to be.
 func (m *MultiGPModel) Prior() string { return m.prior(0) }
 
-// NoiseSD returns the standard deviation of the target's noise, τ^-½, in its units:
-// a slice of one. Of draws it is the root of their mean variance. Noise that varies has the
-// mean variance of the training samples'; that of heavy tails is σ·√(ν/(ν − 2)).
+// NoiseSD returns a slice of one: the standard deviation of the target's noise, τ^-½, in its units.
+// With draws it is the square root of their mean variance. Varying noise has the
+// mean variance over the training samples; heavy-tailed noise has σ·√(ν/(ν − 2)).
 func (m *MultiGPModel) NoiseSD() []float64 {
 	all := m.averaged().posteriors
 	var variance float64
@@ -44,21 +44,21 @@ func (m *MultiGPModel) NoiseSD() []float64 {
 	return []float64{m.target.sd * math.Sqrt(variance)}
 }
 
-// Outputs tells what was learned of the target.
+// Outputs reports the noise and the prior of the scales that the fit learned for the target.
 func (m *MultiGPModel) Outputs() []ModelOutput {
 	out := m.processes.Outputs()
 	out[0].NoiseSD, out[0].NoiseFreedom = m.NoiseSD()[0], m.posteriors[0].State().Freedom
 	return out
 }
 
-// Posterior returns the approximate posterior, of the standardised target, at the most
+// Posterior returns the approximate posterior for the standardised target, at the most
 // probable scales.
 func (m *MultiGPModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
 
 // Coefficients returns the posterior means and standard deviations of the coefficients β of a view
-// of features h(x) with the kernel [kernel.Linear], neither centred nor normalised, whose function is
-// h(x)ᵀβ: those of a mean function, or of a linear part of the model. They are those of the features
-// as they were given, or as Standardize makes them, in the target's units.
+// whose function is h(x)ᵀβ: a mean function, or a linear part of the model. The view has features h(x) and the kernel
+// [kernel.Linear], and is neither centred nor normalised. The coefficients belong to the features
+// as given or, with Standardize, to the standardised features. They are in the target's units.
 func (m *MultiGPModel) Coefficients(view int) (mean, sd []float64, err error) {
 	if view < 0 || view >= len(m.design.Views) {
 		return nil, nil, fmt.Errorf("mkl: Coefficients: view %d of %d", view, len(m.design.Views))
@@ -93,7 +93,7 @@ func (m *MultiGPModel) Coefficients(view int) (mean, sd []float64, err error) {
 }
 
 // Predict returns the predictive mean and variance, noise included, for each
-// sample. Matrices and errors are those of [TargetModel.PredictTargets].
+// sample. The arguments and errors are as in [TargetModel.PredictTargets].
 func (m *MultiGPModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }
@@ -142,13 +142,13 @@ func (m *MultiGPModel) Summary() string {
 	return text
 }
 
-// noticeable is the share of a standard deviation from which a summary warns of rounding.
+// noticeable is the share of a standard deviation above which a summary warns of rounding.
 const noticeable = 1e-3
 
-// Rounding returns the share of a prediction's standard deviation by which rounding may
-// have moved its mean, and at most that share of its variance, given what was learned: see
-// docs/lab/digits.md. It is large where there is next to no noise, in units of what the kernels
-// explain. Summary warns from a thousandth on.
+// Rounding estimates the error of predictions by rounding: the share of the standard deviation by which it
+// may have moved the mean. The variance moved by at most that share of itself. See
+// docs/lab/digits.md. It is large if the noise is very small compared with what the kernels
+// explain. Summary warns if it is above a thousandth.
 func (m *MultiGPModel) Rounding() float64 {
 	var most float64
 	for _, p := range m.averaged().posteriors {

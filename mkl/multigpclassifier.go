@@ -5,13 +5,13 @@ import (
 )
 
 // MultiGPClassifier is the multiple Gaussian process model for two or more
-// classes, whose names are of any comparable type: with two classes one function
-// and the probit likelihood, with more a function for each class against all
-// others, every one with kernel weights and ARD length scales of its own. The log
-// odds of the functions are sharpened or softened by one factor that makes the
-// leave-one-out probabilities of the training samples the most likely (not where
-// length scales are learned, which leave-one-out does not see). The zero value is
-// ready to fit. The fit has no random start, and so no use for Restarts; Seed is as in
+// classes, whose names are of any comparable type. Two classes have one function
+// and the probit likelihood; more have a function for each class against all
+// others, each with kernel weights and ARD length scales of its own. The log
+// odds of the functions are multiplied by one factor that maximises the
+// leave-one-out likelihood of the training samples. (If length scales are learned
+// the factor is 1, because leave-one-out does not repeat the learning.) The zero value is
+// ready to fit. The fit has no random start, so Restarts has no effect; Seed is as in
 // [MultiGP].
 //
 // Source: as [MultiGP], section 4.
@@ -19,7 +19,7 @@ type MultiGPClassifier[T comparable] struct {
 	Fitting
 	Climb
 
-	// LowerBound climbs a lower bound on the evidence, of the best Gaussian posterior, in place of the estimate by
+	// LowerBound climbs a lower bound on the evidence, of the best Gaussian posterior, instead of the estimate by
 	// expectation propagation.
 	LowerBound bool
 
@@ -33,8 +33,8 @@ type MultiGPClassifier[T comparable] struct {
 	// [Classifier].
 	Classes []T
 
-	// From, if not nil, is a model of an earlier fit of as many classes to the same samples and
-	// kernels, perhaps with other labels or another prior, to continue from.
+	// From, if not nil, is a model from which the fit continues: an earlier fit of as many classes to the same samples
+	// and kernels, perhaps with other labels or another prior.
 	From *MultiGPClassifierModel[T]
 
 	MissingViews bool          // as in [Regression]
@@ -43,15 +43,15 @@ type MultiGPClassifier[T comparable] struct {
 	hurried bool // for AutoClassifier: see processSettings
 }
 
-// Fit fits the model to the views of N samples and their labels. Errors are
-// those of [MultiGP.Fit]; they name the class. If the context ends before the last
-// class's function is begun there is no model.
+// Fit fits the model to the views of N samples and their labels. It returns the
+// errors that [MultiGP.Fit] returns, with the name of the class. If the context ends before the fit of the last
+// class's function begins, there is no model.
 func (c MultiGPClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*MultiGPClassifierModel[T], error) {
 	return c.problem().fit(ctx, views, labels)
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes, its
-// Outputs being classes.
+// EstimateMemory returns about how many bytes a fit of the given size takes.
+// s.Outputs counts the classes.
 func (c MultiGPClassifier[T]) EstimateMemory(s FitSize) int64 { return c.problem().memory(s) }
 
 func (c *MultiGPClassifier[T]) problem() *processClassification[T] {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// multiGPClassifierJSON is the settings of a multiple Gaussian process of classes.
+// multiGPClassifierJSON holds the settings of a multiple Gaussian process of classes.
 type multiGPClassifierJSON struct {
 	designJSON
 	recordJSON
@@ -42,7 +42,7 @@ func (m *MultiGPClassifierModel[T]) decode(f *fileReader) error {
 	return f.close()
 }
 
-// take makes the model that of the settings and their tensors.
+// take fills in the model from its settings and tensors.
 func (m *MultiGPClassifierModel[T]) take(f *fileReader, j multiGPClassifierJSON) (err error) {
 	switch m.sharpness = j.Sharpness; {
 	case m.sharpness == 0:

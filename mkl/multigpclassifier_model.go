@@ -16,23 +16,22 @@ type MultiGPClassifierModel[T comparable] struct {
 	sharpness float64 // of the functions' log odds
 }
 
-// Kind returns multigp-classifier.
+// Kind returns "multigp-classifier".
 func (m *MultiGPClassifierModel[T]) Kind() string { return "multigp-classifier" }
 
 // Classes returns the classes in the order of probabilities and decisions.
 func (m *MultiGPClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
 
 // Predict returns the most probable class of each sample and the probabilities
-// of all classes, [sample][class]. Matrices and errors are those of
-// [ClassModel.PredictClasses].
+// of all classes, [sample][class]. The arguments and errors are as in [ClassModel.PredictClasses].
 func (m *MultiGPClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
 	return mostProbable(m, x)
 }
 
 // PredictClasses is Predict with options, and with decision values. The
 // probability of a class is proportional to the odds of its function, to the power
-// of Sharpness. They are computed from logarithms and are never 0 where those are
-// not below −745.
+// of Sharpness. It is computed from logarithms, and is positive if its logarithm is
+// at least −745.
 func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
 	t, err := checkInputs(m.design, x)
 	if err != nil {
@@ -63,8 +62,8 @@ func (m *MultiGPClassifierModel[T]) PredictClasses(ctx context.Context, opt Pred
 // Sharpness returns the power of the odds in the probabilities of the classes.
 func (m *MultiGPClassifierModel[T]) Sharpness() float64 { return m.sharpness }
 
-// leftOutScores returns the scores of every training sample's classes given all
-// others, or nil if the fit does not know them. class is the class of each sample.
+// leftOutScores returns the leave-one-out scores of every training sample's classes,
+// or nil if the fit did not compute them. class is the class of each sample.
 func (m *MultiGPClassifierModel[T]) leftOutScores(class []int) scoreTable {
 	if m.leaveOneOut == nil {
 		return nil

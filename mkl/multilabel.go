@@ -6,9 +6,9 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// MultiLabel learns several labels that samples have or have not, each with a
-// function of its own; all share the kernel weights. It is the model of
-// [Classifier], with its settings and its source. The zero value is ready to fit.
+// MultiLabel learns several labels, each of which a sample has or has not. Each label has a
+// function of its own; all share the kernel weights. The model, its settings and its source are as in
+// [Classifier]. The zero value is ready to fit.
 type MultiLabel struct {
 	Fitting
 	Ascent
@@ -18,9 +18,8 @@ type MultiLabel struct {
 	SigmaG               float64 // as in [Classifier]
 	Plain                bool    // as in [Classifier]
 
-	// From, if not nil, is a model of an earlier fit of as many labels to the same samples and
-	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
-	// and Restarts is an error.
+	// From, if not nil, is a model from which the fit continues: an earlier fit of as many labels to the same samples and
+	// kernels, perhaps with other values of the labels or other priors. It replaces Seed, and Restarts must not be set.
 	From *MultiLabelModel
 
 	MissingViews    bool          // as in [Regression]
@@ -35,8 +34,8 @@ func (c MultiLabel) fitting() *fitting {
 	return &fitting{Fitting: c.Fitting, Ascent: c.Ascent, allowDuplicates: c.AllowDuplicates, missingViews: c.MissingViews, storage: c.Storage, slopes: c.Slopes}
 }
 
-// Fit fits the model to the views of N samples and, for each label, what is known of each of them: [LabelsOf] returns
-// labels of which all is known. Errors are those of [Regression.Fit].
+// Fit fits the model to the views of N samples and, for each label, the values of the N samples. [LabelsOf] makes
+// the values of a label that is known for all samples. It returns the errors that [Regression.Fit] returns.
 func (c MultiLabel) Fit(ctx context.Context, views []View, labels ...[]Label) (*MultiLabelModel, error) {
 	y, err := checkKnown(labels)
 	if err != nil {

@@ -11,7 +11,7 @@ type MultiLabelModel struct {
 	scores
 }
 
-// Kind returns multilabel.
+// Kind returns "multilabel".
 func (m *MultiLabelModel) Kind() string { return "multilabel" }
 
 // Labels returns the number of labels.

@@ -21,20 +21,20 @@ func (m *MultiLabelModel) Predictor(opt PredictorOptions) (*LabelPredictor, erro
 	return &LabelPredictor{s}, nil
 }
 
-// Info says what pruning kept of the score of each label, and bounds what that does to its mean and standard deviation.
+// Info says what pruning kept of the score of each label, and bounds its effect on the score's mean and standard deviation.
 func (p *LabelPredictor) Info() []PredictorInfo { return p.infos() }
 
 // Predict stores in probability, which has an entry for each label, the
 // probability that the sample has it. The sample is given as one row for each of
-// the model's Inputs. A probability of another length is an error; others are those of
-// [Predictor.Predict].
+// the model's Inputs. Predict returns an error if probability has another length, and the errors that
+// [Predictor.Predict] returns.
 func (p *LabelPredictor) Predict(probability []float64, x ...[]float64) error {
 	_, err := p.PredictWithBound(probability, x...)
 	return err
 }
 
-// PredictWithBound is Predict with a bound on how far any of the probabilities is from that of
-// the model, as certain as the bounds on the scores, see [PredictorInfo]. Errors are those of Predict.
+// PredictWithBound is Predict with a bound on the difference of any probability from the
+// model's. The bound is as certain as the bounds on the scores, see [PredictorInfo]. It returns the errors that Predict returns.
 func (p *LabelPredictor) PredictWithBound(probability []float64, x ...[]float64) (bound float64, err error) {
 	if len(probability) != len(p.scores) {
 		return math.NaN(), fmt.Errorf("mkl: probability has length %d and there are %d labels", len(probability), len(p.scores))

@@ -15,13 +15,13 @@ import (
 
 // MultiTask is spike-and-slab multi-task and multiple kernel learning: the views
 // give latent functions, Gaussian processes with the views' kernels, and every
-// target is a sparse combination of them with weights of its own. Targets that are
-// related learn from one another, and functions that none of them needs are taken
-// out of the model. The zero value is ready to fit.
+// target is a sparse combination of them with weights of its own. Related
+// targets learn from one another. Functions that no target needs are removed from
+// the model. The zero value is ready to fit.
 //
-// RBF, Laplacian, Categorical and FromDistance kernels of one width, unless centred or
-// normalised, have it learned, for each latent function. Views with [kernel.KnownFunction] in place of a kernel hold
-// functions that are known; of such views alone it is a sparse linear model of several targets.
+// The width of an RBF, Laplacian, Categorical or FromDistance kernel with a single width is learned for each latent
+// function, unless the kernel is centred or normalised. Views with [kernel.KnownFunction] instead of a kernel hold
+// known functions. With such views alone the model is a sparse linear model of several targets.
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011.
@@ -29,38 +29,38 @@ type MultiTask struct {
 	Fitting
 	Ascent
 
-	// Latents is the number of latent functions of each view with a kernel; 0 means as many as
-	// there are targets, but no more than 5.
+	// Latents is the number of latent functions of each view with a kernel; 0 means the number
+	// of targets, but at most 5.
 	Latents int
 
 	FixedKernels bool // keep the widths of the kernels
 	SharedNoise  bool // one noise variance for all targets, on the scale of the fit
 
-	// Prior is the prior of the weights to start from, for targets of variance 1,
-	// and Held says what of it, and of the noise, is held instead of learned. Zeros
-	// stand for a Pi of ½ and a Variance of 1.
+	// Prior is the prior of the weights from which the fit starts, for targets of variance 1.
+	// Held says which parameters of it, and of the noise, are held instead of learned. A Pi of 0
+	// means ½, a Variance of 0 means 1.
 	Prior SlabPrior
 	Held  HeldSlab
 
 	KeepAll bool // keep latent functions that no target needs
 	Plain   bool // do exactly the published updates, which need many more sweeps
 
-	// MeanOnly leaves out of the model what the variances of predictions need: a
-	// matrix of the samples' order for each latent function.
+	// MeanOnly leaves out the part of the model that the variances of predictions need: an N×N
+	// matrix for each latent function.
 	MeanOnly bool
 
 	// MissingTargets accepts NaN in targets: missing values.
 	MissingTargets bool
 
-	// RawTargets leaves the targets as they are. By default each is given mean 0
-	// and standard deviation 1 before the fit; the model has no bias. Predictions are in
+	// RawTargets leaves the targets unchanged. By default each target is scaled to mean 0
+	// and standard deviation 1 before the fit, because the model has no bias. Predictions are in
 	// the targets' own units either way.
 	RawTargets bool
 
-	// From, if not nil, is a model of an earlier fit of as many targets to the same samples and views,
-	// with as many latent functions, perhaps with other values of the targets, to continue from. It
-	// takes the place of Seed, Prior and the start of the noise, and Restarts is an error. Functions that it
-	// has taken out stay out.
+	// From, if not nil, is a model from which the fit continues: an earlier fit of as many targets to the same samples and
+	// views, with as many latent functions, perhaps with other values of the targets. It
+	// replaces Seed, Prior and the start of the noise, and Restarts must not be set. Functions that it
+	// has removed stay removed.
 	From *MultiTaskModel
 
 	Slopes func(Slopes) // as in [Regression]
@@ -72,9 +72,9 @@ func (t MultiTask) fitting() *fitting {
 }
 
 // Fit fits the model to the views of N samples and their targets. Given kernels
-// ([kernel.Precomputed]) and distances are N×N; the kernels of a prediction then carry one
-// more column, the kernel of each sample with itself. Errors are those of
-// [Regression.Fit].
+// ([kernel.Precomputed]) and distances are N×N; the kernels of a prediction then have one
+// more column, the kernel of each sample with itself. It returns the errors that
+// [Regression.Fit] returns.
 func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*MultiTaskModel, error) {
 	f := t.fitting()
 	n, err := checkTargets(y, t.MissingTargets)
@@ -136,7 +136,7 @@ func (t MultiTask) Fit(ctx context.Context, views []View, y ...[]float64) (*Mult
 	return m, err
 }
 
-// checkLatents reports a number of latent functions that n samples of so many targets cannot have.
+// checkLatents returns an error if n samples cannot have this number of latent functions.
 func (t MultiTask) checkLatents(n, targets int) error {
 	if t.Latents < 0 {
 		return fmt.Errorf("mkl: Latents is %d: it must not be negative", t.Latents)
@@ -147,8 +147,8 @@ func (t MultiTask) checkLatents(n, targets int) error {
 	return nil
 }
 
-// latentsOf returns the latent functions on the n training samples, each of every view with a kernel, of
-// the covariances given, and the known ones of views without; and the view of each.
+// latentsOf returns the latent functions on the n training samples, and the view of each. A view with a kernel has each
+// functions with the given covariance; a view without one has its known function.
 func latentsOf(ds *gram.Design, covariances []gram.Covariance, each, n int) (latents []slab.Latent, of []int) {
 	known := ds.Functions(ds.Features(), 0, n)
 	for i, c := range covariances {
@@ -167,7 +167,7 @@ func latentsOf(ds *gram.Design, covariances []gram.Covariance, each, n int) (lat
 	return latents, of
 }
 
-// heldMatrices returns the matrices of the kernels whose lengths are held; those of the others are empty.
+// heldMatrices returns the matrices of the kernels whose lengths are held, and empty matrices for the others.
 func heldMatrices(covariances []gram.Covariance) []la.Matrix[float64] {
 	held := make([]la.Matrix[float64], len(covariances))
 	for i, c := range covariances {
@@ -178,8 +178,8 @@ func heldMatrices(covariances []gram.Covariance) []la.Matrix[float64] {
 	return held
 }
 
-// from returns the fit that From continues, nil without, which must be of these numbers of targets,
-// latent functions and samples.
+// from returns the fit that From continues, nil without From. It returns an error unless the numbers of targets,
+// latent functions and samples are the given ones.
 func (t MultiTask) from(targets, latents, n int) (*slab.MultiTaskFit, error) {
 	if t.From == nil {
 		return nil, nil
@@ -189,12 +189,12 @@ func (t MultiTask) from(targets, latents, n int) (*slab.MultiTaskFit, error) {
 			len(t.From.targets), len(t.From.design.Views), t.From.design.D, targets, latents, n)
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes; views with [kernel.KnownFunction] are no kernels.
-// It counts a tridiagonal form of every kernel, half as large as its matrix. Fit makes none of a kernel whose width
-// it learns, nor where targets are missing, and asks for that much less.
+// EstimateMemory returns about how many bytes a fit of the given size takes. s.Kernels does not count views with
+// [kernel.KnownFunction]. It includes a tridiagonal form of every kernel, half as large as its matrix. Fit makes none for a
+// kernel whose width it learns, and none if targets have missing values, and then needs that much less.
 func (t MultiTask) EstimateMemory(s FitSize) int64 { return t.memory(s, s.Kernels) }
 
-// forms returns of how many kernels a fit makes tridiagonal forms.
+// forms returns the number of kernels of which a fit makes tridiagonal forms.
 func (t MultiTask) forms(ds *gram.Design, y [][]float64) (n int) {
 	for _, target := range y {
 		if slices.ContainsFunc(target, math.IsNaN) {
@@ -209,12 +209,12 @@ func (t MultiTask) forms(ds *gram.Design, y [][]float64) (n int) {
 	return n
 }
 
-// memory is EstimateMemory with so many tridiagonal forms.
+// memory is EstimateMemory with the given number of tridiagonal forms.
 func (t MultiTask) memory(s FitSize, forms int) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(s.Outputs)
 	M := P * float64(t.latents(s.Outputs))
 	words := float64(6*M*N) + float64(3*L*N) + float64(8*L*M)
-	if P > 0 { // else all functions are known
+	if P > 0 { // otherwise all functions are known
 		words += float64(N * N * (P + float64(0.5*float64(forms)) + 3))
 	}
 	if !t.MeanOnly {

@@ -9,14 +9,14 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// multiTaskJSON is the settings of a multi-task model.
+// multiTaskJSON holds the settings of a multi-task model.
 type multiTaskJSON struct {
 	designJSON
 	recordJSON
 	MultiTask slabFunctionsJSON `json:"multi_task"`
 }
 
-// slabFunctionsJSON is what the tensors of a multi-task model leave out.
+// slabFunctionsJSON holds the part of a multi-task model that is not in its tensors.
 type slabFunctionsJSON struct {
 	Pi           float64 `json:"pi"`
 	SlabVariance float64 `json:"slab_variance"`

@@ -24,15 +24,15 @@ type MultiTaskModel struct {
 // Targets returns the number of targets.
 func (m *MultiTaskModel) Targets() int { return len(m.targets) }
 
-// Posterior returns the approximate posterior, of the standardised targets.
+// Posterior returns the approximate posterior for the standardised targets.
 func (m *MultiTaskModel) Posterior() *slab.MultiTaskPosterior { return m.posterior }
 
-// Kind returns multi-task.
+// Kind returns "multi-task".
 func (m *MultiTaskModel) Kind() string { return "multi-task" }
 
-// Outputs tells what was learned of each target: its weights of the latent
-// functions, in its units, and the probabilities that they are not zero. Active are
-// those of an active function that are more likely there than not.
+// Outputs reports what the fit learned for each target: its noise, its weights of the latent
+// functions, in its units, and the probabilities that they are not zero. A weight is Active if its function
+// is active and it is more probably nonzero than zero.
 func (m *MultiTaskModel) Outputs() []ModelOutput {
 	latents, noise := m.KernelWeights(), m.NoiseSD()
 	out := make([]ModelOutput, len(m.targets))
@@ -47,7 +47,7 @@ func (m *MultiTaskModel) Outputs() []ModelOutput {
 	return out
 }
 
-// Prior returns the prior of the weights for standardised targets, as learned.
+// Prior returns the learned prior of the weights, for standardised targets.
 func (m *MultiTaskModel) Prior() SlabPrior { return m.posterior.State().Prior }
 
 // NoiseSD returns the standard deviation of each target's noise in its units.
@@ -59,8 +59,8 @@ func (m *MultiTaskModel) NoiseSD() []float64 {
 	return sd
 }
 
-// Weights returns a target's weights of the latent functions, in its units. Their
-// names are those of KernelWeights; those of functions that were taken out of the
+// Weights returns a target's weights of the latent functions, in its units, with the same
+// names as in KernelWeights. The weights of functions that were removed from the
 // model are zero.
 func (m *MultiTaskModel) Weights(target int) []SlabWeight {
 	out := make([]SlabWeight, len(m.design.Views))
@@ -72,12 +72,12 @@ func (m *MultiTaskModel) Weights(target int) []SlabWeight {
 	return out
 }
 
-// KernelWeights returns how much each latent function contributes, with its kernel
-// as learned. Mean is the root mean square, over samples and targets, of what the
-// function adds to a target, in units of the target's standard deviation; SD is the
-// part of its uncertainty that comes from the weights. Active are the functions that
-// are in the model and contribute at least ActiveThreshold times as much as the one
-// that contributes most.
+// KernelWeights returns how much each latent function contributes, with its learned
+// kernel. Mean is the root mean square, over samples and targets, of the
+// function's contribution to a target, in units of the target's standard deviation; SD is the
+// part of its uncertainty that comes from the weights. A function is Active if it
+// is in the model and contributes at least ActiveThreshold times as much as the
+// function that contributes most.
 func (m *MultiTaskModel) KernelWeights() []KernelWeight {
 	s := m.posterior.State()
 	energy := m.posterior.Energy()
@@ -123,7 +123,7 @@ func (m *MultiTaskModel) PredictTargets(ctx context.Context, opt PredictOptions,
 }
 
 // PredictLatents predicts the latent functions, [function][sample], without the
-// targets' noise. Those that were taken out of the model are zero.
+// targets' noise. Functions that were removed from the model are zero.
 func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	t, err := checkInputs(m.design, x)
 	if err != nil {
@@ -144,8 +144,8 @@ func (m *MultiTaskModel) PredictLatents(ctx context.Context, opt PredictOptions,
 	return out, nil
 }
 
-// predict calls do with the predictions of the samples from first on, for block
-// after block.
+// predict calls do for each block of samples, with the predictions of the samples from
+// first on.
 func (m *MultiTaskModel) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(first int, p *slab.MultiTaskPrediction)) error {
 	return m.design.EachBlock(ctx, opt.Workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
 		p, err := m.posterior.Predict(k, self, m.design.Functions(x, first, n), vi.PredictOptions{MeanOnly: opt.MeanOnly, Intermediate: true, Workers: opt.Workers})

@@ -15,9 +15,9 @@ import (
 // [Predictor] it is pruned, takes no lock, starts no goroutine, does not allocate,
 // is immutable and safe for concurrent use.
 //
-// Pruning leaves out latent functions that contribute little, and takes the others
-// at a part of the training samples, on which for smooth kernels all of them nearly
-// depend. Kernels that were given as matrices keep every sample.
+// Pruning leaves out latent functions that contribute little. It computes the others
+// from a part of the training samples, on which smooth functions depend almost
+// entirely. Kernels that were given as matrices keep every sample.
 type MultiTaskPredictor struct {
 	gram.Points
 	info    []PredictorInfo // by target
@@ -31,17 +31,17 @@ type MultiTaskPredictor struct {
 }
 
 // pointLatent is a latent function at a sample whose kernels with the function's
-// own samples are k: its mean is βᵀk and its variance k(x, x) − |T·k|²; or one that is known.
+// own samples are k: its mean is βᵀk and its variance k(x, x) − |T·k|². It can also be a known function.
 type pointLatent struct {
 	known bool
-	pick  []int // its samples among the active ones
+	pick  []int // indices of its samples among the active ones
 	beta  []float64
-	t     la.Matrix[float64] // empty if only means are wanted
+	t     la.Matrix[float64] // empty if variances are not needed
 }
 
-// Predictor prunes the model for predictions of single samples, of all targets:
-// Published plays no role. For each latent function it
-// costs about two products of the samples' order.
+// Predictor prunes the model for predictions of single samples, of all targets.
+// Published has no effect. For each latent function it
+// costs about two products of N×N matrices.
 func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (p *MultiTaskPredictor) newScratch() *scratch {
 	return s
 }
 
-// Info says for each target what pruning kept, Kernels being latent functions, and bounds what that does to its mean
-// and standard deviation.
+// Info says for each target what pruning kept, and bounds its effect on the mean and standard deviation. Kernels are indices
+// of latent functions.
 func (p *MultiTaskPredictor) Info() []PredictorInfo {
 	out := make([]PredictorInfo, len(p.info))
 	for q, i := range p.info {
@@ -105,10 +105,10 @@ func (p *MultiTaskPredictor) Info() []PredictorInfo {
 	return out
 }
 
-// Predict stores the predictive means and variances (noise included) of one sample,
-// given as one row for each of the model's Inputs, in mean and variance, which have
-// an entry for each target. variance may be nil, and must be with MeanOnly. It is
-// an error if a row has the wrong length or a NaN or infinity in it.
+// Predict stores the predictive means and variances (noise included) of one sample
+// in mean and variance, which have an entry for each target. The sample is
+// given as one row for each of the model's Inputs. variance may be nil, and must be with MeanOnly. It returns
+// an error if a row has the wrong length or contains a NaN or an infinity.
 func (p *MultiTaskPredictor) Predict(mean, variance []float64, x ...[]float64) error {
 	switch {
 	case len(mean) != len(p.bias):

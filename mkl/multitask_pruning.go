@@ -13,34 +13,34 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// latentPruning decides what a [MultiTaskPredictor] leaves out. All quantities are
-// of standardised targets.
+// latentPruning decides what a [MultiTaskPredictor] leaves out. All quantities refer
+// to standardised targets.
 //
-// A latent function's mean is an element f = Σ α_n·k_n of the space of functions
-// whose kernel is k, k_n being k(x_n, ·), and there f(x) = ⟨f, k_x⟩ with |k_x|² =
+// A latent function's mean is f = Σ α_n·k_n, with k_n = k(x_n, ·), in the space of functions
+// that belongs to the kernel k. There f(x) = ⟨f, k_x⟩ with |k_x|² =
 // k(x, x) ≤ κ. Its variance is ⟨k_x, k_x⟩ − k*ᵀG·k*, k* = (⟨k_n, k_x⟩), where
-// 0 ≤ G ≤ Λ and k*ᵀG·k* ≤ κ. Left out, the function therefore moves the mean of
+// 0 ≤ G ≤ Λ and k*ᵀG·k* ≤ κ. Leaving out the function therefore moves the mean of
 // target q by at most |E[w]|·|f|·√κ and the variance by at most E[w²]·κ +
 // Var[w]·|f|²·κ.
 //
-// Let P be the projection on the span of some k_z, and r_n = |k_n − P·k_n|², the
-// diagonal of what a Cholesky factorisation of the kernel matrix K ≈ C·Cᵀ with
-// pivots z leaves. With P·k_n for k_n the mean becomes ⟨P·f, k_x⟩, off by at most
+// Let P be the projection on the span of some k_z, and r_n = |k_n − P·k_n|². The r_n are the
+// diagonal of the remainder K − C·Cᵀ of a Cholesky factorisation of the kernel matrix K with
+// pivots z. With P·k_n instead of k_n the mean becomes ⟨P·f, k_x⟩, whose error is at most
 // η·√κ, η² = |f − P·f|² = αᵀ(K − C·Cᵀ)α; and k* moves by a vector d with
 // dᵀG·d ≤ κ·tr(G(K − C·Cᵀ)) ≤ ε² = κ·Σ λ_n·r_n, so that the function's variance
 // moves by at most ε·(2√κ + ε).
 type latentPruning struct {
-	design   *gram.Design // a view for each function kept
+	design   *gram.Design // a view for each function that is kept
 	meanOnly bool
 	tol      float64
 	noise    []float64 // by target
 	kept     []*prunedLatent
-	known    []*prunedLatent // functions that are known, which are all kept
+	known    []*prunedLatent // known functions, which are all kept
 	exact    bool            // the functions keep every sample
 
 	certain bool
 
-	meanError, varError []float64 // by target, of the functions dropped
+	meanError, varError []float64 // by target, from the dropped functions
 }
 
 // prunedLatent is a latent function with its weights for each target.
@@ -54,7 +54,7 @@ type prunedLatent struct {
 
 	span *pivoted // nil if every sample is kept
 	left float64  // η²
-	lack float64  // trace of what the rank of T leaves out
+	lack float64  // trace of the part that the rank of T leaves out
 }
 
 func newLatentPruning(opt PredictorOptions, m *MultiTaskModel) *latentPruning {
@@ -87,8 +87,8 @@ func newLatentPruning(opt PredictorOptions, m *MultiTaskModel) *latentPruning {
 	return pr
 }
 
-// budgets returns by how much a part of the tolerance lets the mean and the variance
-// of a target move. A variance is at least the noise σ², so that δ moves its root
+// budgets returns how far the mean and the variance of a target may move within a part of the
+// tolerance. A variance is at least the noise σ². If it moves by δ, its square root moves
 // by at most √δ and by at most δ/2σ.
 func (pr *latentPruning) budgets(q int, part float64) (mean, variance float64) {
 	sd := pr.tol * math.Sqrt(pr.noise[q])
@@ -106,7 +106,7 @@ func (pr *latentPruning) within(mean, variance []float64, part float64) bool {
 	return true
 }
 
-// dropFunctions leaves out functions, the least first, within a quarter of the
+// dropFunctions drops functions, beginning with the least important, within a quarter of the
 // tolerance.
 func (pr *latentPruning) dropFunctions() {
 	share := func(f *prunedLatent) (most float64) {
@@ -139,12 +139,12 @@ func (pr *latentPruning) dropFunctions() {
 	pr.design.Regroup()
 }
 
-// without bounds what a target's mean and variance lose with the function.
+// without bounds the change of a target's mean and variance if the function is dropped.
 func (f *prunedLatent) without(q int) (mean, variance float64) {
 	return f.weight[q] * f.norm * math.Sqrt(f.kappa), f.kappa * (f.square[q] + float64(f.within[q]*f.norm*f.norm))
 }
 
-// projected bounds what a target's mean and variance lose by the projection and by
+// projected bounds the change of a target's mean and variance by the projection and by
 // the rank of T.
 func (f *prunedLatent) projected(q int) (mean, variance float64) {
 	if f.span == nil {
@@ -163,8 +163,8 @@ func (f *prunedLatent) projected(q int) (mean, variance float64) {
 }
 
 // dropSamples chooses the samples on which the functions are projected, the same
-// for all of them, within half of the tolerance. If rounding does not let them come
-// so near, all samples are kept.
+// samples for all of them, within half of the tolerance. If rounding prevents
+// that, all samples are kept.
 func (pr *latentPruning) dropSamples() error {
 	if pr.exact || len(pr.kept) == 0 {
 		return nil
@@ -200,7 +200,7 @@ func (pr *latentPruning) dropSamples() error {
 				best, most = n, gain
 			}
 		}
-		if best < 0 { // all that is left is round-off, and still too much
+		if best < 0 { // the rest is round-off, and still too large
 			pr.exact = true
 			for _, f := range pr.kept {
 				f.span = nil
@@ -210,11 +210,11 @@ func (pr *latentPruning) dropSamples() error {
 		for _, f := range pr.kept {
 			if f.span.add(best) {
 				rank := len(f.span.pivots) - 1
-				var c float64 // of f along the new direction
+				var c float64 // coefficient of f along the new direction
 				for n, a := range f.alpha {
 					c += float64(a * f.span.c.At(n, rank))
 				}
-				// What is left is known no better than to rounding.
+				// The rest is accurate to rounding only.
 				f.left = max(f.left-float64(c*c), float64(pr.design.D)*0x1p-52*f.norm*f.norm)
 			}
 		}
@@ -235,7 +235,7 @@ func (pr *latentPruning) enough() bool {
 	return pr.within(mean, variance, 0.5)
 }
 
-// samples returns the training samples that some function keeps, ascending.
+// samples returns the training samples that at least one function keeps, ascending.
 func (pr *latentPruning) samples() []int {
 	if pr.exact {
 		return vec.UpTo(pr.design.D)
@@ -248,7 +248,7 @@ func (pr *latentPruning) samples() []int {
 	return slices.Compact(all)
 }
 
-// point returns the function in its final form.
+// point returns the function in the form that the predictor uses.
 func (f *prunedLatent) point(pr *latentPruning, samples []int) (pointLatent, error) {
 	ws := &la.Workspace{}
 	if f.span == nil {
@@ -267,7 +267,7 @@ func (f *prunedLatent) point(pr *latentPruning, samples []int) (pointLatent, err
 		}
 		return l, nil
 	}
-	// K ≈ C·Cᵀ, and R is what the pivots' rows of C make: k* ≈ C·R⁻¹·k.
+	// K ≈ C·Cᵀ, and R are the pivots' rows of C: k* ≈ C·R⁻¹·k.
 	c, rank := f.span.factor(), len(f.span.pivots)
 	r := la.NewMatrix[float64](rank, rank)
 	l := pointLatent{beta: make([]float64, rank)}
@@ -309,7 +309,7 @@ func (f *prunedLatent) point(pr *latentPruning, samples []int) (pointLatent, err
 	return l, nil
 }
 
-// lackIsSmall reports whether what the rank of T leaves out is within the
+// lackIsSmall reports whether the part that the rank of T leaves out is within the
 // function's share of a quarter of the tolerance.
 func (pr *latentPruning) lackIsSmall(f *prunedLatent) bool {
 	for q, v := range f.square {
@@ -320,7 +320,7 @@ func (pr *latentPruning) lackIsSmall(f *prunedLatent) bool {
 	return true
 }
 
-// info describes the pruning for a target; sd is its unit.
+// info describes the pruning for target q, whose unit is sd.
 func (pr *latentPruning) info(q int, samples []int, sd float64) PredictorInfo {
 	mean, variance := pr.meanError[q], pr.varError[q]
 	info, certain := PredictorInfo{Samples: samples}, pr.certain

@@ -19,30 +19,30 @@ import (
 type NoiseModel int
 
 const (
-	// ConstantNoise is noise of one variance.
+	// ConstantNoise is normal noise with the same variance for all samples.
 	ConstantNoise NoiseModel = iota
 
-	// VaryingNoise is noise whose variance is a function of the inputs: its logarithm is
-	// a sum of Gaussian processes with the kernels of the views, as the function is, with
-	// scales of its own. Both are fitted by a lower bound on the evidence, under the
-	// method Evidence and FamilyDefault only; a fit takes several times as long as one
+	// VaryingNoise is noise whose variance is a function of the inputs. Its logarithm is
+	// a sum of Gaussian processes with the kernels of the views, like the function, with
+	// scales of its own. A lower bound on the evidence fits both. It needs
+	// FamilyDefault, and a fit takes several times as long as
 	// with constant noise. docs/theory/varying-noise.md has the derivation.
 	//
 	// Source: M. Lázaro-Gredilla and M. K. Titsias, "Variational heteroscedastic Gaussian
 	// process regression", ICML 2011.
 	VaryingNoise
 
-	// HeavyNoise is noise of one Student-t density, whose degrees of freedom, above 2, and
-	// scale are learned: targets far from the function hardly move it, and count as what they are. It is
-	// fitted by a lower bound on the evidence, under the method Evidence and FamilyDefault
-	// only. docs/theory/heavy-noise.md has the derivation.
+	// HeavyNoise is noise with the same Student-t density for all samples, whose scale and degrees of freedom, above 2,
+	// are learned. Targets far from the function then hardly move it: they count as outliers.
+	// A lower bound on the evidence fits the model. It needs FamilyDefault.
+	// docs/theory/heavy-noise.md has the derivation.
 	//
 	// Source: M. Kuss, "Gaussian process models for robust regression, classification, and
 	// reinforcement learning", 2006.
 	HeavyNoise
 )
 
-// String returns constant, varying or heavy.
+// String returns "constant", "varying" or "heavy".
 func (n NoiseModel) String() string {
 	switch n {
 	case ConstantNoise:
@@ -55,7 +55,7 @@ func (n NoiseModel) String() string {
 	return fmt.Sprintf("NoiseModel(%d)", int(n))
 }
 
-// checkNoise refuses what noise that is not constant cannot be fitted by.
+// checkNoise returns an error if the settings do not support noise that is not constant.
 func (s *processSettings) checkNoise() error {
 	switch {
 	case s.noise < ConstantNoise || s.noise > HeavyNoise:
@@ -66,17 +66,17 @@ func (s *processSettings) checkNoise() error {
 	return nil
 }
 
-// leastForNoise is how many samples the tests of residuals take at least: fewer tell
-// nothing of the noise but its size.
+// leastForNoise is the least number of samples for the tests of residuals: fewer samples show
+// only the size of the noise.
 const leastForNoise = 20
 
-// varyingFactors is how many matrices of the samples' order noise that varies takes
-// beside the two of any fit: a factor for the function and one for the noise, and as
-// many to work with.
+// varyingFactors is the number of N×N matrices that varying noise needs
+// besides the two of any fit: a factor for the function and one for the noise, and as
+// many for work.
 const varyingFactors = 4
 
 // NoiseWeights returns the weights of the views in the logarithm of the noise
-// variance, as KernelWeights does those of the function; nil if the noise is constant.
+// variance, as KernelWeights returns them for the function; nil if the noise is constant.
 func (m *MultiGPModel) NoiseWeights() []KernelWeight {
 	if m.noise == nil {
 		return nil
@@ -84,18 +84,18 @@ func (m *MultiGPModel) NoiseWeights() []KernelWeight {
 	return m.kernelWeights(m.noise.About.KernelWeights())
 }
 
-// otherNoise is noise that [Auto] tries where residuals call for it.
+// otherNoise is another kind of noise, which [Auto] tries if a test of the residuals rejects constant normal noise.
 type otherNoise struct {
 	noise   NoiseModel
-	name    string // of the member, after that of its kernels
-	seen    string // what a test at the level of 1 % says
+	name    string // appended to the name of the member
+	seen    string // what a test at the level of 1 % found
 	rejects func(m *MultiGPModel) bool
 
-	// The squared errors of the new member's means may be above those of the old one by so
-	// many standard errors: where all is fitted anew, and where the noise alone is.
+	// The squared errors of the new member's means may exceed the old member's by this many
+	// standard errors: free if everything is fitted anew, kept if only the noise is.
 	free, kept float64
 
-	most int // samples; with more a fit takes longer than all others together
+	most int // most samples; with more, a fit takes longer than all others together
 }
 
 var otherNoises = []otherNoise{
@@ -103,19 +103,19 @@ var otherNoises = []otherNoise{
 	{HeavyNoise, "noise with heavy tails", "the residuals have heavy tails", func(m *MultiGPModel) bool { return m.heavyNoise }, 0, 0, 1000},
 }
 
-// addNoise fits a member once more with other noise, if a test of its residuals calls for
-// that, and returns the densities with those of the new member. Of the
-// members that the mixture would keep it is the one with the highest density. The
-// members were fitted to views, and each is the forecast of one in seconds.
+// addNoise fits one member once more with other noise, if a test of its residuals rejects the old
+// noise, and appends the densities of the new member. Of the
+// members that the mixture would keep it takes the one with the highest density. views are the
+// members' views, and each is the forecast time of one member in seconds.
 //
 // Residuals may also differ in size because the function is wrong for part of the
-// samples; noise that explains that away spoils the function. If the squared errors of
-// the new member's means, each from all other samples, are above those of the old one
-// by more than a standard error, the simpler model is preferred: the noise alone is
-// fitted, with the function's scales as they were. If that is above by more than two
-// standard errors there is no new member. Noise with heavy tails is there for the function's
-// sake, which outliers spoil, and an edge that the function is too smooth for leaves large
-// residuals too: those errors have to fall.
+// samples; noise that explains this spoils the function. The test is the squared
+// leave-one-out errors of the new member's means. If they exceed the old member's
+// by more than one standard error, the simpler model is preferred: only the noise is
+// fitted, and the function keeps its scales. If the errors of that fit exceed the old ones by more than two
+// standard errors, there is no new member. Heavy-tailed noise should improve the function,
+// which outliers spoil. But residuals are large, too, at an edge that the function is too smooth for:
+// so with heavy-tailed noise the errors must fall.
 func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []float64, density [][]float64, each float64, other otherNoise) ([][]float64, error) {
 	best := -1
 	for i, w := range stack(density[:len(views)], a.Seed) {
@@ -168,7 +168,7 @@ func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []fl
 	return density, nil
 }
 
-// standard returns the targets as the fit saw them.
+// standard returns the targets on the standardised scale of the fit.
 func (m *MultiGPModel) standard(y []float64) []float64 {
 	z := make([]float64, len(y))
 	for i, v := range y {
@@ -177,8 +177,8 @@ func (m *MultiGPModel) standard(y []float64) []float64 {
 	return z
 }
 
-// predictsWorse reports whether the mean squared error of a is above that of b by more
-// than so many standard errors of the difference.
+// predictsWorse reports whether the mean squared error of a exceeds the mean squared error of b by more
+// than the given number of standard errors of the difference.
 func predictsWorse(a, b, y []float64, errors float64) bool {
 	ofA, ofB := make([]float64, len(y)), make([]float64, len(y))
 	for i, v := range y {
@@ -187,7 +187,7 @@ func predictsWorse(a, b, y []float64, errors float64) bool {
 	return clearlyLess(ofB, ofA, errors)
 }
 
-// clearlyLess reports whether the mean of a is below that of b by more than so many standard errors
+// clearlyLess reports whether the mean of a is below the mean of b by more than the given number of standard errors
 // of their difference.
 func clearlyLess(a, b []float64, errors float64) bool {
 	difference := make([]float64, len(a))
@@ -199,20 +199,20 @@ func clearlyLess(a, b []float64, errors float64) bool {
 }
 
 // noiseVaries tests whether the size of leave-one-out residuals depends on the inputs,
-// at the level of 1 %. With u the scores of the standardised residuals' sizes, quantiles
-// of |z| for a normal z less their mean, the statistic is that of the score test for a
+// at the level of 1 %. Let u be the scores of the sizes of the standardised residuals: quantiles
+// of |z| for a normal z minus their mean. The statistic is the score test's for a
 // size with the covariance M,
 //
 //	Q = Σ_i>k u_i·u_k·M_ik,   M = Σ_p K_p/|K_p|,
 //
-// |K_p| being the norm of the centred kernel off its diagonal. Q counts as large if at
-// most one of 199 random permutations of u has as large a one. Ranks make residuals
-// with heavy tails no reason to reject; the test stops at the second permutation
-// above Q, so that it costs little where noise is constant.
+// where |K_p| is the norm of the centred kernel off its diagonal. Q counts as large if at
+// most one of 199 random permutations of u has a Q at least as large. Because u depends on ranks only,
+// heavy-tailed residuals are no reason to reject; the test stops at the second permutation
+// above Q, so that it costs little if the noise is constant.
 //
 // Source: H. Glejser, "A new test for heteroskedasticity", Journal of the American
 // Statistical Association 64 (1969), which regresses |residuals| on the inputs. With
-// normal noise sizes have .88 of the efficiency of squares, which few samples decide.
+// normal noise, absolute values have 0.88 of the efficiency of squares, which a few samples dominate.
 func noiseVaries(k vi.Kernels, loo *mgp.LeaveOneOut, y []float64, seed uint64) bool {
 	const permutations, above = 199, 1
 	m, ok := sumOfUnit(k)
@@ -239,9 +239,9 @@ func noiseVaries(k vi.Kernels, loo *mgp.LeaveOneOut, y []float64, seed uint64) b
 }
 
 // hasHeavyTails tests whether standardised leave-one-out residuals have heavier tails than
-// normal ones, at the level of 1 %: Σ z⁴/(Σ z²)², of which the score test of normal noise
-// against Student's is made, counts as large if at most one of 199 samples of as many normal
-// numbers has as large a one. The test stops at the second that has.
+// normal ones, at the level of 1 %. The statistic Σ z⁴/(Σ z²)² is the score test's of normal noise
+// against Student's. It counts as large if at most one of 199 samples of as many normal
+// numbers has one at least as large. The test stops at the second such sample.
 //
 // Source: T. S. Breusch and A. R. Pagan, "The Lagrange multiplier test and its applications to
 // model specification in econometrics", Review of Economic Studies 47 (1980), for such tests.
@@ -266,7 +266,7 @@ func hasHeavyTails(loo *mgp.LeaveOneOut, y []float64, seed uint64) bool {
 	return q > 0
 }
 
-// kurtosis returns N·Σ z⁴/(Σ z²)², 0 if all are zero.
+// kurtosis returns N·Σ z⁴/(Σ z²)², or 0 if all are zero.
 func kurtosis(z []float64) float64 {
 	var second, fourth float64
 	for _, v := range z {
@@ -287,7 +287,7 @@ func pairSum(m la.Matrix[float64], u []float64) (q float64) {
 	return q
 }
 
-// sizeScores returns the half-normal quantiles of the ranks of size, less their mean. Those that are equal share their mean.
+// sizeScores returns the half-normal quantiles of the ranks of size, minus their mean. Equal sizes get the mean of theirs.
 func sizeScores(size []float64) []float64 {
 	N := len(size)
 	order := make([]int, N)
@@ -316,8 +316,8 @@ func sizeScores(size []float64) []float64 {
 	return u
 }
 
-// sumOfUnit returns the lower triangle of Σ_p K_p/|K_p| off the diagonal. It reports
-// whether there is a kernel that is more than a constant.
+// sumOfUnit returns the lower triangle of Σ_p K_p/|K_p| off the diagonal. It returns false if every kernel
+// is constant.
 func sumOfUnit(k vi.Kernels) (m la.Matrix[float64], ok bool) {
 	at, dense := k.(interface {
 		At(p int) la.Matrix[float64]
@@ -330,7 +330,7 @@ func sumOfUnit(k vi.Kernels) (m la.Matrix[float64], ok bool) {
 	row := make([]float64, N)
 	for p := range P {
 		kp := at.At(p)
-		// ‖K − row means − column means + mean‖² off the diagonal, near enough.
+		// ‖K − row means − column means + mean‖² off the diagonal, approximately.
 		var square, rows, all float64
 		clear(row)
 		for i := range N {

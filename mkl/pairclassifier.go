@@ -9,13 +9,13 @@ import (
 	"github.com/bmkl/bmkl/vi/kbmf"
 )
 
-// PairClassifier is [PairRegression] of a label that pairs of a row and a column have or have
-// not, such as which drugs act on which proteins. The zero value is ready to fit.
+// PairClassifier is [PairRegression] for a label that a pair of a row and a column has or has
+// not, such as whether a drug acts on a protein. The zero value is ready to fit.
 //
 // Source: M. Gönen, "Predicting drug–target interactions from chemical and genomic kernels using
-// Bayesian matrix factorization", Bioinformatics 28 (2012), and that of [PairRegression], with a
-// bias, without which a pair that nothing is known of has the probability ½; derived in
-// docs/theory/kbmf.md.
+// Bayesian matrix factorization", Bioinformatics 28 (2012), and the source of [PairRegression]. We add a
+// bias: without it a pair about which nothing is known has the probability ½. docs/theory/kbmf.md
+// has the derivation.
 type PairClassifier struct {
 	Fitting
 	Ascent
@@ -25,12 +25,12 @@ type PairClassifier struct {
 	SigmaG, SigmaH     float64 // as in [PairRegression], of scores with noise 1
 	Margin             float64 // as in [Classifier]
 
-	NoBias bool // leaves the bias out, as in the papers
-	Plain  bool // does the plain updates alone, which need more sweeps
+	NoBias bool // do not fit a bias, as in the papers
+	Plain  bool // make only the published updates, which need more sweeps
 
 	From *PairClassifierModel // as in [PairRegression]
 
-	AllowDuplicates bool // as in [Regression], of the views of either side
+	AllowDuplicates bool // as in [Regression], for the views of rows and of columns
 }
 
 // fitting returns the settings of a fit.
@@ -39,8 +39,8 @@ func (p PairClassifier) fitting() *fitting {
 }
 
 // Fit fits the model to the views of the rows, the views of the columns and a table of labels: 1
-// for a pair that has the label, 0 for one that has not. Pairs may be missing. Errors are those
-// of [Regression.Fit].
+// for a pair that has the label, 0 for a pair that does not. Pairs may be missing. It returns the errors that
+// [Regression.Fit] returns.
 func (p PairClassifier) Fit(ctx context.Context, rows, columns []View, y Table) (*PairClassifierModel, error) {
 	R, err := components(p.Components)
 	if err != nil {

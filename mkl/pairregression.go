@@ -10,51 +10,51 @@ import (
 )
 
 // PairRegression is kernelised Bayesian matrix factorisation: it learns a value for each pair of
-// a row and a column, such as what a user thinks of a film or how a drug binds to a protein, from
+// a row and a column, such as a user's rating of a film or the binding of a drug to a protein. It learns from
 // the pairs whose value is known, the views of the rows and the views of the columns. Each row and
-// each column has a few factors, which follow from its views as the targets of a [Regression] do,
-// and the value of a pair is the product of its two sets of factors, and a bias. It fills in pairs
-// of the table, and predicts pairs of new rows, new columns or both, whose views are known. The
+// each column has a few factors, which depend on its views as the targets of a [Regression] do.
+// The value of a pair is the inner product of the factors of row and column, plus a bias. The model fills in
+// missing pairs, and predicts pairs of new rows, new columns or both from their views. The
 // zero value is ready to fit.
 //
-// [FactorAnalysis] completes a table of which no views are known.
+// [FactorAnalysis] completes a table without views.
 //
 // Source: M. Gönen, S. A. Khan and S. Kaski, "Kernelized Bayesian matrix factorization", ICML
-// 2013, with a bias and noise that is learned; derived in docs/theory/kbmf.md.
+// 2013. We add a bias and learn the noise; docs/theory/kbmf.md has the derivation.
 type PairRegression struct {
 	Fitting
 	Ascent
 
-	// Components is the number R of factors of a row, or of a column; 0 means 5.
+	// Components is the number R of factors of each row and of each column; 0 means 5.
 	Components int
 
 	// Priors of the precisions of the sample weights, of the kernel weights, of the bias and of
 	// the noise; zero values mean Gamma(1, 1).
 	Lambda, Eta, Gamma, Epsilon Gamma
 
-	// SigmaG is the standard deviation of a kernel's output around what the sample weights make
-	// of it, and SigmaH that of a factor around what the kernels' outputs make of it, for values
-	// of standard deviation 1; 0 means 0.1, the papers' choice. With a greater SigmaH rows and
-	// columns may have factors that their views do not tell.
+	// SigmaG is the standard deviation of a kernel's output given the sample weights, and SigmaH
+	// the standard deviation of a factor given the kernels' outputs, for values
+	// of standard deviation 1; 0 means 0.1, the papers' choice. With a larger SigmaH, factors of rows and
+	// columns can differ more from what their views predict.
 	SigmaG, SigmaH float64
 
-	// SigmaY, if positive, holds the noise of the standardised values at this standard
-	// deviation, as the papers do, which take 1.
+	// SigmaY, if positive, fixes the noise of the standardised values at this standard
+	// deviation. The papers fix it at 1.
 	SigmaY float64
 
-	NoBias bool // leaves the bias out, as in the papers
-	Plain  bool // does the plain updates alone, which need more sweeps
+	NoBias bool // do not fit a bias, as in the papers
+	Plain  bool // make only the published updates, which need more sweeps
 
-	// RawTargets leaves the values as they are, instead of giving those observed mean 0 and
-	// standard deviation 1 together before the fit.
+	// RawTargets leaves the values unchanged. By default the observed values are scaled together to mean 0 and
+	// standard deviation 1 before the fit.
 	RawTargets bool
 
-	// From, if not nil, is a model of an earlier fit of as many components to the same rows, columns
-	// and kernels, perhaps with other values of the pairs or priors, to continue from; it takes the
-	// place of Seed, and Restarts is an error.
+	// From, if not nil, is a model from which the fit continues: an earlier fit of as many components to the same rows,
+	// columns and kernels, perhaps with other values of the pairs or other priors. It
+	// replaces Seed, and Restarts must not be set.
 	From *PairRegressionModel
 
-	AllowDuplicates bool // as in [Regression], of the views of either side
+	AllowDuplicates bool // as in [Regression], for the views of rows and of columns
 }
 
 // fitting returns the settings of a fit.
@@ -62,9 +62,9 @@ func (p PairRegression) fitting() *fitting {
 	return &fitting{Fitting: p.Fitting, Ascent: p.Ascent, allowDuplicates: p.AllowDuplicates}
 }
 
-// Fit fits the model to the views of the rows, the views of the columns and a table of values, in
-// which pairs may be missing, even all those of a row or a column. Errors are those of
-// [Regression.Fit].
+// Fit fits the model to the views of the rows, the views of the columns and a table of values.
+// Pairs may be missing, even all pairs of a row or a column. It returns the errors that
+// [Regression.Fit] returns.
 func (p PairRegression) Fit(ctx context.Context, rows, columns []View, y Table) (*PairRegressionModel, error) {
 	R, err := components(p.Components)
 	if err != nil {
@@ -113,8 +113,8 @@ func (p PairRegression) Fit(ctx context.Context, rows, columns []View, y Table) 
 	return m, err
 }
 
-// EstimateMemory returns about how many bytes a fit takes of so many rows and columns, with the
-// kernels of each; their Outputs do not count.
+// EstimateMemory returns about how many bytes a fit takes. rows and columns hold the numbers of samples and of
+// kernels of each side; their Outputs are ignored.
 func (p PairRegression) EstimateMemory(rows, columns FitSize) int64 {
 	R := p.Components
 	if R <= 0 {

@@ -11,9 +11,9 @@ import (
 )
 
 // This file holds what [PairRegression] and [PairClassifier] have in common: pairs of a row and a
-// column, and views of either.
+// column, and views of rows and of columns.
 
-// defaultComponents is the number of components unless it is given.
+// defaultComponents is the default number of components.
 const defaultComponents = 5
 
 // components checks and returns the number of components.
@@ -27,7 +27,7 @@ func components(n int) (int, error) {
 	return n, nil
 }
 
-// pairData is a fit's pairs and the kernels of both sides.
+// pairData holds a fit's pairs and the kernels of both sides.
 type pairData struct {
 	y             la.Matrix[float64] // rows × columns, NaN where nothing is observed
 	seen          []float64          // the observed values, row by row
@@ -35,7 +35,7 @@ type pairData struct {
 	kx, kz        gram.Held
 }
 
-// gatherPairs checks the views and the pairs of a fit with so many components, and computes the kernels.
+// gatherPairs checks the views and the pairs of a fit with the given number of components, and computes the kernels.
 func (f *fitting) gatherPairs(ctx context.Context, rows, columns []View, y Table, components int) (*pairData, error) {
 	if y == nil {
 		return nil, fmt.Errorf("mkl: y: nil")
@@ -75,7 +75,7 @@ func (f *fitting) gatherPairs(ctx context.Context, rows, columns []View, y Table
 		}
 		p.seen = append(p.seen, values...)
 	}
-	free := func(FitSize) int64 { return 0 } // the memory of both sides has been checked
+	free := func(FitSize) int64 { return 0 } // the memory of both sides together has been checked
 	if p.kx, err = f.weightedKernels(ctx, p.rows, components, free); err != nil {
 		return nil, fmt.Errorf("rows: %w", err)
 	}
@@ -85,7 +85,7 @@ func (f *fitting) gatherPairs(ctx context.Context, rows, columns []View, y Table
 	return p, nil
 }
 
-// pairMemory estimates what a fit takes.
+// pairMemory estimates the bytes of a fit.
 func (f *fitting) pairMemory(rows, columns FitSize, components int) int64 {
 	n, m, r := float64(rows.Samples), float64(columns.Samples), float64(components)
 	own := inBytes(float64(7*n*m) + float64((n+m)*r*(float64(6*r)+8))) // values, places and fitted values; factors
@@ -97,14 +97,14 @@ func (f *fitting) pairMemory(rows, columns FitSize, components int) int64 {
 	return sum
 }
 
-// PairSide says of which rows, or of which columns, pairs are predicted. The zero value is all those
+// PairSide says which rows, or which columns, of pairs are predicted. The zero value means all rows, or columns,
 // of the fit.
 type PairSide struct {
-	// X are new ones: a matrix for each distinct X of the side's views, a line for each of them.
+	// X are new rows or columns: a matrix for each distinct X of the side's views, with a line for each of them.
 	X []Features
 
-	// Known are the places of those wanted among the rows, or columns, of the fit, where X is
-	// nil; nil means all. What was observed of them counts in the prediction.
+	// Known are indices of rows, or columns, of the fit. It is used if
+	// X is nil; nil means all. Their observed pairs count in the prediction.
 	Known []int
 }
 
@@ -114,13 +114,13 @@ type PairPrediction struct {
 	Variance [][]float64 // of the value with its noise; nil with MeanOnly
 }
 
-// PairLabelPrediction holds predictions [row][column] of a label that pairs have or have not.
+// PairLabelPrediction holds predictions [row][column] of a label that a pair has or has not.
 type PairLabelPrediction struct {
 	Probability [][]float64 // that the pair has the label; nil with MeanOnly
 	Decision    [][]float64 // the mean of the label's score
 }
 
-// lines returns the lines of x, which share its memory.
+// lines returns the rows of x, which share its memory.
 func lines(x la.Matrix[float64]) [][]float64 {
 	if x.Rows == 0 {
 		return nil
@@ -132,7 +132,7 @@ func lines(x la.Matrix[float64]) [][]float64 {
 	return out
 }
 
-// ofPairs leaves out what models of pairs do not have.
+// ofPairs returns the options that models of pairs support.
 func (opt PredictOptions) ofPairs() vi.PredictOptions {
 	return vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers}
 }

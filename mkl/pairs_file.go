@@ -9,8 +9,8 @@ import (
 	"github.com/bmkl/bmkl/vi/kbmf"
 )
 
-// pairsJSON is the settings of a model of pairs. The tensors of the rows have the prefix rows.,
-// those of the columns columns. .
+// pairsJSON holds the settings of a model of pairs. The tensors of the rows have the prefix rows. and
+// the tensors of the columns the prefix columns. .
 type pairsJSON struct {
 	recordJSON
 	Rows    designJSON     `json:"rows"`
@@ -69,7 +69,7 @@ func (f *fileWriter) addPairSide(prefix string, ds *gram.Design, s *kbmf.SideSta
 	return f.addDesign(ds, N)
 }
 
-// takePairs takes a model of pairs, of labels or of values.
+// takePairs reads a model of pairs, for labels or for values.
 func (f *fileReader) takePairs(labels bool) (m pairModel, err error) {
 	var j pairsJSON
 	if err := f.settings(&j); err != nil {
@@ -109,7 +109,7 @@ func (f *fileReader) takePairs(labels bool) (m pairModel, err error) {
 	return m, err
 }
 
-// takePairSide takes one side.
+// takePairSide reads one side.
 func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *gram.Design, s kbmf.SideState, err error) {
 	f.prefix = prefix
 	defer func() { f.prefix = "" }()
@@ -122,7 +122,7 @@ func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *gram.Design,
 	if N != j.Samples || N < 1 {
 		return nil, s, fmt.Errorf("model: %d samples where the tensors have %d", j.Samples, N)
 	}
-	packed := f.takeMatrix("h.cov", N, triangle(R)) // before there is room for the covariances
+	packed := f.takeMatrix("h.cov", N, triangle(R)) // checked before memory is allocated for the covariances
 	if f.err != nil {
 		return nil, s, f.err
 	}
@@ -157,8 +157,8 @@ func (f *fileReader) takePairSide(prefix string, j designJSON) (ds *gram.Design,
 	return ds, s, f.err
 }
 
-// Save writes the model to a file that [Load] reads: about 8·D² bytes for the D basis points of
-// either side, half of them for healing, and 4·R² for each row and column.
+// Save writes the model to a file that [Load] reads. It takes about 8·D² bytes for the D basis points of
+// each side, half of them for healing, and 4·R² bytes for each row and column.
 func (m *PairRegressionModel) Save(w io.Writer) error {
 	var f fileWriter
 	j := f.addPairs(&m.pairModel)

@@ -16,7 +16,7 @@ type pairModel struct {
 	record
 	rows, columns *gram.Design
 	posterior     *kbmf.Posterior
-	healed        [2]*gram.SelfDesign // of new rows and of new columns; nil if these are not healed
+	healed        [2]*gram.SelfDesign // for new rows and for new columns; nil if they are not healed
 	rounding      float64             // see Rounding
 }
 
@@ -31,7 +31,7 @@ func (f *fitting) pairModel(d *pairData, p *kbmf.Posterior, rec vi.Record, colla
 	return m, err
 }
 
-// set completes the model by its posterior, and reports what is no number.
+// set sets the posterior and the fields that follow from it. It returns an error if a result is not finite.
 func (m *pairModel) set(p *kbmf.Posterior) (err error) {
 	m.posterior = p
 	for i, ds := range [2]*gram.Design{m.rows, m.columns} {
@@ -45,12 +45,12 @@ func (m *pairModel) set(p *kbmf.Posterior) (err error) {
 	return checkWeights(m.KernelWeights())
 }
 
-// Rounding returns the share of themselves by which rounding may have moved the variances of the
-// factors of new rows and columns, of the component of which it is largest, as
+// Rounding returns the relative error that rounding may have caused in the variances of the
+// factors of new rows and columns, for the component with the largest error; see
 // [RegressionModel.Rounding].
 func (m *pairModel) Rounding() float64 { return m.rounding }
 
-// checkFrom reports what keeps a fit of so many components from going on from the model.
+// checkFrom returns an error if a fit with the given number of components cannot continue from the model.
 func (m *pairModel) checkFrom(f *fitting, d *pairData, components int) error {
 	rows, columns, own := m.Dims()
 	return checkShape(f, "%d components of %d rows with %d kernels and %d columns with %d kernels where there are %d of %d with %d and %d with %d",
@@ -58,27 +58,27 @@ func (m *pairModel) checkFrom(f *fitting, d *pairData, components int) error {
 		components, d.y.Rows, len(d.rows.Views), d.y.Cols, len(d.columns.Views))
 }
 
-// Posterior returns the approximate posterior, of standardised values.
+// Posterior returns the approximate posterior for the standardised values.
 func (m *pairModel) Posterior() *kbmf.Posterior { return m.posterior }
 
-// Dims returns the numbers of rows and columns of the fit, and that of the components.
+// Dims returns the numbers of rows, columns and components of the fit.
 func (m *pairModel) Dims() (rows, columns, components int) {
 	components, rows, columns = m.posterior.Dims()
 	return rows, columns, components
 }
 
-// Samples returns the number of basis points of the rows' kernels and of those of the columns,
-// together.
+// Samples returns the number of basis points of the rows' kernels plus the number of basis points of the columns'
+// kernels.
 func (m *pairModel) Samples() int { return m.rows.D + m.columns.D }
 
-// sides returns the views of the rows and those of the columns.
+// sides returns the views of the rows and the views of the columns.
 func (m *pairModel) sides() [2]onViews {
 	return [2]onViews{{design: m.rows}, {design: m.columns}}
 }
 
-// Inputs describes the matrices that a prediction of new rows takes, and then those that one of
-// new columns takes. Their Views count from the first view of the rows, and go on with those of
-// the columns.
+// Inputs describes the matrices that a prediction of new rows takes, followed by the matrices for
+// new columns. Their Views count from the first view of the rows; the views of
+// the columns follow.
 func (m *pairModel) Inputs() []ModelInput {
 	rows, columns := m.SideInputs()
 	for _, in := range columns {
@@ -92,27 +92,27 @@ func (m *pairModel) Inputs() []ModelInput {
 	return rows
 }
 
-// SideInputs describes the matrices of the X of a [PairSide]: of new rows, and of new columns.
+// SideInputs describes the matrices in the X of a [PairSide]: for new rows, and for new columns.
 func (m *pairModel) SideInputs() (rows, columns []ModelInput) {
 	s := m.sides()
 	return s[0].Inputs(), s[1].Inputs()
 }
 
-// KernelWeights returns the weights of the rows' kernels, and then those of the columns'. They say
-// what the kernels of one side are to each other; between the sides they cannot be compared.
+// KernelWeights returns the weights of the rows' kernels, followed by the weights of the columns' kernels. Weights
+// can be compared within one side only.
 func (m *pairModel) KernelWeights() []KernelWeight {
 	rows, columns := m.SideWeights()
 	return append(rows, columns...)
 }
 
-// SideWeights returns the weights of the rows' kernels and those of the columns' kernels.
+// SideWeights returns the weights of the rows' kernels and the weights of the columns' kernels.
 func (m *pairModel) SideWeights() (rows, columns []KernelWeight) {
 	s := m.sides()
 	return s[0].kernelWeights(m.posterior.KernelWeights(false)), s[1].kernelWeights(m.posterior.KernelWeights(true))
 }
 
-// KernelSpreads returns the spreads of the kernels, in the order of KernelWeights, as those of
-// [RegressionModel.KernelSpreads]: it takes the matrices of new rows and then those of new columns.
+// KernelSpreads returns the spreads of the kernels, in the order of KernelWeights; see
+// [RegressionModel.KernelSpreads]. It takes the matrices of new rows, followed by the matrices of new columns.
 func (m *pairModel) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
 	s := m.sides()
 	n := min(len(x), len(m.rows.Inputs))
@@ -127,7 +127,7 @@ func (m *pairModel) KernelSpreads(ctx context.Context, opt PredictOptions, x ...
 	return append(rows, columns...), nil
 }
 
-// factors finds what is known of the factors of a side.
+// factors computes the posterior of the factors of a side.
 func (m *pairModel) factors(ctx context.Context, opt PredictOptions, columns bool, s PairSide) (*kbmf.Factors, error) {
 	R, n, cols := m.posterior.Dims()
 	ds, own := m.rows, m.healed[0]
@@ -181,7 +181,7 @@ func (m *pairModel) factors(ctx context.Context, opt PredictOptions, columns boo
 	return out, err
 }
 
-// predict predicts the pairs of the rows and the columns.
+// predict predicts the pairs of the given rows and columns.
 func (m *pairModel) predict(ctx context.Context, opt PredictOptions, rows, columns PairSide) (*kbmf.Prediction, error) {
 	if ctx == nil {
 		return nil, gram.ErrNoContext
@@ -197,14 +197,14 @@ func (m *pairModel) predict(ctx context.Context, opt PredictOptions, rows, colum
 	return m.posterior.Predict(x, z), nil
 }
 
-// describe is a model's String.
+// describe returns what String of a model returns.
 func (m *pairModel) describe(what string) string {
 	rows, columns, components := m.Dims()
 	return fmt.Sprintf("%s of %d rows and %d columns with %d components, on %d and %d kernels, bound %.6g",
 		what, rows, columns, components, len(m.rows.Views), len(m.columns.Views), m.Bound())
 }
 
-// summary is a model's Summary; line tells of the pairs.
+// summary returns what Summary of a model returns; line describes the pairs.
 func (m *pairModel) summary(headline, line string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, headline)
@@ -233,18 +233,18 @@ type PairRegressionModel struct {
 	scale target
 }
 
-// Kind returns pair-regression.
+// Kind returns "pair-regression".
 func (m *PairRegressionModel) Kind() string { return "pair-regression" }
 
 // NoiseSD returns the standard deviation of the noise, in the units of the values.
 func (m *PairRegressionModel) NoiseSD() float64 { return m.scale.sd * m.posterior.State().Noise }
 
-// Outputs tells what was learned of the values: their noise.
+// Outputs reports the noise that the fit learned for the values.
 func (m *PairRegressionModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.NoiseSD()}} }
 
 // Predict returns the predictive mean and variance, noise included, [row][column], of every pair
-// of the rows and the columns, in the units of the values and their square. Errors are those of
-// [TargetModel.PredictTargets], and a place in Known that the fit does not have.
+// of the rows and the columns, in the units of the values and their square. It returns the errors that
+// [TargetModel.PredictTargets] returns, and an error if Known has an index that the fit does not have.
 func (m *PairRegressionModel) Predict(rows, columns PairSide) (mean, variance [][]float64, err error) {
 	p, err := m.PredictPairs(context.Background(), PredictOptions{}, rows, columns)
 	if err != nil {
@@ -253,8 +253,8 @@ func (m *PairRegressionModel) Predict(rows, columns PairSide) (mean, variance []
 	return p.Mean, p.Variance, nil
 }
 
-// PredictPairs is Predict with options. New rows or columns take twice as many factorisations of
-// the basis points' order as there are components, in every call, half of them for healing: see
+// PredictPairs is Predict with options. For new rows or columns, every call makes twice as many Cholesky factorisations
+// as there are components, half of them for healing, of matrices whose order is the number of basis points: see
 // [PredictOptions].
 func (m *PairRegressionModel) PredictPairs(ctx context.Context, opt PredictOptions, rows, columns PairSide) (*PairPrediction, error) {
 	p, err := m.predict(ctx, opt, rows, columns)
@@ -289,14 +289,14 @@ func (m *PairRegressionModel) Summary() string {
 // PairClassifierModel is a fitted [PairClassifier]. It is immutable and safe for concurrent use.
 type PairClassifierModel struct{ pairModel }
 
-// Kind returns pair-classifier.
+// Kind returns "pair-classifier".
 func (m *PairClassifierModel) Kind() string { return "pair-classifier" }
 
-// Outputs tells of the label, of which nothing but the weights was learned.
+// Outputs returns one empty entry: the fit learns nothing about the label but the weights.
 func (m *PairClassifierModel) Outputs() []ModelOutput { return make([]ModelOutput, 1) }
 
 // Predict returns for every pair of the rows and the columns, [row][column], the probability that
-// it has the label. Errors are those of [PairRegressionModel.Predict].
+// it has the label. It returns the errors that [PairRegressionModel.Predict] returns.
 func (m *PairClassifierModel) Predict(rows, columns PairSide) ([][]float64, error) {
 	p, err := m.PredictPairs(context.Background(), PredictOptions{}, rows, columns)
 	if err != nil {
@@ -305,7 +305,7 @@ func (m *PairClassifierModel) Predict(rows, columns PairSide) ([][]float64, erro
 	return p.Probability, nil
 }
 
-// PredictPairs is Predict with options and scores, as [PairRegressionModel.PredictPairs].
+// PredictPairs is Predict with options and scores, like [PairRegressionModel.PredictPairs].
 func (m *PairClassifierModel) PredictPairs(ctx context.Context, opt PredictOptions, rows, columns PairSide) (*PairLabelPrediction, error) {
 	p, err := m.predict(ctx, opt, rows, columns)
 	if err != nil {
@@ -326,7 +326,7 @@ func (m *PairClassifierModel) PredictPairs(ctx context.Context, opt PredictOptio
 	return out, nil
 }
 
-// baseRate returns the probability of the label for a pair of which nothing is known, by the bias
+// baseRate returns the probability of the label for a pair about which nothing is known, from the bias
 // alone.
 func (m *PairClassifierModel) baseRate() float64 {
 	R, _, _ := m.posterior.Dims()

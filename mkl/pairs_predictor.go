@@ -11,8 +11,8 @@ import (
 	"github.com/bmkl/bmkl/vi/kbmf"
 )
 
-// PairFactors is what is known of the factors of one row, or of one column: memory that a
-// [PairPredictor] makes and fills in. It is not safe for concurrent use.
+// PairFactors holds the posterior of the factors of one row, or of one column. A
+// [PairPredictor] makes it and fills it in. It is not safe for concurrent use.
 type PairFactors struct {
 	mean, cov []float64
 	of        *PairPredictor
@@ -20,8 +20,8 @@ type PairFactors struct {
 	known     bool // it has been filled in
 }
 
-// PairPredictor predicts one pair at a time, without allocating: it finds the factors of a row and
-// of a column, which serve for as many pairs as wanted, and combines them. It is immutable and
+// PairPredictor predicts one pair at a time without allocation: it computes the factors of a row and
+// of a column, which can be used for any number of pairs, and combines them. It is immutable and
 // safe for concurrent use.
 //
 //	p, err := model.Predictor(mkl.PredictorOptions{})
@@ -36,18 +36,18 @@ type PairPredictor struct {
 	sides     [2]pointSide
 }
 
-// pointSide finds the factors of one row, or column.
+// pointSide computes the factors of one row, or column.
 type pointSide struct {
 	gram.Points
 	points  *kbmf.Points
 	healed  *gram.SelfDesign // nil if new factors are not healed
-	bare    []gram.Input     // the inputs of those that are not
-	fit     *kbmf.Factors    // those of the fit
+	bare    []gram.Input     // the inputs of factors that are not healed
+	fit     *kbmf.Factors    // the factors of the fit
 	scratch int
 	pool    reuse.Pool[scratch]
 }
 
-// predictor returns what predicts single pairs.
+// predictor makes the predictor of single pairs.
 func (m *pairModel) predictor(opt PredictorOptions, scale target) (*PairPredictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
@@ -74,12 +74,12 @@ func (m *pairModel) predictor(opt PredictorOptions, scale target) (*PairPredicto
 	return p, nil
 }
 
-// Predictor makes a predictor of single pairs; opt.Tolerance and opt.Exact play no role, and
-// Published means Unhealed. Of either side it keeps for each component a Cholesky factor of the order
-// of the basis points, unless MeanOnly, and a matrix of that order, unless Unhealed.
+// Predictor makes a predictor of single pairs. Tolerance and Exact have no effect;
+// Published means Unhealed. For each side and component it keeps a Cholesky factor, unless MeanOnly, and a matrix,
+// unless Unhealed. The order of both is the number of basis points.
 //
-// Rows of precomputed kernels may have the kernel of the new row, or column, with itself as one
-// more value, with which its factors are healed.
+// A row of a precomputed kernel may have one more value, the kernel of the new row, or column, with itself: then
+// the factors are healed.
 func (m *PairRegressionModel) Predictor(opt PredictorOptions) (*PairPredictor, error) {
 	return m.predictor(opt, m.scale)
 }
@@ -104,7 +104,7 @@ func (p *PairPredictor) newFactors(column bool) *PairFactors {
 	return f
 }
 
-// side returns what finds the factors f.
+// side returns the side to which the factors f belong.
 func (p *PairPredictor) side(f *PairFactors) (*pointSide, error) {
 	if f == nil || f.of != p {
 		return nil, fmt.Errorf("mkl: the factors are of another predictor")
@@ -116,7 +116,7 @@ func (p *PairPredictor) side(f *PairFactors) (*pointSide, error) {
 }
 
 // New stores the factors of a new row, or column, given as one line for each of the inputs of its
-// side; see SideInputs of the model. Errors are those of [Predictor.Predict].
+// side; see SideInputs of the model. It returns the errors that [Predictor.Predict] returns.
 func (p *PairPredictor) New(f *PairFactors, x ...[]float64) error {
 	s, err := p.side(f)
 	if err != nil {
@@ -141,8 +141,8 @@ func (p *PairPredictor) New(f *PairFactors, x ...[]float64) error {
 	return nil
 }
 
-// Known stores the factors of the row, or column, at this place of the fit, to which what was
-// observed of it counts. It is an error if the fit has no such place, counted from 0.
+// Known stores the factors of the row, or column, with the index at in the fit, counted from 0. Its observed
+// pairs count. It returns an error if the fit has no such index.
 func (p *PairPredictor) Known(f *PairFactors, at int) error {
 	s, err := p.side(f)
 	if err != nil {
@@ -160,15 +160,15 @@ func (p *PairPredictor) Known(f *PairFactors, at int) error {
 }
 
 // Predict returns the predictive mean and variance (noise included; NaN with MeanOnly) of the
-// value of a pair, in its units and their square; of labels, of the score. It is an error if New or
-// Known of this predictor has not filled in row and column, or if the prediction is not finite.
+// value of a pair, in its units and their square; for labels, of the score. It returns an error unless New or
+// Known of this predictor has filled in row and column, or if the prediction is not finite.
 func (p *PairPredictor) Predict(row, column *PairFactors) (mean, variance float64, err error) {
 	mean, variance, _, err = p.pair(row, column)
 	return mean, variance, err
 }
 
-// Probability returns the probability that a pair has the label; NaN of values and with MeanOnly.
-// Errors are those of Predict.
+// Probability returns the probability that a pair has the label. It is NaN for values, and with MeanOnly.
+// It returns the errors that Predict returns.
 func (p *PairPredictor) Probability(row, column *PairFactors) (float64, error) {
 	_, _, probability, err := p.pair(row, column)
 	return probability, err

@@ -14,44 +14,44 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// Plan is what a pass over samples has to know, made by [LandmarkGP.Begin] from some of
-// them: kernels with their widths, units, landmarks, and the features that the kernels
-// become. With one plan the samples can be summed in parts, anywhere and in any order:
+// Plan holds what a pass over samples needs to know: kernels with their widths, units, landmarks,
+// and the features that represent the kernels. [LandmarkGP.Begin] makes it from some samples.
+// With one plan the samples can be summed in parts, anywhere and in any order:
 //
 //	b, err := plan.Builder(0)
 //	err = b.Add(y, x...)           // some samples, again and again
 //	part, err := b.Finish()        // *stat.Statistic: merge, subtract, save, send
 //	model, err := plan.Fit(ctx, mkl.PlanFitting{}, part, other)
 //
-// Days are added and taken away by [stat.Statistic.Merge] and [stat.Statistic.Subtract],
-// and [LandmarkGPModel.Refit] goes on from the fit before. A Plan is immutable and safe for
+// [stat.Statistic.Merge] and [stat.Statistic.Subtract] add and remove parts, such as days,
+// and [LandmarkGPModel.Refit] continues from an earlier fit. A Plan is immutable and safe for
 // concurrent use.
 type Plan struct {
 	featurePlan
-	target target // unit of the sums
+	target target // the unit of the targets in the sums
 }
 
-// PlanBuilder sums samples by a plan, as [stat.Builder] sums features: a block ends after
-// [stat.BlockSamples] samples, and the sums have the same bits for every order of the blocks,
+// PlanBuilder sums samples according to a plan, as [stat.Builder] sums features. A block ends after
+// [stat.BlockSamples] samples. The sums have the same bits for every order of the blocks,
 // every partition of them and any number of workers. It serves one goroutine at a time.
 type PlanBuilder struct {
 	summing
 	target target
 }
 
-// Builder returns a builder that uses at most so many workers; 0 means
+// Builder returns a builder that uses at most workers workers; 0 means
 // runtime.GOMAXPROCS(0).
 func (p *Plan) Builder(workers int) (*PlanBuilder, error) {
 	b := &PlanBuilder{target: p.target}
 	return b, b.begin(&p.featurePlan, 1, workers)
 }
 
-// Add adds samples: their targets, and a matrix with a row for each in the order of
-// Inputs. Errors are those of data that are no features or targets: none of the samples is
-// then added. A sample that is beyond the range of the sums is an error too, perhaps of a
-// later call, after which the builder is of no use: a target more than 128 standard
-// deviations of the plan's sample off their mean, or features as far away. The error names the sample,
-// counted from the builder's first, and the column. [LandmarkGP.Fit], which has all samples, takes wider units instead.
+// Add adds samples: their targets, and a matrix with a row for each sample, in the order of
+// Inputs. If the data are not valid targets and features it returns an error and adds none of the samples.
+// It also returns an error for a sample beyond the range of the sums, perhaps in a
+// later call, and the builder is useless then: a target more than 128 standard
+// deviations from the mean of the plan's sample, or features as far away. The error names the sample,
+// counted from the builder's first, and the column. [LandmarkGP.Fit], which has all samples, uses larger units instead.
 func (b *PlanBuilder) Add(y []float64, x ...Features) error {
 	if i := vec.FirstNonFinite(y); i >= 0 {
 		return &ValueError{Arg: "y", Row: i, Col: -1, Value: y[i]}
@@ -61,7 +61,7 @@ func (b *PlanBuilder) Add(y []float64, x ...Features) error {
 	})
 }
 
-// addAll adds many samples, as long as the context lasts.
+// addAll adds many samples, unless the context ends.
 func (b *PlanBuilder) addAll(ctx context.Context, x []Features, y []float64) error {
 	for first := 0; first < len(y); first += pieceSamples {
 		if ctx.Err() != nil {
@@ -75,8 +75,8 @@ func (b *PlanBuilder) addAll(ctx context.Context, x []Features, y []float64) err
 	return b.flush()
 }
 
-// sumAll sums all samples of a fit. Where some are beyond the range of the sums it does so by a plan in greater units,
-// which it returns too, with what was beyond.
+// sumAll sums all samples of a fit. If samples are beyond the range of the sums it makes a plan with larger units, sums by
+// it, and returns that plan and the first sample beyond.
 func (p *Plan) sumAll(ctx context.Context, workers int, x []Features, y []float64) (*Plan, *stat.Statistic, *rangeError, error) {
 	sums, err := p.sum(ctx, workers, x, y)
 	beyond, ok := errors.AsType[*rangeError](err)
@@ -99,7 +99,7 @@ func (p *Plan) sumAll(ctx context.Context, workers int, x []Features, y []float6
 	return wide, sums, beyond, err
 }
 
-// sum sums samples in memory.
+// sum sums samples that are in memory.
 func (p *Plan) sum(ctx context.Context, workers int, x []Features, y []float64) (*stat.Statistic, error) {
 	b, err := p.Builder(workers)
 	if err != nil {
@@ -111,14 +111,14 @@ func (p *Plan) sum(ctx context.Context, workers int, x []Features, y []float64) 
 	return b.Finish()
 }
 
-// TargetRows are some samples, for [Plan.Sum].
+// TargetRows are some samples with their targets, for [Plan.Sum].
 type TargetRows struct {
 	Y []float64  // targets
 	X []Features // a matrix for each of Inputs, a row for each sample
 }
 
-// Sum sums all samples of an iterator, of which it holds only a few, and ends with the first
-// error of the iterator or its samples.
+// Sum sums all samples of an iterator. It keeps only a few of them in memory, and stops at the first
+// error of the iterator or of a sample.
 func (p *Plan) Sum(ctx context.Context, workers int, rows iter.Seq2[TargetRows, error]) (*stat.Statistic, error) {
 	if ctx == nil {
 		return nil, gram.ErrNoContext
@@ -133,7 +133,7 @@ func (p *Plan) Sum(ctx context.Context, workers int, rows iter.Seq2[TargetRows, 
 	return b.Finish()
 }
 
-// eachPart hands the parts of the samples to do, one after another, as long as the context lasts.
+// eachPart passes the parts of the samples to do, one after another, unless the context ends.
 func eachPart[R any](ctx context.Context, parts iter.Seq2[R, error], do func(R) error) error {
 	if parts == nil {
 		return errNoRows
@@ -154,19 +154,19 @@ func eachPart[R any](ctx context.Context, parts iter.Seq2[R, error], do func(R) 
 
 var errNoRows = errors.New("mkl: rows is nil")
 
-// PlanFitting holds the settings of a fit to sums. Seed and MemoryLimit play no role. If there are no Notes the model
+// PlanFitting holds the settings of a fit to sums. Seed and MemoryLimit have no effect. Without Notes the model
 // gets the notes of the plan.
 type PlanFitting struct {
 	Fitting
 	Climb
 }
 
-// Fit fits the model to sums of samples, which are merged and not changed.
+// Fit fits the model to sums of samples. It merges the sums without changing them.
 func (p *Plan) Fit(ctx context.Context, f PlanFitting, sums ...*stat.Statistic) (*LandmarkGPModel, error) {
 	return p.fit(ctx, &f, nil, sums)
 }
 
-// fit is Fit from a start, nil for the default.
+// fit is Fit from the given start; nil means the default.
 func (p *Plan) fit(ctx context.Context, settings *PlanFitting, start *mgp.EvidenceStart, sums []*stat.Statistic) (*LandmarkGPModel, error) {
 	if ctx == nil {
 		return nil, gram.ErrNoContext

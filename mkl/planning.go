@@ -12,23 +12,23 @@ import (
 	"github.com/bmkl/bmkl/stat"
 )
 
-// planning makes what plans of targets and of classes have in common.
+// planning makes the common part of plans of targets and plans of classes.
 type planning struct {
 	*fitting
 	Landmarks
-	functions int // of labels, 0 for a target
+	functions int // number of functions of labels, 0 for a target
 
-	// learn learns the kernels of the views that have widths to be learned.
+	// learn returns the kernels of the views after learning the widths that are to be learned.
 	learn func(views []View) ([]kernel.Kernel, error)
 }
 
-// mostRanks is the most samples by which a plan tells ranks.
+// mostRanks is the largest number of samples that define ranks in a plan.
 const mostRanks = 1000
 
-// widthSamples is how many samples widths are learned from.
+// widthSamples is the number of samples from which widths are learned.
 const widthSamples = 700
 
-// checkViews checks the settings and the views of n samples. The fit needs so many bytes.
+// checkViews checks the settings and the views of n samples, and that the fit may use need bytes.
 func (g *planning) checkViews(views []View, n int, need int64) error {
 	if g.Count < 0 || g.Sample < 0 {
 		return fmt.Errorf("mkl: Landmarks: Count is %d and Sample %d: neither can be negative", g.Count, g.Sample)
@@ -56,10 +56,10 @@ func (g *planning) checkViews(views []View, n int, need int64) error {
 	return checkShared(views)
 }
 
-// sampled draws the samples that the plan is made from, of n; class is the class of each, nil if they have none.
+// sampled draws, of n samples, the ones from which the plan is made; class is the class of each, nil for targets.
 func (g *planning) sampled(n int, class []int) []int { return sample(n, g.sampleSize(), class, g.Seed) }
 
-// plan makes the plan of these rows of n samples.
+// plan makes the plan from the samples rows, out of n.
 func (g *planning) plan(ctx context.Context, views []View, rows []int, n int) (p featurePlan, err error) {
 	if len(rows) == n {
 		views = slices.Clone(views)
@@ -69,7 +69,7 @@ func (g *planning) plan(ctx context.Context, views []View, rows []int, n int) (p
 	if views, err = g.resolved(views); err != nil {
 		return p, err
 	}
-	before := g.planMemory(n, len(views)) // now they are known
+	before := g.planMemory(n, len(views)) // the number of kernels is known now
 	if err := g.check(before); err != nil {
 		return p, err
 	}
@@ -80,17 +80,17 @@ func (g *planning) plan(ctx context.Context, views []View, rows []int, n int) (p
 	if p, err = g.whitened(ctx, t, basis); err != nil {
 		return p, err
 	}
-	// A kernel becomes as many features as its rank on the landmarks, which may be far below their number.
+	// A kernel becomes as many features as its rank on the landmarks, which may be much less than their number.
 	return p, g.check(before + inBytes(sumWords(p.width(), g.functions)))
 }
 
-// chosen returns the training of the views of n samples, and landmarks.
+// chosen returns the training of the views of n samples, and the landmarks.
 func (g *planning) chosen(ctx context.Context, views []View, n int) (*gram.Training, []Features, error) {
 	t, err := bindViews(views, n, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range t.Inputs { // enough of them tell the ranks
+	for i := range t.Inputs { // mostRanks samples determine the ranks
 		if in := &t.Inputs[i]; in.Ranks != nil {
 			in.Ranks, in.Apart = gram.NewRanks(gram.Evenly(in.Basis, min(in.Basis.Rows, mostRanks))), true
 		}
@@ -102,8 +102,8 @@ func (g *planning) chosen(ctx context.Context, views []View, n int) (*gram.Train
 	return t, basis, err
 }
 
-// resolved gives the views without a kernel some, learns the widths that are to be learned,
-// and leaves out constants: the model has a bias.
+// resolved gives kernels to the views without a kernel, learns the widths that are to be learned,
+// and leaves out constants, because the model has a bias.
 func (g *planning) resolved(views []View) ([]View, error) {
 	open := slices.ContainsFunc(views, func(v View) bool { return v.Kernel == nil })
 	views, _, err := FillViews(KernelsARD, views)
@@ -121,7 +121,7 @@ func (g *planning) resolved(views []View) ([]View, error) {
 				continue
 			}
 			views[i].Kernel = k
-			if open { // widths that a few samples support are too wide for many
+			if open { // widths learned from a few samples are too large for many samples
 				for _, by := range narrower {
 					w := views[i]
 					w.Kernel = scaledWidths(w.Kernel, by)
@@ -150,8 +150,8 @@ func kernelsOf(ds *gram.Design) (all []kernel.Kernel) {
 	return all
 }
 
-// narrower are the factors of the learned widths of default kernels, of which further ones
-// are made.
+// narrower are factors: for each of them, every default kernel with learned widths gets a copy whose widths
+// are multiplied by it.
 var narrower = []float64{0.5, 0.25}
 
 // scaledWidths returns a kernel with a width for each feature, all of them multiplied by the factor.
@@ -161,7 +161,7 @@ func scaledWidths(k kernel.Kernel, by float64) kernel.Kernel {
 	return kernel.WithLengths(k, w)
 }
 
-// whitened makes the plan of the views, trained on the sample, with these landmarks.
+// whitened makes the plan of the views with these landmarks; t is their training on the sample.
 func (g *planning) whitened(ctx context.Context, t *gram.Training, basis []Features) (p featurePlan, err error) {
 	on, ks, err := t.OnLandmarks(ctx, basis, g.Workers)
 	if err != nil {

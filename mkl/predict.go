@@ -11,21 +11,21 @@ import (
 // variances.
 type PredictOptions struct {
 	// Published selects the paper's predictive variance of the models of M. Gönen,
-	// which is too small: it takes the intermediate outputs at their means. To other
-	// models it means nothing.
+	// which is too small: it ignores the variance of the intermediate outputs. For other
+	// models it has no effect.
 	Published bool
 
-	// MeanOnly leaves the variances out, and with them nearly all of the cost but that
-	// of healing.
+	// MeanOnly leaves out the variances, and with them nearly all of the cost except
+	// for healing.
 	MeanOnly bool
 
-	// Unhealed leaves out what a [RegressionModel] and its kin, and models of pairs for new
-	// rows and columns, add to the predictions of their posteriors, whose intervals are too
-	// short away from the samples; see docs/theory/healing.md. Published leaves it out too. To other
-	// models it means nothing.
+	// Unhealed leaves out healing: an addition to the predictions of a [RegressionModel], a [SharedRegressionModel], a
+	// [TaskRegressionModel], and models of pairs for new rows and columns. Without it intervals are too
+	// short away from the samples; see docs/theory/healing.md. Published leaves it out too. For other
+	// models it has no effect.
 	Unhealed bool
 
-	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
+	// Workers is the largest number of goroutines at work; 0 means runtime.GOMAXPROCS(0).
 	// Results do not depend on it.
 	Workers int
 }
@@ -72,8 +72,8 @@ type ClassPrediction[T comparable] struct {
 	// MeanOnly.
 	Probability [][]float64
 
-	// Decision [sample][class] is the mean of each class's score; with two
-	// classes the second's score and its negative.
+	// Decision [sample][class] is the mean of each class's score. With two
+	// classes it is the score of the second, and its negative for the first.
 	Decision [][]float64
 }
 
@@ -96,7 +96,7 @@ func mostProbable[T comparable](m ClassModel[T], x []Features) (labels []T, prob
 
 // LabelPrediction holds predictions [label][sample].
 type LabelPrediction struct {
-	Label       [][]bool    // whether Decision is at least 0 and so Probability at least ½
+	Label       [][]bool    // whether Decision is at least 0, and so Probability at least ½
 	Probability [][]float64 // that the sample has the label; nil with MeanOnly
 	Decision    [][]float64 // the mean of the label's score
 }

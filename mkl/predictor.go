@@ -14,7 +14,7 @@ type PredictorOptions struct {
 	Target int
 
 	// Tolerance is how far a prediction may be from the prediction of the model. 0 means the default; a negative
-	// Tolerance is an error. What it counts depends on the model:
+	// Tolerance is an error. Its unit depends on the model:
 	//
 	//   - Gaussian processes, by [MultiGP], [LandmarkGP] and [Auto]: the error of a mean and of a standard deviation, in
 	//     units of the predictive standard deviation. With MeanOnly: in units of the standard deviation of the noise.
@@ -64,7 +64,7 @@ func (opt *PredictorOptions) process(share float64) float64 {
 	return share * opt.Tolerance
 }
 
-// pruning returns the tolerance of pruning in units of the noise; 0 prunes nothing.
+// pruning returns the tolerance of pruning in units of the noise's standard deviation; 0 prunes nothing.
 func (opt *PredictorOptions) pruning() float64 {
 	switch {
 	case opt.Exact:
@@ -75,7 +75,7 @@ func (opt *PredictorOptions) pruning() float64 {
 	return opt.Tolerance
 }
 
-// check reports options that no predictor of a model of so many targets has.
+// check returns an error for options that a predictor of a model with the given number of targets does not support.
 func (opt *PredictorOptions) check(targets int) error {
 	switch {
 	case opt.Target < 0 || opt.Target >= targets:
@@ -90,7 +90,7 @@ func (opt *PredictorOptions) check(targets int) error {
 	return nil
 }
 
-// checkClasses reports options that no predictor of classes has.
+// checkClasses returns an error for options that no predictor of classes supports.
 func (opt *PredictorOptions) checkClasses() error {
 	if opt.MeanOnly {
 		return errors.New("mkl: Predictor: MeanOnly leaves no probabilities")
@@ -98,7 +98,7 @@ func (opt *PredictorOptions) checkClasses() error {
 	return opt.check(1)
 }
 
-// PredictorInfo says what one function of a predictor takes for a prediction, and bounds what it leaves out.
+// PredictorInfo says what one function of a predictor uses for a prediction, and bounds the effect of what it leaves out.
 type PredictorInfo struct {
 	Kernels []int // the views whose kernels count; the latent functions of a [MultiTaskModel]; the features of a [SpikeSlabModel]
 	Samples []int // the basis points whose kernels an exact prediction takes
@@ -123,19 +123,19 @@ type BoundKind int
 
 // The kinds of bounds, the strongest first.
 const (
-	// BoundProved holds for every sample, beside rounding of at most 0.0001 of the standard deviation.
+	// BoundProved holds for every sample, apart from rounding of at most 0.0001 of the standard deviation.
 	BoundProved BoundKind = iota
 
 	// BoundCalibrated is an estimate of the rounding of float32 for the sample at hand, times a factor. The factor is four
-	// times the largest that the calibration samples need, which are training samples, sums and differences of them.
+	// times the largest that the calibration samples need: training samples, and sums and differences of training samples.
 	BoundCalibrated
 
 	// BoundAssumed is proved for samples whose kernels are no larger than in training, where rounding is small. A pruned
-	// kernel without bound, such as a linear one, may break it; so may rounding in a model that is very ill-conditioned.
+	// kernel without a bound, such as a linear one, may violate it; so may rounding in a very ill-conditioned model.
 	BoundAssumed
 )
 
-// String returns proved, calibrated or assumed.
+// String returns "proved", "calibrated" or "assumed".
 func (k BoundKind) String() string { return [...]string{"proved", "calibrated", "assumed"}[k] }
 
 func (i PredictorInfo) clone() PredictorInfo {
@@ -147,7 +147,7 @@ func (i PredictorInfo) clone() PredictorInfo {
 	return i
 }
 
-// BoundedPrediction is the prediction of one sample with bounds on how far it is from the prediction of the model. Both
+// BoundedPrediction is the prediction of one sample with bounds on its difference from the prediction of the model. Both
 // bounds are 0 if it was computed from all samples in float64.
 type BoundedPrediction struct {
 	Mean     float64 // of the target
@@ -158,22 +158,22 @@ type BoundedPrediction struct {
 	Kind      BoundKind // of both bounds; BoundProved where they are 0
 }
 
-// nothing is the prediction beside an error.
+// nothing is the prediction that accompanies an error.
 var nothing = BoundedPrediction{Mean: math.NaN(), Variance: math.NaN()}
 
 // Predictor predicts one target of one sample at a time, for programs in which latency counts. Every model of numbers
-// makes one. A prediction takes no lock, starts no goroutine and allocates nothing as long as no more callers than
+// makes one. A prediction takes no lock and starts no goroutine. It allocates nothing unless more callers than
 // processors predict at a time. A pool of very many samples allocates while it searches for the nearest samples. A Predictor
 // is immutable and safe for concurrent use.
 //
-// Predictors do less than their models. If the kernels are smooth they take each kernel with a few training samples only,
-// the pivots, and bound the error for the sample at hand. Gaussian processes without pivots compute variances in float32,
-// and estimate its rounding for the sample at hand. Where the bound is above the tolerance, a predictor computes the
+// Predictors do less work than their models. If the kernels are smooth they compute each kernel with a few training samples
+// only, the pivots, and bound the error for the sample at hand. Gaussian processes without pivots compute variances in
+// float32, and estimate the rounding for the sample at hand. If the bound is above the tolerance, a predictor computes the
 // prediction again from all samples in float64. Predictors of weighted kernels also leave out kernels and samples whose
-// weights contribute little, and cut off the factors of covariances. [BoundKind] says which bounds are proved;
+// weights contribute little, and reduce the rank of the factors of covariances. [BoundKind] says which bounds are proved;
 // docs/theory/predictor.md derives them. Given kernels and kernels [kernel.Func] have no pivots.
 type Predictor struct {
-	// One of these. (They are no interface, since a sample would then escape to the heap.)
+	// One of these is set. (They are not one interface: a sample would then escape to the heap.)
 	weights *weightPredictor
 	mixture *mixturePredictor
 	sparse  *sparsePredictor
@@ -181,9 +181,9 @@ type Predictor struct {
 
 // Predict returns the predictive mean and variance, noise included, of one sample, in the target's units and their
 // square. The variance is NaN with MeanOnly. The sample is given as one row for each of the model's Inputs, ModelInput.Cols
-// long. Other rows or lengths are an error, a NaN or an infinity is a *[ValueError], and so is a prediction that is not
-// finite an error. A sample may lack inputs that have MissingViews: their rows are NaN. Features that a predictor of a
-// [SpikeSlabModel] left out may be anything.
+// long. It returns an error for another number of rows or another length, a *[ValueError] for a NaN or an infinity, and an
+// error for a prediction that is not finite. A sample may lack inputs that have MissingViews: their rows are NaN. A predictor
+// of a [SpikeSlabModel] ignores the features that it left out.
 func (p *Predictor) Predict(x ...[]float64) (mean, variance float64, err error) {
 	b, err := p.PredictWithBound(x...)
 	return b.Mean, b.Variance, err
@@ -201,7 +201,7 @@ func (p *Predictor) PredictWithBound(x ...[]float64) (BoundedPrediction, error) 
 	return p.sparse.predictBounded(x)
 }
 
-// Info says what each function of the model takes for a prediction: one function, or one for each member and draw of a
+// Info says what each function of the model uses for a prediction: one function, or one for each member and draw of a
 // mixture.
 func (p *Predictor) Info() []PredictorInfo {
 	switch {
@@ -215,7 +215,7 @@ func (p *Predictor) Info() []PredictorInfo {
 
 // ClassPredictor predicts the class of one sample at a time, in the way of [Predictor]. Every model of classes makes one.
 type ClassPredictor[T comparable] struct {
-	// One of these.
+	// One of these is set.
 	scores    *scoreClassPredictor[T]
 	processes *processClassPredictor[T]
 	probit    *probitPredictor[T]
@@ -229,8 +229,8 @@ func (p *ClassPredictor[T]) Predict(probability []float64, x ...[]float64) (clas
 	return class, err
 }
 
-// PredictWithBound is Predict with a bound on how far any of the probabilities is from that of the model: 0 if all
-// training samples were taken.
+// PredictWithBound is Predict with a bound on the difference of any probability from the model's. The bound is 0 if all
+// training samples were used.
 func (p *ClassPredictor[T]) PredictWithBound(probability []float64, x ...[]float64) (class T, bound float64, err error) {
 	switch {
 	case p.scores != nil:
@@ -241,8 +241,8 @@ func (p *ClassPredictor[T]) PredictWithBound(probability []float64, x ...[]float
 	return p.probit.predictBounded(probability, x)
 }
 
-// Info says what each function of the model takes for a prediction: one function for two classes, else one for each
-// class, for each member of a mixture; of a [ProbitClassifierModel] one for all classes.
+// Info says what each function of the model uses for a prediction: one function for two classes, else one for each
+// class, and these for each member of a mixture; one function for all classes of a [ProbitClassifierModel].
 func (p *ClassPredictor[T]) Info() []PredictorInfo {
 	switch {
 	case p.scores != nil:

@@ -11,19 +11,19 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// ViewParts are what each view adds to predictions, in the target's units.
+// ViewParts holds what each view adds to predictions, in the target's units.
 type ViewParts struct {
-	// Constant is the training targets' mean, with the constant kernels' function. For each sample it and the views' means add up
-	// to the prediction's mean.
+	// Constant is the training targets' mean plus the constant kernels' function. For each sample, Constant plus the views'
+	// means is the prediction's mean.
 	Constant float64
 
-	// Mean and SD, [input][sample], are the posterior mean and standard deviation of the function of the input's kernels, inputs in
-	// the order of Inputs. The squares of the SDs do not add up to the prediction's variance: the functions are correlated in the
-	// posterior, and noise belongs to no view.
+	// Mean and SD, [input][sample], are the posterior mean and standard deviation of the function of the input's kernels. Inputs
+	// are in the order of Inputs. The squares of the SDs do not add up to the prediction's variance: the functions are correlated
+	// in the posterior, and noise belongs to no view.
 	Mean, SD [][]float64
 }
 
-// inputKernels returns the kernels of each input, and the constant kernels after the last input.
+// inputKernels returns the kernels of each input, followed by the constant kernels.
 func inputKernels(ds *gram.Design) (of [][]int) {
 	of = make([][]int, len(ds.Inputs)+1)
 	for i, v := range ds.Views {
@@ -36,8 +36,8 @@ func inputKernels(ds *gram.Design) (of [][]int) {
 	return of
 }
 
-// PredictViews returns what the kernels of each input add to the prediction of each sample, exact given the learned scales. Of
-// draws the moments are of the mixture. Matrices and errors are as in [TargetModel.PredictTargets].
+// PredictViews returns what the kernels of each input add to the prediction of each sample, exact for the learned scales. If
+// predictions are averaged over draws, the moments are of the mixture. Arguments and errors are as in [TargetModel.PredictTargets].
 func (m *MultiGPModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
 	mean, variance, err := m.viewMoments(ctx, opt, x)
 	if err != nil {
@@ -46,8 +46,8 @@ func (m *MultiGPModel) PredictViews(ctx context.Context, opt PredictOptions, x .
 	return m.target.viewParts(mean, variance), nil
 }
 
-// viewMoments returns the means and variances of the views' functions, [input][sample], of the standardised target. The last row
-// has the constant kernels.
+// viewMoments returns the means and variances of the views' functions, [input][sample], for the standardised target. The last
+// row belongs to the constant kernels.
 func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []Features) (mean, variance [][]float64, err error) {
 	t, err := checkInputs(m.design, x)
 	if err != nil {
@@ -76,7 +76,7 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 	return mean, variance, nil
 }
 
-// viewParts returns moments of the standardised target in its own units.
+// viewParts converts moments for the standardised target to the target's own units.
 func (t target) viewParts(mean, variance [][]float64) *ViewParts {
 	last := len(mean) - 1
 	out := &ViewParts{Constant: t.mean}
@@ -94,8 +94,8 @@ func (t target) viewParts(mean, variance [][]float64) *ViewParts {
 }
 
 // PredictViews returns what the kernels of each input add to the prediction of each sample. Its moments are for the mixture of
-// the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². Matrices and errors are as in [TargetModel.PredictTargets]; it is also
-// an error if a member is on landmarks or on nearest samples, which have no sum of views.
+// the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². Arguments and errors are as in [TargetModel.PredictTargets]. It also
+// returns an error if a member is on landmarks or on nearest samples, because such a member is no sum over views.
 func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
 	if m.landmarks != nil || m.local != nil || len(m.members) != len(m.models) {
 		return nil, errors.New("mkl: PredictViews: a member on landmarks or on nearest samples has no sum of views: fit at most 3000 samples")

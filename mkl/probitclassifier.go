@@ -2,16 +2,16 @@ package mkl
 
 import "context"
 
-// ProbitClassifier is the multinomial probit kernel machine, fitted by variational inference: it tells two or more
-// classes apart, whose names are of any comparable type, by one function for each class on one kernel that a [Rule] makes
-// of the views' kernels. Its probabilities come from one model of all classes. The zero value is ready to fit: the sum of
-// the kernels over the square root of their number.
+// ProbitClassifier is the multinomial probit kernel machine, fitted by variational inference. It distinguishes two or more
+// classes, whose names are of any comparable type, by one function for each class on one kernel, which a [Rule] makes
+// from the views' kernels. Its probabilities come from one model of all classes. The zero value is ready to fit: its kernel
+// is the sum of the kernels divided by the square root of their number.
 //
-// [ProbitSampler] samples the same posterior. [RelevanceClassifier], [PrunedClassifier] and [ProbitMAP] take points of it
+// [ProbitSampler] samples the same posterior. [RelevanceClassifier], [PrunedClassifier] and [ProbitMAP] use point estimates
 // and make small models. All five fit a [ProbitClassifierModel].
 //
-// The scale of the kernels matters, since the scale of the prior is fixed: give them unit diagonals. RBF kernels have
-// them, others by Normalize. The values of kernels that are multiplied must not be negative.
+// The scale of the kernels matters, because the scale of the prior is fixed: give them unit diagonals. RBF kernels have
+// unit diagonals; Normalize gives them to others. The values of kernels that are multiplied must not be negative.
 //
 // Source: T. Damoulas and M. Girolami, "Combining information with a Bayesian multi-class multi-kernel pattern
 // recognition machine".
@@ -30,30 +30,30 @@ type ProbitClassifier[T comparable] struct {
 	// all classes: the scale of the kernels then matters less. It excludes ClassAlpha.
 	LearnAlpha bool
 
-	// Theta is the prior of the relevance θ_j of each feature of a view whose kernel has ARD. With the width w that it
-	// starts from, the kernel is exp(−½·Σ θ_j·(x_j−y_j)²/w²), or exp(−Σ θ_j·|x_j−y_j|/w) for a Laplacian. The zero value
-	// means Gamma{1, 1}. The fit takes θ at the mode of its density; with [WeightSearchSampling] at the mean of importance
+	// Theta is the prior of the relevance θ_j of each feature of a view whose kernel has ARD. If the kernel's starting width
+	// is w, the kernel is exp(−½·Σ θ_j·(x_j−y_j)²/w²), or exp(−Σ θ_j·|x_j−y_j|/w) for a Laplacian. The zero value
+	// means Gamma{1, 1}. The fit uses the mode of the density of θ. With [WeightSearchSampling] it uses the mean of importance
 	// samples from the prior, which are too few for more than a handful of features. [WeightUpdateStructured] excludes such
 	// views.
 	Theta Gamma
 
-	// Ridge adds Ridge times the share of each sample's class to the diagonal of the kernel, which holds back large
-	// classes.
+	// Ridge adds Ridge times the share of each sample's class to the diagonal of the kernel, which reduces the influence of
+	// large classes.
 	Ridge float64
 
 	Update  WeightUpdate
 	Search  WeightSearch
 	Samples int // importance samples, for WeightSearchSampling; 0 means 1000
 
-	// Prune takes regressors whose precision is above it out of the equations; 0 keeps all.
+	// Prune removes regressors whose precision is above Prune from the equations; 0 keeps all.
 	Prune float64
 
 	// Classes, if not nil, are the classes in the order that models keep, as in [Classifier].
 	Classes []T
 
-	// From, if not nil, is a model of an earlier fit to continue from: by the same rule, of the same classes, samples and
-	// kernels, perhaps with other labels or priors, by ProbitClassifier or [ProbitMAP]. It excludes ARD kernels and
-	// WeightUpdateStructured. It replaces Seed and the start of a learned rule, and Restarts is an error.
+	// From, if not nil, is a model from which the fit continues: an earlier fit by ProbitClassifier or [ProbitMAP] by the
+	// same rule, of the same classes, samples and kernels, perhaps with other labels or priors. It excludes ARD kernels and
+	// WeightUpdateStructured. It replaces Seed and the start of a learned rule, and Restarts must not be set.
 	From *ProbitClassifierModel[T]
 
 	MissingViews    bool          // as in [Regression]
@@ -62,15 +62,15 @@ type ProbitClassifier[T comparable] struct {
 	Slopes          func(Slopes)  // as in [Regression]; not with ARD kernels
 }
 
-// Fit fits the model to the views of N samples and their labels. Errors are those of [Regression.Fit].
+// Fit fits the model to the views of N samples and their labels. It returns the errors that [Regression.Fit] returns.
 func (c ProbitClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error) {
 	return c.problem().fit(ctx, views, labels)
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes, its Outputs being classes. Updates of learned
-// weights need more: [WeightUpdateMeanField] the kernels' products, [WeightUpdateStructured] regressors for each state of the switches
-// and, at worst, a Gram matrix for each state in the posterior. Learned widths, which the size does not say, need each
-// kernel once more.
+// EstimateMemory returns about how many bytes a fit of the given size takes. s.Outputs counts the classes. Updates of learned
+// weights need more: [WeightUpdateMeanField] the kernels' products, [WeightUpdateStructured] regressors for each state of
+// the switches and, at worst, a Gram matrix for each state in the posterior. Learned widths need each kernel once more, which
+// the estimate does not include, because the size does not say it.
 func (c ProbitClassifier[T]) EstimateMemory(s FitSize) int64 { return c.problem().memory(s) }
 
 func (c *ProbitClassifier[T]) problem() *probitFit[T] {

@@ -11,26 +11,26 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// This file holds what a [ProbitClassifierModel] predicts of a sample that lacks views. What it
-// would show there is drawn like what the training samples that have them show, so that its
-// probabilities are the mean of those with one training sample's features after another's in
-// place of its own.
+// This file predicts samples that lack views with a [ProbitClassifierModel]. The missing features of
+// such a sample are assumed to be distributed like the features of the training samples that have them.
+// Its probabilities are means: for one training sample after another, the missing features are replaced by
+// the training sample's.
 
-// mostStandIns is how many training samples stand in for one that lacks views, evenly spaced
-// among those that could.
+// mostStandIns is the largest number of training samples that replace the missing views of a sample. They are evenly
+// spaced among those that have the views.
 const mostStandIns = 64
 
-// standIns are the training samples that stand in for one that lacks some of the inputs.
+// standIns are the training samples whose features replace the missing inputs of a sample.
 type standIns struct {
 	inputs  []gram.Input
 	d       int    // basis points
-	missing []bool // which inputs it lacks
-	whole   int    // how many basis points have all of these
-	n       int    // how many stand in; 0 if it lacks nothing
+	missing []bool // which inputs the sample lacks
+	whole   int    // number of basis points that have all missing inputs
+	n       int    // number of stand-ins; 0 if the sample lacks nothing
 }
 
-// newStandIns finds the stand-ins. Where fewer than two basis points have all that is missing,
-// each input is taken from basis points of its own.
+// newStandIns finds the stand-ins. If fewer than two basis points have all missing inputs,
+// each input comes from basis points of its own.
 func newStandIns(inputs []gram.Input, d int, missing []bool) standIns {
 	s := standIns{inputs: inputs, d: d, missing: missing}
 	if !slices.Contains(missing, true) {
@@ -47,7 +47,7 @@ func newStandIns(inputs []gram.Input, d int, missing []bool) standIns {
 	return s
 }
 
-// has reports whether basis point i has an input, or with −1 all that are missing.
+// has reports whether basis point i has the input, or with input −1 all missing inputs.
 func (s *standIns) has(i, input int) bool {
 	for j, missing := range s.missing {
 		if missing && (input < 0 || input == j) && s.inputs[j].Lacking != nil && s.inputs[j].Lacking[i] {
@@ -57,7 +57,7 @@ func (s *standIns) has(i, input int) bool {
 	return true
 }
 
-// fill puts the features of stand-in k in the rows of the inputs that are missing.
+// fill stores the features of stand-in k in the rows of the missing inputs.
 func (s *standIns) fill(k int, x [][]float64) {
 	for j, missing := range s.missing {
 		if !missing {
@@ -72,7 +72,7 @@ func (s *standIns) fill(k int, x [][]float64) {
 			if lacking := s.inputs[j].Lacking; lacking != nil {
 				have -= vec.Count(lacking)
 			}
-			turn := float64((float64(k) + 0.5) * math.Sqrt(float64(4*j+2))) // of no common period for two inputs
+			turn := float64((float64(k) + 0.5) * math.Sqrt(float64(4*j+2))) // the turns of two inputs have no common period
 			at = int((turn - math.Floor(turn)) * float64(have))
 		}
 		for i := range s.d {
@@ -93,7 +93,7 @@ func (m *ProbitClassifierModel[T]) predictAbsent(ctx context.Context, opt Predic
 	if !slices.ContainsFunc(m.design.Inputs, func(in gram.Input) bool { return in.Gaps }) {
 		return nil
 	}
-	const together = 16 // samples
+	const together = 16 // number of samples
 	var which []int
 	var all []standIns
 	row := make([][]float64, len(x))
@@ -162,8 +162,8 @@ func meanOf(rows [][]float64, dst []float64) {
 	}
 }
 
-// predictPresent fills in decision values and probabilities of t samples, to which missing views are
-// at the mean of those that have them.
+// predictPresent fills in the decision values and probabilities of t samples. Kernels of missing views are
+// the means over the samples that have the view.
 func (m *ProbitClassifierModel[T]) predictPresent(ctx context.Context, opt PredictOptions, out *ClassPrediction[T], t int, x []Features) error {
 	return m.design.PredictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
 		p, err := m.predict(ctx, k, first, x, vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers})

@@ -13,7 +13,7 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// probitClassifierJSON is the settings of a multinomial probit classifier.
+// probitClassifierJSON holds the settings of a multinomial probit classifier.
 type probitClassifierJSON struct {
 	designJSON
 	recordJSON
@@ -21,13 +21,13 @@ type probitClassifierJSON struct {
 	Probit  probitJSON        `json:"probit"`
 }
 
-// probitJSON is what the tensors of a multinomial probit classifier leave out:
+// probitJSON holds the settings of a multinomial probit classifier that are not in its tensors. The tensors are
 // beta, E[β] of length P; beta.cov, P×P; w, C×D; alpha, E[α], C×D, 0 where a
 // regressor was pruned; and gram, the lower triangle of E[KKᵀ], which a mode lacks. With S states of
-// [Structured] all but alpha give way to state.probability, S; state.beta, S×P;
+// [Structured] all but alpha are replaced by state.probability, S; state.beta, S×P;
 // state.w, S×(C·D); and state.gram. After Gibbs sampling they are beta, the fixed
-// weights, and draws, chains × numbers. Relevances then holds the number of features of
-// each view whose relevances were sampled, 0 of the others; it is absent if there are none.
+// weights, and draws, chains × numbers. Relevances then holds, for each view, the number of features
+// whose relevances were sampled, 0 for other views; it is absent if there are none.
 type probitJSON struct {
 	Rule   string  `json:"rule"`
 	ESS    float64 `json:"ess,omitempty"`
@@ -40,10 +40,10 @@ type probitJSON struct {
 
 	Vectors []int `json:"vectors,omitempty"` // which of the samples are the basis points
 
-	Mode bool `json:"mode,omitempty"` // of the posterior, and not an approximation of it
+	Mode bool `json:"mode,omitempty"` // a mode of the posterior, not an approximation of it
 }
 
-// checkVectors reports relevance vectors, the basis points, that are not d of n samples.
+// checkVectors returns an error if the relevance vectors, the basis points, are not d of n samples.
 func checkVectors(vectors []int, d, n int) error {
 	if len(vectors) != d {
 		return fmt.Errorf("model: %d relevance vectors and %d basis points", len(vectors), d)
@@ -58,14 +58,14 @@ func checkVectors(vectors []int, d, n int) error {
 	return nil
 }
 
-// moveJSON tells how a Metropolis–Hastings step has fared.
+// moveJSON holds the acceptance of a Metropolis–Hastings step.
 type moveJSON struct {
 	Step     string `json:"step"`
 	Tried    uint64 `json:"tried"`
 	Accepted uint64 `json:"accepted"`
 }
 
-// rule returns the rule of the file's name, or an error if it is not known.
+// rule returns the rule with the name in the file, or an error if it is not known.
 func (j *probitJSON) rule() (probit.Rule, error) {
 	for _, rule := range []probit.Rule{probit.RuleFixSum, probit.RuleWSum, probit.RuleBin, probit.RuleFixProd, probit.RuleWProd} {
 		if rule.String() == j.Rule {
@@ -217,7 +217,7 @@ func (m *ProbitClassifierModel[T]) decodePosterior(f *fileReader, j *probitClass
 	return m.set(p, j.Probit.ESS)
 }
 
-// takeComponents takes S states of [Structured].
+// takeComponents reads S states of [Structured].
 func (f *fileReader) takeComponents(S, C, P, D int) []probit.Component {
 	packed := D * (D + 1) / 2
 	probability, beta := f.take("state.probability", S), f.takeMatrix("state.beta", S, P)
@@ -276,7 +276,7 @@ func (m *ProbitClassifierModel[T]) decodeDraws(f *fileReader, j *probitClassifie
 	return m.setDraws(d, j.Probit.Sweeps)
 }
 
-// withoutInfinities returns alpha with 0 where it is infinite.
+// withoutInfinities returns alpha with 0 instead of infinity.
 func withoutInfinities(alpha la.Matrix[float64]) []float64 {
 	out := slices.Clone(flat(alpha))
 	for i, v := range out {
@@ -287,7 +287,7 @@ func withoutInfinities(alpha la.Matrix[float64]) []float64 {
 	return out
 }
 
-// restoreInfinities undoes withoutInfinities.
+// restoreInfinities is the inverse of withoutInfinities.
 func restoreInfinities(alpha la.Matrix[float64]) {
 	for c := range alpha.Rows {
 		for d, v := range alpha.Row(c) {

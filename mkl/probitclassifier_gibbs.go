@@ -12,12 +12,12 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// mixed is the largest R̂ of the kernel weights, of the relevances of features and of the
-// classes' mean log precisions at which a model's Trace says that its chains have converged.
+// mixed is a limit for the largest R̂ of the kernel weights, of the relevances of features and of the
+// classes' mean log precisions: below it a model's Trace says that its chains have converged.
 const mixed = 1.05
 
-// sample draws from the posterior of the machine p, and returns the sweeps of each
-// chain besides.
+// sample draws from the posterior of the machine p. It also returns the number of sweeps of each
+// chain.
 func (c *probitFit[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels, theta *gram.Relevances, index []int) (*mcmc.ProbitDraws, int, error) {
 	d := c.draws.orDefault()
 	g := mcmc.Probit{
@@ -54,7 +54,7 @@ func (c *probitFit[T]) sample(ctx context.Context, p probit.Model, k vi.Kernels,
 	return draws, max(0, burnIn) + s.Draws*s.Thin, nil
 }
 
-// setDraws completes a model by its draws.
+// setDraws sets the draws of a model and the fields that follow from them.
 func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) error {
 	for c, draws := range d.State().Chains {
 		if i := vec.FirstNonFinite(draws); i >= 0 {
@@ -79,7 +79,7 @@ func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) err
 			if s.SD > 0 && !(s.RHat <= mixed) {
 				m.trace.Converged, m.trace.Reason = false, "chains have not mixed"
 			}
-			if s.SD > 0 && !math.IsNaN(s.RHat) { // a switch that never moved tells nothing
+			if s.SD > 0 && !math.IsNaN(s.RHat) { // a switch that never moved has no R̂
 				x.RHat, x.ESS = max(x.RHat, s.RHat), min(x.ESS, s.BulkESS)
 			}
 		}
@@ -95,18 +95,18 @@ func (m *ProbitClassifierModel[T]) setDraws(d *mcmc.ProbitDraws, sweeps int) err
 	return m.prepare(d.Mean("W"))
 }
 
-// Mixing says how far sampled chains are to be trusted.
+// Mixing describes the convergence of sampled chains.
 type Mixing struct {
-	Chains int // how many were run
-	Draws  int // of each chain
+	Chains int // number of chains
+	Draws  int // number of draws of each chain
 
-	// The largest R̂ and the smallest effective sample size, of all chains together, of
-	// the kernel weights and the relevances of features, if they are learned, and the
+	// The largest R̂ and the smallest effective sample size, over all chains together, of
+	// the kernel weights, of the relevances of features, if they are learned, and of the
 	// classes' mean log precisions; 0 if they are not known.
 	RHat, ESS float64
 
-	// The lowest and the highest rate at which a step's proposals were accepted; the
-	// former is above the latter if there were none.
+	// The lowest and the highest acceptance rate of the proposals of a step. Without proposals
+	// LeastAccepted is above MostAccepted.
 	LeastAccepted, MostAccepted float64
 }
 

@@ -22,7 +22,7 @@ type ProbitClassifierModel[T comparable] struct {
 	ess       float64
 }
 
-// set completes the model by its posterior.
+// set sets the posterior of the model and the fields that follow from it.
 func (m *ProbitClassifierModel[T]) set(p *probit.Posterior, ess float64) error {
 	m.posterior, m.weights, m.ess = p, p, ess
 	if err := m.prepare(p.State().W); err != nil || m.vectors == nil {
@@ -36,15 +36,15 @@ func (m *ProbitClassifierModel[T]) set(p *probit.Posterior, ess float64) error {
 	return nil
 }
 
-// Vectors returns the relevance vectors, the training samples that the model is made of,
-// ascending; nil if it is made of all of them, as after other inference, with kernels
+// Vectors returns the relevance vectors, ascending: the training samples that the model
+// keeps. It is nil if the model keeps all of them: after other kinds of inference, with kernels
 // that are given or centred, and with MissingViews.
 func (m *ProbitClassifierModel[T]) Vectors() []int { return slices.Clone(m.vectors) }
 
-// Kind returns probit-classifier.
+// Kind returns "probit-classifier".
 func (m *ProbitClassifierModel[T]) Kind() string { return "probit-classifier" }
 
-// Rule returns the name of the rule that combines the kernels, as the paper has it: FixSum, WSum, Bin, FixProd or WProd.
+// Rule returns the name of the rule that combines the kernels, as in the paper: FixSum, WSum, Bin, FixProd or WProd.
 func (m *ProbitClassifierModel[T]) Rule() string { return m.rule().String() }
 
 func (m *ProbitClassifierModel[T]) rule() probit.Rule {
@@ -54,23 +54,22 @@ func (m *ProbitClassifierModel[T]) rule() probit.Rule {
 	return m.posterior.State().Rule
 }
 
-// Posterior returns the approximate posterior, nil after Gibbs sampling.
+// Posterior returns the approximate posterior, or nil after Gibbs sampling.
 func (m *ProbitClassifierModel[T]) Posterior() *probit.Posterior { return m.posterior }
 
-// Draws returns the draws of Gibbs sampling with their diagnostics, nil after
+// Draws returns the draws of Gibbs sampling with their diagnostics, or nil after
 // variational inference.
 func (m *ProbitClassifierModel[T]) Draws() *mcmc.ProbitDraws { return m.draws }
 
-// EffectiveSampleSize returns that of the weights' importance samples; 0 if they
-// were not sampled. Near 1 the weights are those of one random point.
+// EffectiveSampleSize returns the effective sample size of the weights' importance samples, or 0 if they
+// were not sampled. If it is near 1, a single random point determined the weights.
 func (m *ProbitClassifierModel[T]) EffectiveSampleSize() float64 { return m.ess }
 
 // Classes returns the classes in the order of probabilities and decisions.
 func (m *ProbitClassifierModel[T]) Classes() []T { return slices.Clone(m.classes.names) }
 
 // Predict returns the most probable class of each sample and the probabilities
-// of all classes, [sample][class]. Matrices and errors are those of
-// [ClassModel.PredictClasses].
+// of all classes, [sample][class]. The arguments and errors are as in [ClassModel.PredictClasses].
 func (m *ProbitClassifierModel[T]) Predict(x ...Features) (labels []T, probability [][]float64, err error) {
 	return mostProbable(m, x)
 }
@@ -92,8 +91,8 @@ func (m *ProbitClassifierModel[T]) PredictClasses(ctx context.Context, opt Predi
 	return out.labelled(m.classes.names)
 }
 
-// predict predicts the samples of x from first on, whose kernels are k, from the posterior or from
-// the draws, whichever there are.
+// predict predicts the samples of x from first on, whose kernels are k, from the draws if there are any, else from
+// the posterior.
 func (m *ProbitClassifierModel[T]) predict(ctx context.Context, k vi.Kernels, first int, x []Features, opt vi.PredictOptions) (*probit.Prediction, error) {
 	if m.draws == nil {
 		return m.posterior.Predict(k, opt)

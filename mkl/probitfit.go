@@ -15,7 +15,7 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// inference is how the posterior of a probit machine is found.
+// inference is the way in which the posterior of a probit machine is computed.
 type inference int
 
 const (
@@ -97,7 +97,7 @@ func (c *probitFit[T]) fit(ctx context.Context, views []View, labels []T) (model
 	return c.fitVariational(ctx, m, k, p, theta, index)
 }
 
-// checkLearnsWidths reports settings that do not go with widths that are learned.
+// checkLearnsWidths returns an error for settings that exclude learned widths.
 func (c *probitFit[T]) checkLearnsWidths(t *gram.Training) error {
 	switch {
 	case !c.inference.learnsWidths():
@@ -110,7 +110,7 @@ func (c *probitFit[T]) checkLearnsWidths(t *gram.Training) error {
 	return nil
 }
 
-// machine returns the settings of a fit to the kernels k.
+// machine returns the settings of package probit for a fit to the kernels k.
 func (c *probitFit[T]) machine(ds *gram.Design, k vi.Kernels, classes []T) (probit.Model, error) {
 	p := probit.Model{
 		Rule: c.rule.kind, Alpha: c.alpha, LearnAlpha: c.learnAlpha, Ridge: c.ridge, Update: c.update, Search: c.search,
@@ -128,8 +128,8 @@ func (c *probitFit[T]) machine(ds *gram.Design, k vi.Kernels, classes []T) (prob
 	return p, err
 }
 
-// fitVariational makes m the best of the starts of the machine p, theta being nil if no widths
-// are learned and index the class of each sample.
+// fitVariational sets m to the best of the starts of the machine p. theta is nil if no widths
+// are learned; index is the class of each sample.
 func (c *probitFit[T]) fitVariational(
 	ctx context.Context, m *ProbitClassifierModel[T], k gram.Held, p probit.Model, theta *gram.Relevances, index []int,
 ) (*ProbitClassifierModel[T], error) {
@@ -156,7 +156,7 @@ func (c *probitFit[T]) fitVariational(
 	return m, err
 }
 
-// from returns the posterior of From, nil if there is none, or what keeps the fit from going on from it.
+// from returns the posterior of From, nil without From, or an error if the fit cannot continue from it.
 func (c *probitFit[T]) from(classes []T, ds *gram.Design) (*probit.Posterior, error) {
 	switch {
 	case c.model == nil:
@@ -169,8 +169,8 @@ func (c *probitFit[T]) from(classes []T, ds *gram.Design) (*probit.Posterior, er
 	return c.model.posterior, checkFrom(c.fitting, c.model.design, "classes", len(classes), ds, len(classes))
 }
 
-// fixedWeights returns Beta, filled in for the fixed rules. It reports products of
-// square kernels that are nearly the identity.
+// fixedWeights returns the given weights or powers, filled in for the fixed rules. It returns an error for a product of
+// square kernels that is nearly the identity.
 func (c *probitFit[T]) fixedWeights(k vi.Kernels) ([]float64, error) {
 	P, D, N := k.Dims()
 	beta := c.rule.beta
@@ -184,7 +184,7 @@ func (c *probitFit[T]) fixedWeights(k vi.Kernels) ([]float64, error) {
 		beta = slices.Repeat([]float64{1 / float64(P)}, P)
 	}
 	if D != N || len(beta) != P {
-		return beta, nil // the fit checks their number
+		return beta, nil // the fit checks the number of weights
 	}
 	composite, err := probit.NewComposite(probit.RuleFixProd, k)
 	if err != nil {
@@ -211,12 +211,12 @@ func (c *probitFit[T]) memory(s FitSize) int64 {
 	N, D, P, C := float64(s.Samples), float64(s.basis()), float64(s.Kernels), float64(s.Outputs)
 	var words float64
 	switch {
-	case c.inference == relevanceVectors: // at worst all samples are vectors
+	case c.inference == relevanceVectors: // at worst all samples are relevance vectors
 		words = float64(4 * N * N)
-	case c.inference == sampled: // every draw, and of each chain the factors of the classes and four composites
+	case c.inference == sampled: // every draw, and for each chain the factors of the classes and four composites
 		d := c.draws.orDefault()
 		factors := C
-		if c.rule.kind == probit.RuleBin { // and of a state that is proposed
+		if c.rule.kind == probit.RuleBin { // and of a proposed state
 			factors *= 2
 		}
 		chain := float64(factors*D*D) + float64(4*D*N) + float64(4*C*N)
@@ -226,7 +226,7 @@ func (c *probitFit[T]) memory(s FitSize) int64 {
 	case c.update == probit.WeightUpdateStructured:
 		words = math.Ldexp(float64(3*C*N)+float64(N*N), s.Kernels)
 	}
-	if c.inference == variational { // the end: the posterior's Gram matrix, and the covariance of a class's weights
+	if c.inference == variational { // at the end: the posterior's Gram matrix, and the covariance of a class's weights
 		words += float64(3 * D * D)
 	}
 	if c.rule.kind == probit.RuleFixProd || c.rule.kind == probit.RuleWProd { // the logarithms of the kernels
@@ -235,7 +235,7 @@ func (c *probitFit[T]) memory(s FitSize) int64 {
 	return inBytes(float64(float64(need)/8) + words)
 }
 
-// parametricMemory is memory of a fit that learns widths.
+// parametricMemory is memory for a fit that learns widths.
 func (c *probitFit[T]) parametricMemory(s FitSize) int64 {
 	copies := 1
 	if c.inference == sampled {
@@ -245,7 +245,7 @@ func (c *probitFit[T]) parametricMemory(s FitSize) int64 {
 	return inBytes(float64(float64(c.memory(s))/8) + more)
 }
 
-// classPriors returns the prior of each class, nil if none has its own.
+// classPriors returns the prior of each class, or nil if no class has its own.
 func (c *probitFit[T]) classPriors(classes []T) ([]Gamma, error) {
 	if c.classAlpha == nil {
 		return nil, nil

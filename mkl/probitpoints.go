@@ -2,9 +2,9 @@ package mkl
 
 import "context"
 
-// ProbitMAP is the machine of [ProbitClassifier] at the mode of its posterior, found by expectation and maximisation: one
-// value of the regressors and of learned weights, without their uncertainty. The model is small and its predictions cost
-// least but for those of relevance vectors. Its probabilities are too sure. It learns no widths. The zero value is ready
+// ProbitMAP is the machine of [ProbitClassifier] at the mode of its posterior, found by expectation maximisation: point
+// estimates of the regressors and of learned weights, without their uncertainty. The model is small; only predictions with
+// relevance vectors cost less. Its probabilities are too extreme. It learns no widths. The zero value is ready
 // to fit.
 type ProbitMAP[T comparable] struct {
 	Fitting
@@ -22,10 +22,10 @@ type ProbitMAP[T comparable] struct {
 	Storage         KernelStorage // as in [Regression]
 }
 
-// RelevanceClassifier keeps a few samples of the machine of [ProbitClassifier], the relevance vectors: those with which
-// the model is most probable when the regressors are integrated out. It adds and removes samples one at a time. The model
-// is small and its predictions cost least. Each sample has one precision for all classes, without a prior. It learns no
-// widths. The zero value is ready to fit. See [probit.Relevance] of package vi/probit.
+// RelevanceClassifier keeps a few samples of the machine of [ProbitClassifier], the relevance vectors. It chooses those
+// that maximise the marginal likelihood, in which the regressors are integrated out, adding and removing samples one at a
+// time. The model is small and its predictions cost least. Each sample has one precision for all classes, without a prior. It
+// learns no widths. The zero value is ready to fit. See [probit.Relevance] of package vi/probit.
 type RelevanceClassifier[T comparable] struct {
 	Fitting
 	Ascent
@@ -38,10 +38,10 @@ type RelevanceClassifier[T comparable] struct {
 	Storage         KernelStorage // as in [Regression]
 }
 
-// PrunedClassifier keeps a few samples of the machine of [ProbitClassifier], as [RelevanceClassifier] does, from the other
-// end: it starts with all samples, under a prior by which most regressors end near 0, and removes samples whose regressors
-// do, on the way to the mode of the posterior. It learns no widths. The zero value is ready to fit. See docs/theory/relevance.md
-// on which of the two to take.
+// PrunedClassifier keeps a few samples of the machine of [ProbitClassifier], like [RelevanceClassifier], but starts
+// with all samples. Under its prior most regressors end near 0. On the way to the mode of the posterior, it removes samples
+// whose regressors do. It learns no widths. The zero value is ready to fit. docs/theory/relevance.md says which
+// of the two to use.
 type PrunedClassifier[T comparable] struct {
 	Fitting
 	Ascent
@@ -63,12 +63,12 @@ type PrunedClassifier[T comparable] struct {
 	Storage         KernelStorage // as in [Regression]
 }
 
-// Fit fits the model to the views of N samples and their labels. Errors are those of [Regression.Fit].
+// Fit fits the model to the views of N samples and their labels. It returns the errors that [Regression.Fit] returns.
 func (c ProbitMAP[T]) Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error) {
 	return c.problem().fit(ctx, views, labels)
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes, its Outputs being classes.
+// EstimateMemory returns about how many bytes a fit of the given size takes. s.Outputs counts the classes.
 func (c ProbitMAP[T]) EstimateMemory(s FitSize) int64 { return c.problem().memory(s) }
 
 func (c *ProbitMAP[T]) problem() *probitFit[T] {
@@ -78,12 +78,12 @@ func (c *ProbitMAP[T]) problem() *probitFit[T] {
 	}
 }
 
-// Fit fits the model to the views of N samples and their labels. Errors are those of [Regression.Fit].
+// Fit fits the model to the views of N samples and their labels. It returns the errors that [Regression.Fit] returns.
 func (c RelevanceClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error) {
 	return c.problem().fit(ctx, views, labels)
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes, its Outputs being classes.
+// EstimateMemory returns about how many bytes a fit of the given size takes. s.Outputs counts the classes.
 func (c RelevanceClassifier[T]) EstimateMemory(s FitSize) int64 { return c.problem().memory(s) }
 
 func (c *RelevanceClassifier[T]) problem() *probitFit[T] {
@@ -93,12 +93,12 @@ func (c *RelevanceClassifier[T]) problem() *probitFit[T] {
 	}
 }
 
-// Fit fits the model to the views of N samples and their labels. Errors are those of [Regression.Fit].
+// Fit fits the model to the views of N samples and their labels. It returns the errors that [Regression.Fit] returns.
 func (c PrunedClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*ProbitClassifierModel[T], error) {
 	return c.problem().fit(ctx, views, labels)
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes, its Outputs being classes.
+// EstimateMemory returns about how many bytes a fit of the given size takes. s.Outputs counts the classes.
 func (c PrunedClassifier[T]) EstimateMemory(s FitSize) int64 { return c.problem().memory(s) }
 
 func (c *PrunedClassifier[T]) problem() *probitFit[T] {

@@ -13,13 +13,13 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// probitPredictor predicts classes by a [ProbitClassifierModel]. Given kernels, samples that lack views and fits with
-// [WeightUpdateStructured] have no pivots.
+// probitPredictor predicts classes by a [ProbitClassifierModel]. It has no pivots for given kernels, for samples that lack
+// views, and after fits with [WeightUpdateStructured].
 //
-// A prediction from all samples costs n²/2 multiplications for each class, n being its regressors that were not pruned,
-// and as much for each state of the switches after a fit with WeightUpdateStructured. After Gibbs sampling it costs C·D
-// multiplications and about 23·C^1.5 inverse Mills ratios for each draw. For a sample that lacks views it costs that for
-// each of up to 64 training samples that stand in for it.
+// A prediction from all samples costs n²/2 multiplications for each class, where n is the number of its regressors that were
+// not pruned, and as much for each state of the switches after a fit with WeightUpdateStructured. After Gibbs sampling it
+// costs C·D multiplications and about 23·C^1.5 inverse Mills ratios for each draw. For a sample that lacks views it costs
+// that for each of up to 64 training samples that replace the missing views.
 type probitPredictor[T comparable] struct {
 	gram.Points
 	classes []T
@@ -27,14 +27,14 @@ type probitPredictor[T comparable] struct {
 	draws   *mcmc.ProbitPoint // nil after variational inference
 	pool    reuse.Pool[scratch]
 
-	near      *probit.Projection // nil if there is none
+	near      *probit.Projection // nil without pivots
 	tolerance float64
 	pivots    gram.Points // for near
 	nearPool  reuse.Pool[scratch]
 }
 
-// Predictor prepares the model for predictions of single samples. Draws of the relevances of
-// features, each with kernels of its own, have none: that is an error.
+// Predictor prepares the model for predictions of single samples. It returns an error for a model with sampled
+// relevances of features, because each draw has kernels of its own.
 func (m *ProbitClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
 	err := opt.checkClasses()
 	if err != nil {
@@ -84,8 +84,8 @@ func (m *ProbitClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredic
 	return &ClassPredictor[T]{probit: p}, nil
 }
 
-// composable reports whether the composite kernel is known to be positive definite. Of products
-// with powers that is so where each factor is infinitely divisible.
+// composable reports whether the composite kernel is known to be positive definite. A product of powers
+// of kernels is if each factor is infinitely divisible.
 func (m *ProbitClassifierModel[T]) composable() bool {
 	if !m.design.Definite() {
 		return false
@@ -147,7 +147,7 @@ func (p *probitPredictor[T]) predictBounded(probability []float64, x [][]float64
 	return class, bound, err
 }
 
-// choose returns the most probable class, and copies the probabilities of all.
+// choose returns the most probable class, and copies the probabilities of all classes.
 func (p *probitPredictor[T]) choose(each, probability []float64) (class T, err error) {
 	if sum := vec.Total(each); !(math.Abs(sum-1) < 1e-6) {
 		return class, fmt.Errorf("mkl: the probabilities of the classes sum to %g: the sample is beyond the range of floating-point numbers", sum)
@@ -180,7 +180,7 @@ func (p *probitPredictor[T]) predict(s *scratch, probability []float64, x [][]fl
 	return p.choose(each, probability)
 }
 
-// predictOne returns the probabilities of a sample that lacks nothing.
+// predictOne returns the probabilities of a sample that has all its views.
 func (p *probitPredictor[T]) predictOne(s *scratch, x [][]float64) (each []float64, err error) {
 	p.Kernels(s.PointScratch, x)
 	if p.point != nil {

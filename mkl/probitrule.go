@@ -2,7 +2,7 @@ package mkl
 
 import "github.com/bmkl/bmkl/vi/probit"
 
-// Rule says how a probit kernel machine makes one kernel of the P kernels K_p of the views: [FixedSum], [WeightedSum],
+// Rule says how a probit kernel machine combines the P kernels K_p of the views to one kernel: [FixedSum], [WeightedSum],
 // [SwitchedSum], [FixedProduct] or [WeightedProduct].
 type Rule interface {
 	rule() probitRule
@@ -17,8 +17,8 @@ type PointRule interface {
 
 // FixedSum is the rule Σ β_p·K_p with given weights (FixSum in the paper).
 type FixedSum struct {
-	// Weights are the P weights β. Nil means 1/√P for each, so that the functions of many kernels are no larger than
-	// a function of one kernel would be if they were independent. The paper takes ones.
+	// Weights are the P weights β. Nil means 1/√P for each: functions of many kernels, if they were independent, are then no
+	// larger than a function of one kernel. The paper uses ones.
 	Weights []float64
 }
 
@@ -26,8 +26,8 @@ type FixedSum struct {
 type WeightedSum struct {
 	Start []float64 // the weights that a fit starts from; nil means 1/P for each
 
-	// Rho is the prior of each ρ_p of the Dirichlet distribution of the weights; the zero value means Gamma{1, 1}.
-	// [ProbitSampler] learns them, and so does [ProbitClassifier] with [WeightSearchSampling].
+	// Rho is the prior of each parameter ρ_p of the Dirichlet distribution of the weights; the zero value means Gamma{1, 1}.
+	// [ProbitSampler] learns ρ, and so does [ProbitClassifier] with [WeightSearchSampling].
 	Rho Gamma
 }
 
@@ -39,10 +39,10 @@ type SwitchedSum struct {
 }
 
 // FixedProduct is the rule Π K_p^β_p, entry by entry, with given powers (FixProd in the paper). A product of Gaussian
-// kernels is a Gaussian kernel narrower than the narrowest of them. A product with which most samples have nothing in
-// common with any other sample is an error.
+// kernels is a Gaussian kernel narrower than the narrowest of them. It is an error if the product of most
+// samples with every other sample is nearly 0.
 type FixedProduct struct {
-	Powers []float64 // β; nil means 1/P for each, the geometric mean. The paper takes ones.
+	Powers []float64 // β; nil means 1/P for each, the geometric mean. The paper uses ones.
 }
 
 // WeightedProduct is the rule Π K_p^β_p, entry by entry, with learned positive powers (WProd in the paper). The values of
@@ -50,12 +50,12 @@ type FixedProduct struct {
 type WeightedProduct struct {
 	Start []float64 // the powers that a fit starts from; nil means 1 for each
 
-	// Kappa and Xi are the rates of the exponential priors of shape and rate of the gamma distribution of each power; 0
+	// Each power has a gamma prior, whose shape and rate have exponential priors with the rates Kappa and Xi; 0
 	// means 1.
 	Kappa, Xi float64
 }
 
-// probitRule is a rule with its settings, as package probit has them.
+// probitRule is a rule with its settings in the form of package probit.
 type probitRule struct {
 	kind      probit.Rule
 	beta, on  []float64
@@ -86,7 +86,7 @@ func (FixedSum) point()     {}
 func (WeightedSum) point()  {}
 func (FixedProduct) point() {}
 
-// ruleOrDefault returns the rule with its settings, FixedSum for nil.
+// ruleOrDefault returns the rule with its settings; nil means FixedSum.
 func ruleOrDefault(r Rule) probitRule {
 	if r == nil {
 		return FixedSum{}.rule()
@@ -94,20 +94,20 @@ func ruleOrDefault(r Rule) probitRule {
 	return r.rule()
 }
 
-// WeightUpdate says how a [ProbitClassifier] learns the kernels' weights.
+// WeightUpdate says how a [ProbitClassifier] updates the kernels' weights.
 type WeightUpdate = probit.WeightUpdate
 
-// Ways to learn the kernels' weights; [probit.WeightUpdate] says what each does.
+// Ways to update the kernels' weights; [probit.WeightUpdate] describes each.
 const (
 	WeightUpdatePlugIn     = probit.WeightUpdatePlugIn
 	WeightUpdateMeanField  = probit.WeightUpdateMeanField
-	WeightUpdateStructured = probit.WeightUpdateStructured // of SwitchedSum with at most 8 views
+	WeightUpdateStructured = probit.WeightUpdateStructured // for SwitchedSum with at most 8 views
 )
 
-// WeightSearch says how a [ProbitClassifier] finds the posterior of the weights.
+// WeightSearch says how a [ProbitClassifier] computes the posterior of the weights.
 type WeightSearch = probit.WeightSearch
 
-// Ways to find the posterior of the weights; [probit.WeightSearch] says what each takes.
+// Ways to compute the posterior of the weights; [probit.WeightSearch] describes each.
 const (
 	WeightSearchMode     = probit.WeightSearchMode
 	WeightSearchSampling = probit.WeightSearchSampling

@@ -7,11 +7,11 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// processBank computes the kernels of a sample for all functions of a predictor, each once, and keeps the memory of
+// processBank computes the kernels of a sample once for all functions of a predictor, and keeps the memory of
 // predictions.
 type processBank struct {
 	gram.Bank
-	most    int // training samples of a function
+	most    int // largest number of training samples of a function
 	classes int // 0 for numbers
 	pool    reuse.Pool[bankScratch]
 }
@@ -25,7 +25,7 @@ type bankScratch struct {
 	// By class: scores and log probabilities of a member, bounds on the log odds, and probabilities.
 	score, log, low, high, sum []float64
 
-	judge probabilityJudge // of a function
+	judge probabilityJudge // of the current function
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -72,7 +72,7 @@ func (b *processBank) sum(ds *gram.Design, amplitude []float64) (sum *bankSum, o
 	return sum, true
 }
 
-// ready makes the memory of predictions, once all functions are there.
+// ready prepares the memory of predictions, after all functions have been added.
 func (b *processBank) ready() {
 	b.pool = reuse.NewPool(func() *bankScratch {
 		return &bankScratch{

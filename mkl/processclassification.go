@@ -59,7 +59,7 @@ func (c *processClassification[T]) fit(ctx context.Context, views []View, labels
 	return m, err
 }
 
-// memory returns about how many bytes a fit of the given size takes, its Outputs being classes.
+// memory returns about how many bytes a fit of the given size takes. s.Outputs counts the classes.
 func (c *processClassification[T]) memory(s FitSize) int64 {
 	return c.processMemory(s, functions(s.Outputs), true)
 }

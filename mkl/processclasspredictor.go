@@ -12,29 +12,29 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// processClassPredictor predicts classes by the functions of one classifier of Gaussian processes, or of several whose
-// probabilities are averaged.
+// processClassPredictor predicts classes by the functions of one classifier of Gaussian processes, or of several, whose
+// probabilities it averages.
 type processClassPredictor[T comparable] struct {
 	inputs  []gram.Input
 	classes []T
 	members []classMember
 	bank    processBank
 
-	tolerance float64 // of a probability
+	tolerance float64 // largest error of a probability
 }
 
 // classMember is one of several classifiers whose probabilities are averaged.
 type classMember struct {
 	weight    float64
 	sharpness float64
-	functions []pointFunction // one for two classes, else one for each
+	functions []pointFunction // one function for two classes, else one for each
 
-	indicators *indicatorFunction // in place of functions, nil if there is none
-	local      *localClasses      // likewise
+	indicators *indicatorFunction // if not nil, it predicts instead of functions
+	local      *localClasses      // if not nil, it predicts instead of functions
 }
 
-// Predictor prepares the model for predictions of single samples. Tolerance bounds the error of each probability;
-// MeanOnly leaves no probabilities and is an error.
+// Predictor prepares the model for predictions of single samples. Tolerance bounds the error of each probability.
+// MeanOnly is an error, because it leaves no probabilities.
 func (m *MultiGPClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
 	if err := opt.checkClasses(); err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func (m *MultiGPClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredi
 	return &ClassPredictor[T]{processes: p}, nil
 }
 
-// Predictor prepares the model for predictions of single samples, which are exact; of the
-// options MeanOnly leaves no probabilities and is an error.
+// Predictor prepares the model for predictions of single samples, which are exact.
+// MeanOnly is an error, because it leaves no probabilities; other options have no effect.
 func (m *LandmarkClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
 	if err := opt.checkClasses(); err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func (p *processClassPredictor[T]) addLandmarks(m *LandmarkClassifierModel[T], w
 	p.members = append(p.members, member)
 }
 
-// Predictor prepares the model for predictions of single samples: those of every
-// member. The options are those of [MultiGPClassifierModel.Predictor].
+// Predictor prepares the model, with all its members, for predictions of single
+// samples. The options are as in [MultiGPClassifierModel.Predictor].
 func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
 	if err := opt.checkClasses(); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 			continue
 		}
 		if len(m.functions) == 1 {
-			// The odds of the first class are 1, of the second those of the function.
+			// The odds of the first class are 1, the odds of the second come from the function.
 			s.low[0], s.high[0], s.low[1], s.high[1] = 0, 0, s.low[0], s.high[0]
 		}
 		bound += float64(m.weight * largestMove(m.sharpness, s.log, s.low, s.high))
@@ -207,8 +207,8 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 	return bound, nil
 }
 
-// largestMove bounds how far any probability p_c = q_c/Σq is off, given that q_c lies between e^(b·low) and e^(b·high). It
-// rises with q_c and falls with all others. low and high are overwritten.
+// largestMove bounds the error of any probability p_c = q_c/Σq, given that q_c lies between e^(b·low) and e^(b·high).
+// p_c rises with q_c and falls with all others. low and high are overwritten.
 func largestMove(b float64, p, low, high []float64) (most float64) {
 	top := slices.Max(high)
 	var least, all float64
@@ -222,7 +222,7 @@ func largestMove(b float64, p, low, high []float64) (most float64) {
 	return most
 }
 
-// hastyShare is the share of the tolerance that one function may take when it stops before all samples.
+// hastyShare is the share of the tolerance that one function may use if it stops before all samples are used.
 const hastyShare = 0.25
 
 // probabilityJudge says whether the function of a class is predicted closely enough. It implements [mgp.Judge].
@@ -232,8 +232,8 @@ type probabilityJudge struct {
 	enough           bool    // the last function was predicted closely enough
 }
 
-// Enough implements [mgp.Judge]. It takes the probability of the class against all others together. The log odds rise
-// with z = mean/SD, which lies between its values at the ends of the standard deviation's interval.
+// Enough implements [mgp.Judge]. It considers the probability of the class against all others together. The log odds
+// increase with z = mean/SD, which lies between its values at the ends of the standard deviation's interval.
 func (j *probabilityJudge) Enough(c vi.Certified) bool {
 	j.low, j.high = logOdds(c.Mean/(math.Sqrt(c.Variance)+c.SDError)), logOdds(c.Mean/c.LeastSD)
 	if j.low > j.high {
@@ -250,8 +250,8 @@ func (j *probabilityJudge) probability(odds float64) float64 {
 // logOdds returns log Φ(z) − log Φ(−z).
 func logOdds(z float64) float64 { return special.LogNormalCDF(z) - special.LogNormalCDF(-z) }
 
-// oddsMove bounds how far the log odds log Φ(z) − log Φ(−z), z being the mean of a function in units of the standard
-// deviation, are from their exact value, given the bounds on mean and standard deviation. The slope
+// oddsMove bounds the error of the log odds log Φ(z) − log Φ(−z), where z is the mean of a function divided by its standard
+// deviation, given the bounds on mean and standard deviation. The slope
 // φ(z)/(Φ(z)·Φ(−z)) of the log odds is 1.596 at 0, and grows by less than 1 per unit of |z|.
 func oddsMove(c vi.Certified, z float64) float64 {
 	if c.MeanError == 0 && c.SDError == 0 {

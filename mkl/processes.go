@@ -17,11 +17,11 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// processSettings are those of a fit of multiple Gaussian processes.
+// processSettings holds the settings of a fit of multiple Gaussian processes.
 type processSettings struct {
-	factorised bool // by a factorised posterior and not by the evidence
-	plain      bool // by the published updates of that
-	bound      bool // labels by a lower bound on the evidence
+	factorised bool // fit a factorised posterior instead of climbing the evidence
+	plain      bool // with the published updates of the factorised posterior
+	bound      bool // fit labels by a lower bound on the evidence
 
 	family Family
 	prior  GIG
@@ -29,29 +29,29 @@ type processSettings struct {
 	known  []float64
 
 	knownNoise float64            // variance; 0 if it is learned
-	name       func(o int) string // of a function in errors, nil if there is only one
+	name       func(o int) string // names a function in errors; nil if there is only one
 
-	// hurried makes few steps on all samples of those that are many, or none, once some
-	// of them have told where the scales lie; see beginning.go.
+	// hurried limits the steps on all samples, if there are many, to few or none, after a fit to a
+	// part of them has found the scales; see beginning.go.
 	hurried bool
-	seed    uint64 // of the choice of that part, and of draws
+	seed    uint64 // for the choice of that part, and for draws
 
-	pointScales bool // no draws
+	pointScales bool // make no draws
 
 	noise NoiseModel
 
-	likelihood mgp.Likelihood // of observations that are neither targets nor labels; nil for those
+	likelihood mgp.Likelihood // of observations that are neither targets nor labels; nil for targets and labels
 
-	start *mgp.EvidenceStart // of the ascent, nil if there is none
+	start *mgp.EvidenceStart // of the ascent; nil without one
 
-	spanning *gram.Spanning // the samples that the kernels are of, nil if they are all
+	spanning *gram.Spanning // the samples with which kernels are computed; nil if they are all
 
-	from *processes     // an earlier model to go on from, nil if there is none
-	last *mgp.Posterior // that of the function in from
+	from *processes     // the earlier model From; nil without one
+	last *mgp.Posterior // posterior of the function in from
 }
 
-// fit adds a function to m for each row of y: targets, or labels ±1. It reports
-// whether m has them all: a function whose ascent ended with an error is that of the
+// fit adds a function to m for each row of y: targets, or labels ±1. It returns
+// whether m has all functions. A function whose ascent ended with an error has the state of the
 // sweeps before.
 func (s processSettings) fit(ctx context.Context, f *fitting, m *processes, k gram.Held, y la.Matrix[float64], labels bool) (whole bool, err error) {
 	_, m.adapted = k.(mgp.Adaptive)
@@ -69,7 +69,7 @@ func (s processSettings) fit(ctx context.Context, f *fitting, m *processes, k gr
 			}
 			errs = append(errs, f.named(err))
 		}
-		ended := ctx.Err() != nil && o+1 < y.Rows // asked once: it may end between two questions
+		ended := ctx.Err() != nil && o+1 < y.Rows // asked once, because the context may end between two questions
 		if err == nil && ended {
 			errs = append(errs, fmt.Errorf("mkl: stopped after %d of %d functions: %w", o+1, y.Rows, context.Cause(ctx)))
 		}
@@ -86,7 +86,7 @@ func (s processSettings) fit(ctx context.Context, f *fitting, m *processes, k gr
 	return true, errors.Join(errs...)
 }
 
-// resume lets function o, with kernels of the design, go on from the earlier model, if there is one.
+// resume starts function o, with kernels of the design ds, from the earlier model, if there is one.
 func (s *processSettings) resume(o int, ds *gram.Design) error {
 	if s.from == nil {
 		return nil
@@ -172,13 +172,13 @@ func (s processSettings) fitOne(ctx context.Context, k gram.Held, y []float64, l
 	}
 	all, err := fit(k, y)
 	if err == nil && e.Start != nil && s.hurried && (all.Record.Reason == vi.MaxSweeps || labels && e.Start.Keep) {
-		all.Record.Reason = settled // no more, or few, steps were wanted
+		all.Record.Reason = settled // no more steps, or only a few, were made on purpose
 	}
 	return all, err
 }
 
-// processStart returns the start of a fit that goes on from the posterior of another, with the noise of
-// its target if that varies, and the kernels' parameters.
+// processStart returns the start of a fit that continues from the posterior of another fit, with the varying noise of
+// its target, if any, and the kernels' parameters.
 func processStart(posterior *mgp.Posterior, noise *mgp.NoiseProcess, parameters []float64) *mgp.EvidenceStart {
 	p := posterior.State()
 	start := &mgp.EvidenceStart{Gamma: p.Gamma, Parameters: parameters}
@@ -192,23 +192,23 @@ func processStart(posterior *mgp.Posterior, noise *mgp.NoiseProcess, parameters 
 }
 
 // processes is what fitted multiple Gaussian processes have in common: a sum of
-// processes for the target, or for each class. Its design is that of the first
-// function; the others differ from it in nothing but learned length scales.
+// processes for the target, or for each class. Its design belongs to the first
+// function; the designs of the others differ only in learned length scales.
 type processes struct {
-	onViews                    // its trace is those of the functions, one after another
+	onViews                    // its trace joins the traces of the functions
 	designs     []*gram.Design // of each function
 	posteriors  []*mgp.Posterior
 	limits      []bool             // the prior became a point
 	bounds      []float64          // of each function
-	evidence    bool               // the bounds are log evidences, of labels estimates
+	evidence    bool               // the bounds are log evidences, or for labels estimates of them
 	leaveOneOut []*mgp.LeaveOneOut // of each function; nil if loaded, or factorised
-	adapted     bool               // widths were learned; known of fits only
-	noise       *mgp.NoiseProcess  // of the target, nil if it is constant
-	draws       *processes         // designs and posteriors to average predictions over, nil if none
-	last        *mgp.EvidenceStart // where the last function's scales are; known of fits only
+	adapted     bool               // widths were learned; set by fits only
+	noise       *mgp.NoiseProcess  // of the target; nil if it is constant
+	draws       *processes         // designs and posteriors over which predictions are averaged; nil without draws
+	last        *mgp.EvidenceStart // the last function's scales; set by fits only
 }
 
-// add appends a fit. The traces of several follow one another.
+// add appends a fit. The traces of several fits are joined.
 func (m *processes) add(f *mgp.Fit, ds *gram.Design) {
 	t := newTrace(f.Record, m.trace.collapsed)
 	if f.Collapsed {
@@ -233,7 +233,7 @@ func (m *processes) add(f *mgp.Fit, ds *gram.Design) {
 	if l := f.LeaveOneOut; l != nil {
 		bound = f.LogEvidence
 		m.leaveOneOut = append(m.leaveOneOut, l)
-		// A Gaussian bound has neither; noise that is not normal of one variance has a bound.
+		// A Gaussian bound has neither. Noise that varies or is not normal has a lower bound only.
 		m.evidence = (l.Mean != nil || l.LogProbability != nil) && f.Noise == nil && f.Posterior.State().Freedom == 0
 	}
 	m.bounds = append(m.bounds, bound)
@@ -242,21 +242,21 @@ func (m *processes) add(f *mgp.Fit, ds *gram.Design) {
 // Samples returns the number of training samples.
 func (m *processes) Samples() int { return m.posteriors[0].Samples() }
 
-// Bound returns the log evidence in nats, of labels an estimate, or the lower bound
-// on it of the methods that have one: in regression of the target as the fit saw it,
-// standardised unless RawTargets; with several classes the sum over them.
+// Bound returns the log evidence in nats, for labels an estimate, or a lower bound
+// on it if the fit maximised a bound. For regression it is about the target as the fit saw it,
+// standardised unless RawTargets. For several classes it is the sum over them.
 func (m *processes) Bound() float64 { return vec.Total(m.bounds) }
 
-// IsEvidence reports whether Bound is the log evidence, of labels an estimate, and not
-// a lower bound on it. Files of models that were saved before this was kept say no.
+// IsEvidence reports whether Bound is the log evidence, for labels an estimate, and not
+// a lower bound on it. It returns false for models from files that are too old to say.
 func (m *processes) IsEvidence() bool { return m.evidence }
 
 // KernelWeights returns E[1/γ_p] of the views and its standard deviation, in the
 // order of the views: the variance that a view adds to the function for each unit
-// of its kernel. In regression it is relative to the variance of the standardised
-// target, for labels to that of the noise. With several classes it is the mean
-// over them. Under [FamilyFlat] there is no deviation. Compare weights only between
-// kernels of one scale.
+// of its kernel. For regression it is relative to the variance of the standardised
+// target, for labels to the variance of the noise. With several classes it is the mean
+// over them. With [FamilyFlat] there is no standard deviation. Compare weights only between
+// kernels of the same scale.
 func (m *processes) KernelWeights() []KernelWeight {
 	if len(m.posteriors) == 1 {
 		return m.weights(0)
@@ -276,7 +276,7 @@ func (m *processes) KernelWeights() []KernelWeight {
 	return m.kernelWeights(mean, sd)
 }
 
-// Outputs tells what was learned of each function.
+// Outputs reports what the fit learned for each function.
 func (m *processes) Outputs() []ModelOutput {
 	out := make([]ModelOutput, len(m.posteriors))
 	for o := range out {
@@ -308,7 +308,7 @@ func (m *processes) prior(o int) string {
 		return fmt.Sprintf("%v: learned to the limit of a plain Gaussian process: the kernels matter alike", s.Family)
 	}
 	p := s.Prior
-	// A function given γ is Gaussian with variance 1/γ.
+	// A function is Gaussian with variance 1/γ if γ is given.
 	var tails string
 	switch excess := 3 * p.VarInv() / (p.MeanInv() * p.MeanInv()); {
 	case p.Chi == 0:
@@ -343,8 +343,8 @@ func (m *processes) prior(o int) string {
 	return fmt.Sprintf("%v: %s; weights vary by a factor of about %.2g: %s", s.Family, tails, factor, spread)
 }
 
-// predict calls do with the predictions of the t samples of x from first on by
-// function o, for block after block.
+// predict calls do for each block of the t samples of x, with the predictions of function o for the samples
+// from first on.
 func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, p *mgp.Prediction)) error {
 	if b := m.newBatch(opt); b != nil {
 		if whole, err := b.predict(ctx, opt, x, t, do); whole || err != nil {
@@ -352,7 +352,7 @@ func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Feature
 		}
 	}
 	for from := 0; from < len(m.posteriors); {
-		// The kernels of neighbours with one design are computed once.
+		// The kernels of consecutive functions with the same design are computed once.
 		to := from + 1
 		for to < len(m.posteriors) && m.designs[to] == m.designs[from] {
 			to++
@@ -379,13 +379,13 @@ func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Feature
 	return nil
 }
 
-// describe is a model's String.
+// describe returns what String of a model returns.
 func (m *processes) describe(what string) string {
 	return fmt.Sprintf("%s on %d kernels (%d active) and %d samples, bound %.6g",
 		what, len(m.design.Views), countActive(m.KernelWeights()), m.Samples(), m.Bound())
 }
 
-// summary describes the model line by line; name begins the line on a function.
+// summary describes the model line by line; name(o) begins the line on function o.
 func (m *processes) summary(headline string, name func(o int) string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, headline)

@@ -15,7 +15,7 @@ type processObservations struct {
 	processSettings
 }
 
-// newProcessObservations returns a fit with settings that the estimators share.
+// newProcessObservations returns a fit with the settings that the estimators share.
 func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage) *processObservations {
 	return &processObservations{
 		fitting:         &fitting{Fitting: f, Ascent: c.ascent(), limit: "MaxSteps", missingViews: gaps, storage: storage},
@@ -23,8 +23,8 @@ func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage
 	}
 }
 
-// fit fits a function to the views of observations under each of the likelihoods, and returns the one of the highest
-// evidence. If one ends with an error it is the highest of those before.
+// fit fits a function to the views of observations under each of the likelihoods, and returns the fit with the highest
+// evidence. If one ends with an error, it returns the error and the best fit before.
 func (p *processObservations) fit(ctx context.Context, views []View, all ...mgp.Likelihood) (best *processes, err error) {
 	n := all[0].Samples()
 	t, err := bindViews(views, n, p.missingViews)

@@ -60,7 +60,7 @@ func (g *processRegression) fit(ctx context.Context, views []View, y []float64) 
 	return m, err
 }
 
-// kernels computes the kernels of a training: of all samples, or of those that span the others.
+// kernels computes the kernels of a training: for all samples, or for the samples that span the others.
 func (g *processRegression) kernels(ctx context.Context, t *gram.Training) (gram.Held, error) {
 	if g.factorised {
 		if err := t.CheckFixed(); err != nil {
@@ -81,8 +81,8 @@ func (g *processRegression) kernels(ctx context.Context, t *gram.Training) (gram
 	return t.Reduce(ctx, g.spanning, g.Workers)
 }
 
-// noiseVariance returns the variance of the noise of the target t with the values y as it is fitted, 0 if that is
-// learned.
+// noiseVariance returns the known noise variance for the target t with the values y, in the units of the fit. It is 0 if
+// the noise is learned.
 func (g *processRegression) noiseVariance(t target, y []float64) (float64, error) {
 	unit, name := t.sd, "standard deviation"
 	if g.rawTargets {
@@ -102,7 +102,7 @@ func (g *processRegression) noiseVariance(t target, y []float64) (float64, error
 	}
 }
 
-// leastKnownNoise is the least noise that can be told from none, in units of the target's standard deviation, or of
+// leastKnownNoise is the least noise that the fit can distinguish from 0, in units of the target's standard deviation, or of
 // its root mean square with RawTargets.
 const leastKnownNoise = 1e-4
 
@@ -119,8 +119,8 @@ func (g *processRegression) memory(s FitSize) int64 {
 	return g.processMemory(s, 1+drawsOf(s.Samples), false)
 }
 
-// processMemory estimates what a fit of l functions takes, each a sum of Gaussian
-// processes whose factor of N×N the model keeps.
+// processMemory estimates the bytes of a fit of l functions, each a sum of Gaussian
+// processes with an N×N factor that the model keeps.
 func (f *fitting) processMemory(s FitSize, l int, labels bool) int64 {
 	N, P, L := float64(s.Samples), float64(s.Kernels), float64(l)
 	words := f.storage.held().Words(P, N, N)                                       // kernel matrices

@@ -10,7 +10,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// pruning decides what a [Predictor] leaves out. All quantities are of the
+// pruning decides what a [Predictor] leaves out. All quantities refer to the
 // standardised target.
 //
 // A kernel value is at most κ_m. Leaving out the weights e_m·a_d of a set of
@@ -19,32 +19,32 @@ import (
 //	Σ_m κ_m·|E[e_m]| · Σ_d |E[a_d]|
 //
 // and the predictive standard deviation, which is a norm of an affine function
-// of the kernel values, by at most the root of
+// of the kernel values, by at most the square root of
 //
 //	Σ_mm' κ_m·κ_m'·|Cov[e]_mm'| · (Σ_d |E[a_d]|)²  +  Σ_mm' κ_m·κ_m'·|E[e·eᵀ]_mm'| · Σ_dd' |Cov[a]_dd'|.
 //
-// What is left out in several steps adds up.
+// The errors of several steps add up.
 //
-// All that is so in exact arithmetic. Rounding moves the two standard deviations, with
-// and without pruning, by a share of themselves that is bounded as well, see
-// bemkl.CovarianceRoundoff. Where that share is above mostRoundoff, as under priors so
-// wide that nothing but rounding keeps Cov[a] finite, the bounds are not certain. Nor are
-// they where kernel values have lost so many digits that what is left of the model may
-// move by as much, as values of a linear kernel far from the origin have once they are
-// centred.
+// These bounds hold in exact arithmetic. Rounding changes the two standard deviations, with
+// and without pruning, by a relative amount that is bounded as well; see
+// bemkl.CovarianceRoundoff. If that amount is above mostRoundoff, as under very broad priors where
+// only rounding keeps Cov[a] finite, the bounds are not certain. They are not certain either
+// if kernel values have lost so many digits that the predictions of the pruned model may
+// move by as much. Values of a linear kernel far from the origin have, after
+// centring.
 //
-// A healed prediction looks at how a new sample's kernels Σ_m E[e_m]·k_m with all the
-// samples compare, whatever the samples' own weights: no sample may go. What leaving
-// kernels out does to healing is bounded by bemkl.Healer.Sensitivity. The bound is far
-// from tight and leaves a kernel out only if its weight is next to nothing, as under
+// Healing compares a new sample's kernels Σ_m E[e_m]·k_m with all
+// samples, whatever the samples' weights: no sample may be left out. bemkl.Healer.Sensitivity
+// bounds the effect on healing if kernels are left out. This bound is far
+// from tight, so that only kernels with very small weights are left out, as under
 // sparse priors.
 type pruning struct {
 	e, a   []float64          // means
 	ee     la.Matrix[float64] // E[e·eᵀ]
-	eCov   la.Matrix[float64] // Cov[e], 0 if the variance is not wanted
-	aCov   la.Matrix[float64] // Cov[a], 0 where there is no weight; empty if the variance does not need it
+	eCov   la.Matrix[float64] // Cov[e], 0 if the variance is not needed
+	aCov   la.Matrix[float64] // Cov[a], 0 for samples without weight; empty if the variance does not need it
 	kappa  []float64
-	sure   []bool  // kappa holds for every sample, not only those of the training
+	sure   []bool  // kappa holds for every sample, not only for training samples
 	budget float64 // for the mean and for the standard deviation
 
 	// By how much healing moves mean and standard deviation for each unit of
@@ -54,14 +54,14 @@ type pruning struct {
 	healSize         []float64 // of the kernels
 
 	kernels, samples   []int
-	u, ct              la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], of those kept
-	order              []int              // of the samples in Cᵀ, which is lower trapezoidal
+	u, ct              la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], for the kernels and samples that are kept
+	order              []int              // order of the samples in Cᵀ, which is lower trapezoidal
 	meanError, sdError float64
 	certain            bool
 }
 
-// mostRoundoff is the share of a standard deviation by which rounding may move it where
-// bounds are certain. What it bounds is a thousand times less than this bound.
+// mostRoundoff is a share of a standard deviation. Bounds are certain if rounding moves the standard deviation by less
+// according to its bound; its actual effect is a thousand times smaller than this bound.
 const mostRoundoff = 1e-4
 
 func newPruning(opt PredictorOptions, f function) (*pruning, error) {
@@ -114,8 +114,8 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 	return p, nil
 }
 
-// lost bounds how far rounding of the kernel values moves means and standard deviations:
-// by what leaving out kernels of the size of the rounding would, by the bounds above.
+// lost bounds how far rounding of the kernel values moves means and standard deviations. It uses
+// the bounds above, for leaving out kernels of the size of the rounding.
 func (p *pruning) lost(views []gram.Bound) float64 {
 	const ulp = 0x1p-52
 	var a, aa, mean, square float64
@@ -141,7 +141,7 @@ func (p *pruning) lost(views []gram.Bound) float64 {
 	return float64(mean*a) + math.Sqrt(square)
 }
 
-// share is a growing set of kernels or of samples with the sums of the bounds.
+// share is a growing set of kernels or of samples, with the sums that the bounds need.
 type share struct {
 	members              []int
 	mean, square, spread float64 // first and second sum over kernels; for samples square is mean²
@@ -167,7 +167,7 @@ func (p *pruning) addSample(s *share, d int) {
 	s.members = append(s.members, d)
 }
 
-// grow returns by how much Σ_ij κ_i·κ_j·|x_ij| grows when member n joins.
+// grow returns by how much Σ_ij κ_i·κ_j·|x_ij| grows when n joins the members.
 func (p *pruning) grow(x la.Matrix[float64], members []int, n int, kappa []float64) float64 {
 	of := func(i int) float64 {
 		if kappa == nil {
@@ -183,7 +183,7 @@ func (p *pruning) grow(x la.Matrix[float64], members []int, n int, kappa []float
 	return of(n) * sum
 }
 
-// cost bounds what leaving out the product of two shares does.
+// cost bounds the errors from leaving out the product of two shares.
 func cost(kernels, samples *share) (mean, sd float64) {
 	return kernels.mean * samples.mean, math.Sqrt(float64(kernels.square*samples.square) + float64(kernels.spread*samples.spread))
 }
@@ -221,8 +221,8 @@ func (p *pruning) run() error {
 	return nil
 }
 
-// drop leaves out candidates, the cheapest first, as long as their joint cost
-// stays within the limit, and returns the others.
+// drop leaves out candidates, the cheapest first, while their joint cost
+// stays within the limit, and returns the remaining candidates.
 func (p *pruning) drop(candidates []int, limit float64, add func(*share, int), cost func(*share) (mean, sd float64), sure func(int) bool) []int {
 	alone := map[int]float64{}
 	for _, c := range candidates {
@@ -253,9 +253,9 @@ func (p *pruning) drop(candidates []int, limit float64, add func(*share, int), c
 	return kept
 }
 
-// factor finds the factors U and C of the active parts of E[e·eᵀ] and Cov[a]. What
-// the product of a factor with itself lacks is positive semidefinite, so its
-// entries are at most the roots of products of its diagonal.
+// factor computes the factors U and C of the active parts of E[e·eᵀ] and Cov[a]. The remainder,
+// after subtracting the product of a factor with itself, is positive semidefinite, so that its
+// entries are at most the square roots of products of its diagonal.
 func (p *pruning) factor(limit, spread float64) (err error) {
 	var kappa float64 // Σ κ_m·√E[e_m²]
 	sure := true
@@ -279,9 +279,9 @@ func (p *pruning) factor(limit, spread float64) (err error) {
 	return err
 }
 
-// trapezoid returns Cᵀ, ρ×n and lower trapezoidal once its columns are in this order, with
+// trapezoid returns Cᵀ, which is ρ×n and, with its columns in the returned order, lower trapezoidal, with
 // C·Cᵀ ≈ the positive semidefinite x, which it overwrites. ρ is the least number of pivots with
-// which lack = κ·Σ_i √(what is left of x_ii) is within the limit, or nothing but round-off is left.
+// which lack = κ·Σ_i √(remainder of x_ii) is within the limit, or the remainder is round-off.
 func trapezoid(x la.Matrix[float64], kappa, limit float64) (ct la.Matrix[float64], order []int, lack float64, err error) {
 	n := x.Rows
 	diagonal := make([]float64, n)
@@ -345,13 +345,13 @@ func pivotedCholesky(x la.Matrix[float64], enough func(rest []float64) bool) la.
 	return f.factor().Clone()
 }
 
-// pivoted is a Cholesky factor C, n×ρ, of a positive semidefinite x that grows by
-// one column after another.
+// pivoted is a Cholesky factor C, n×ρ, of a positive semidefinite x; it grows
+// column by column.
 type pivoted struct {
 	x, c   la.Matrix[float64]
-	pivots []int     // ρ; rows of C that make a lower triangle
+	pivots []int     // ρ; the rows of C that form a lower triangle
 	rest   []float64 // n, the diagonal of x − C·Cᵀ
-	floor  float64   // at which rest is round-off
+	floor  float64   // rest at or below it is round-off
 }
 
 func newPivoted(x la.Matrix[float64]) *pivoted {
@@ -363,7 +363,7 @@ func newPivoted(x la.Matrix[float64]) *pivoted {
 	return f
 }
 
-// add adds the column for row p, unless what it could explain is round-off.
+// add adds the column for row p, unless the diagonal entry is round-off.
 func (f *pivoted) add(p int) bool {
 	if f.rest[p] <= f.floor {
 		return false
@@ -388,7 +388,7 @@ func (f *pivoted) factor() la.Matrix[float64] {
 	return f.c.Slice(0, f.c.Rows, 0, len(f.pivots))
 }
 
-// pruningKind is the kind of the bounds of pruning.
+// pruningKind returns the kind of the bounds of pruning.
 func pruningKind(certain bool) BoundKind {
 	if certain {
 		return BoundProved

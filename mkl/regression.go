@@ -10,7 +10,7 @@ import (
 )
 
 // Gamma is the gamma distribution with the given shape and scale (mean
-// Shape·Scale). As a prior its zero value stands for Gamma(1, 1).
+// Shape·Scale). As a prior its zero value means Gamma(1, 1).
 type Gamma = vi.Gamma
 
 // Regression is Bayesian multiple kernel learning for regression (BMKLR), with
@@ -18,15 +18,15 @@ type Gamma = vi.Gamma
 // ready to fit.
 //
 // The priors are named as in the paper: Lambda for the precisions of the sample
-// weights a, Upsilon for that of the intermediate outputs g, Gamma for the bias
+// weights a, Upsilon for the precision of the intermediate outputs g, Gamma for the bias
 // b, Omega for the kernel weights e and Epsilon for the noise. Gamma(1, 1) is a
-// broad prior; Lambda and Omega of Gamma(1e-10, 1e+10) make samples and kernels
+// broad prior; Gamma(1e-10, 1e+10) for Lambda and Omega makes samples and kernels
 // sparse.
 //
-// Predictions are healed: they are those of the posterior with a basis point added at
-// each new sample, without which intervals away from the samples are too short; see
-// docs/theory/healing.md. The exceptions are rectangular kernels, and precomputed ones without
-// k(x, x).
+// Predictions are healed: they come from the posterior with one more basis point at
+// each new sample. Without it intervals away from the samples are too short; see
+// docs/theory/healing.md. Rectangular kernels, and precomputed ones without
+// k(x, x), are not healed.
 //
 // Source: M. Gönen, "A Bayesian multiple kernel learning framework for single
 // and multiple output regression", ECAI 2012.
@@ -39,39 +39,38 @@ type Regression struct {
 	// Plain does exactly the published updates, which need many more sweeps.
 	Plain bool
 
-	// RawTargets leaves the targets as they are. By default each is given mean 0
-	// and standard deviation 1 before the fit, which the priors suppose;
+	// RawTargets leaves the targets unchanged. By default each target is scaled to mean 0
+	// and standard deviation 1 before the fit, as the priors assume;
 	// predictions are in the targets' own units either way.
 	RawTargets bool
 
 	// MissingTargets takes NaN in y as a missing value instead of an error.
 	MissingTargets bool
 
-	// From, if not nil, is a model of an earlier fit of as many targets to the same samples and
-	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
-	// and Restarts is an error.
+	// From, if not nil, is a model from which the fit continues: an earlier fit of as many targets to the same samples and
+	// kernels, perhaps with other values of the targets or other priors. It replaces Seed, and Restarts must not be set.
 	From *RegressionModel
 
-	// MissingViews takes a row of a view's features that are all NaN as a sample that lacks the view, in the fit and
-	// in predictions. The sample takes part with the views that it has; its predictions are as uncertain as that
-	// leaves them; see docs/guide/missing-views.md. It is for views of features, not for given kernels and distances,
+	// MissingViews treats a row of a view's features that are all NaN as a sample that lacks the view, in the fit and
+	// in predictions. The sample takes part with the views that it has, and its predictions are more uncertain;
+	// see docs/guide/missing-views.md. It is for views of features, not for given kernels and distances,
 	// nor for widths that are learned.
 	MissingViews bool
 
-	// AllowDuplicates accepts views with the same kernel matrix, which are otherwise a *[DuplicateError].
+	// AllowDuplicates accepts views with the same kernel matrix. Otherwise they are a *[DuplicateError].
 	AllowDuplicates bool
 
 	// Storage says how the fit holds its kernel matrices. The zero value holds them in memory as float64.
 	Storage KernelStorage
 
 	// Slopes, if not nil, is called at the end of the fit with the derivatives of the lower bound with respect to the
-	// widths of the kernels. Package tune learns widths with them. They cost one more inverse of a matrix of the
-	// samples' order for each function, and a product for each view. They exclude MissingViews, Storage and Landmarks.
+	// widths of the kernels. Package tune learns widths with them. They cost one more inverse of an N×N matrix
+	// for each function, and a product for each view. They exclude MissingViews, Storage and Landmarks.
 	Slopes func(Slopes)
 
-	// Landmarks, if not nil, takes kernels of the samples with landmarks in place of those with
-	// each other: memory and time grow with N·D and not with N². Sample weights are then those
-	// of the landmarks, and Samples of the model is their number.
+	// Landmarks, if not nil, replaces the kernels of the samples with each other by their kernels with
+	// D landmarks: memory and time grow with N·D and not with N². Each landmark then has a weight
+	// instead of each sample, and Samples of the model returns the number of landmarks.
 	Landmarks *Landmarks
 }
 
@@ -83,13 +82,13 @@ func (r Regression) fitting() *fitting {
 // Fit fits the model to the views of N samples and one or several targets of
 // length N each.
 //
-// Errors name the argument and the place of what is wrong with it: a
+// Errors name the argument and the place of the fault: a
 // *[ValueError] for NaN and infinities, a *[DuplicateError], a *[MemoryError]. A
-// *[CollapsedError] carries the model. If ctx ends, the error wraps its cause; if
+// *[CollapsedError] carries the model. If ctx ends, the error wraps its cause. If
 // the lower bound falls by more than rounding explains, which only happens to a
-// problem too ill-conditioned for double precision, it is a *vi.BoundError. With
-// these errors, and with that of an update that fails, comes the model of the sweeps
-// before, which is nil only if there were none. A bound that falls within its
+// problem too ill-conditioned for double precision, the error is a *vi.BoundError. With
+// these two errors, and if an update fails, Fit also returns the model of the sweeps
+// before, or nil if there were none. A bound that falls within its
 // rounding errors ends the fit without an error: see [Trace].Reason.
 func (r Regression) Fit(ctx context.Context, views []View, y ...[]float64) (model *RegressionModel, err error) {
 	f := r.fitting()

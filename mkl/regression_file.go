@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// targetsJSON is the settings of regressions on sample weights.
+// targetsJSON holds the settings of regressions on sample weights.
 type targetsJSON struct {
 	designJSON
 	Priors regressionPriorsJSON `json:"priors"`
@@ -19,7 +19,7 @@ type regressionPriorsJSON struct {
 	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma
 }
 
-// addTargetFunctions adds what all regressions on sample weights have and returns
+// addTargetFunctions adds the common part of all regressions on sample weights and returns
 // the settings.
 func (f *fileWriter) addTargetFunctions(m *targetFunctions, samples int, priors bemkl.RegressionPriors) targetsJSON {
 	j := targetsJSON{recordJSON: f.addRecord(&m.record), Priors: regressionPriorsJSON(priors)}
@@ -28,7 +28,7 @@ func (f *fileWriter) addTargetFunctions(m *targetFunctions, samples int, priors 
 	return j
 }
 
-// takeTargetFunctions takes what all regressions on sample weights have, of L
+// takeTargetFunctions reads the common part of all regressions on sample weights, with L
 // targets and P kernels.
 func (f *fileReader) takeTargetFunctions(j *targetsJSON, L, P int) (m targetFunctions, err error) {
 	if m.onViews, err = f.takeOnViews(j.recordJSON, j.designJSON, L, P, false); err != nil {
@@ -43,9 +43,9 @@ func (f *fileReader) takeTargetFunctions(j *targetsJSON, L, P int) (m targetFunc
 
 // Save writes the model to a file that [Load] reads: the posterior, the kernels,
 // the basis points' features and the record of the fit. The loaded model gives
-// the same predictions, bit for bit. Every basis point is kept, since the
+// the same predictions, bit for bit. Every basis point is kept, because the
 // predictive variance depends on all of them. The file takes about 8·D² bytes
-// for D basis points, half of them for healing, and their features.
+// for D basis points, half of them for healing, and the size of their features.
 func (m *RegressionModel) Save(w io.Writer) error {
 	s := m.posterior.State()
 	L, P, D := m.posterior.Dims()
@@ -109,12 +109,12 @@ func (m *RegressionModel) decode(f *fileReader) error {
 	if err != nil {
 		return err
 	}
-	// This also factorises the precision of the sample weights, and so finds one
+	// This also factorises the precision of the sample weights, and so rejects one
 	// that is not positive definite.
 	return m.set(p)
 }
 
-// addHealing adds what heals the predictions of L targets, if anything does.
+// addHealing adds the healing of the predictions of L targets, if h is not nil.
 func (f *fileWriter) addHealing(h *bemkl.Healing, L, D int) {
 	if h == nil {
 		return
@@ -127,8 +127,8 @@ func (f *fileWriter) addHealing(h *bemkl.Healing, L, D int) {
 	}
 }
 
-// takeHealing takes what heals the predictions of L targets, nil if the file has
-// nothing of it.
+// takeHealing reads the healing of the predictions of L targets, or returns nil if the file has
+// none.
 func (f *fileReader) takeHealing(L, D int) *bemkl.Healing {
 	if !f.has("healing.kernel") {
 		return nil

@@ -16,7 +16,7 @@ import (
 type targetFunctions struct {
 	weighted
 	targets   []target
-	noise     []float64 // variance of each target's noise, of the standardised targets
+	noise     []float64 // variance of each target's noise, for the standardised targets
 	posterior interface {
 		Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.Prediction, error)
 	}
@@ -45,7 +45,7 @@ func (m *targetFunctions) NoiseSD() []float64 {
 	return sd
 }
 
-// Outputs tells what was learned of each target.
+// Outputs reports the noise and the weights that the fit learned for each target.
 func (m *targetFunctions) Outputs() []ModelOutput {
 	out := m.weighted.Outputs()
 	for o, sd := range m.NoiseSD() {
@@ -54,9 +54,9 @@ func (m *targetFunctions) Outputs() []ModelOutput {
 	return out
 }
 
-// PredictTargets predicts every target. It takes one matrix for each of Inputs; those
-// of precomputed kernels may have the kernel of each sample with itself as one more
-// column, with which predictions are healed.
+// PredictTargets predicts every target. It takes one matrix for each of Inputs. A matrix
+// of a precomputed kernel may have one more column, the kernel of each sample with itself:
+// predictions are then healed.
 func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	healed := !opt.Published && !opt.Unhealed && m.healing.heals(len(x), func(i int) int { return x[i].Cols })
 	ds := m.design
@@ -100,7 +100,7 @@ func (m *targetFunctions) PredictTargets(ctx context.Context, opt PredictOptions
 	return out.checked()
 }
 
-// count is the number of targets in words.
+// count returns the number of targets in words.
 func (m *targetFunctions) count() string {
 	if len(m.targets) == 1 {
 		return "1 target"
@@ -121,7 +121,7 @@ type RegressionModel struct {
 	posterior *bemkl.RegressionPosterior
 }
 
-// set completes the model by its posterior.
+// set sets the posterior of the model and the fields that follow from it.
 func (m *RegressionModel) set(p *bemkl.RegressionPosterior) error {
 	m.posterior, m.weights, m.targetFunctions.posterior = p, p, p
 	m.healing = newHealing(m.design, p)
@@ -129,10 +129,10 @@ func (m *RegressionModel) set(p *bemkl.RegressionPosterior) error {
 	return m.prepare(p.State().A)
 }
 
-// Kind returns regression.
+// Kind returns "regression".
 func (m *RegressionModel) Kind() string { return "regression" }
 
-// Posterior returns the approximate posterior, of the standardised targets.
+// Posterior returns the approximate posterior for the standardised targets.
 func (m *RegressionModel) Posterior() *bemkl.RegressionPosterior { return m.posterior }
 
 // Predict returns the predictive mean and variance, noise included, of the model's

@@ -8,12 +8,12 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// Predictor prunes the model for predictions of single samples, of the target
-// opt.Target. It costs a Cholesky factorisation and an inverse of the basis points'
-// order, and about as much again for healing.
+// Predictor prunes the model for predictions of single samples of the target
+// opt.Target. It costs a Cholesky factorisation and an inverse of a D×D matrix, for D basis
+// points, and about as much again for healing.
 //
-// Rows of precomputed kernels may have the kernel of the sample with itself as one
-// more value, with which predictions are healed, as in PredictTargets.
+// A row of a precomputed kernel may have one more value, the kernel of the sample with
+// itself: predictions are then healed, as in PredictTargets.
 func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(len(m.targets)); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	return f.predictor(opt)
 }
 
-// predictor makes the function a Predictor.
+// predictor makes a Predictor from the function.
 func (f function) predictor(opt PredictorOptions) (*Predictor, error) {
 	p, err := newPredictor(opt, f)
 	if err != nil {
@@ -42,7 +42,7 @@ func (f function) predictor(opt PredictorOptions) (*Predictor, error) {
 	return &Predictor{weights: p}, nil
 }
 
-// heal completes f by what heals output o, unless opt leaves that out.
+// heal adds the healing of output o to f, unless opt leaves it out.
 func (f *function) heal(opt PredictorOptions, h *healing, o int) error {
 	if h == nil || opt.Published || opt.Unhealed {
 		return nil

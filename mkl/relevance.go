@@ -10,8 +10,8 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// fitRelevance completes the model m by relevance vectors for the classes index of the samples, with
-// what p has of the settings.
+// fitRelevance fits relevance vectors for the classes index of the samples and stores them in m. p holds the
+// settings.
 func (c *probitFit[T]) fitRelevance(ctx context.Context, m *ProbitClassifierModel[T], k vi.Kernels, p probit.Model, index []int) (*ProbitClassifierModel[T], error) {
 	fit, err := bestStart(ctx, c.fitting, func(seed uint64, a vi.Ascent) (*probit.RelevanceFit, error) {
 		if c.inference == prunedVectors {
@@ -32,8 +32,8 @@ func (c *probitFit[T]) fitRelevance(ctx context.Context, m *ProbitClassifierMode
 	return m, err
 }
 
-// setRelevance completes the model by relevance vectors. They become its basis points, and
-// all others are left out, unless predictions need these too, see [design.keep].
+// setRelevance stores relevance vectors in the model. They become its basis points. All other samples
+// are left out, unless predictions need them too, see [gram.Design.Keep].
 func (m *ProbitClassifierModel[T]) setRelevance(fit *probit.RelevanceFit) error {
 	if small, ok := m.design.Keep(fit.Vectors); ok {
 		m.design, m.vectors = small, fit.Vectors

@@ -9,9 +9,9 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// rowOrder returns an order of samples that depends on their content and the seed, and not on the
-// order in which they come: samples are sorted by a hash of their features and their value. Samples
-// of one hash are sorted by content. The order is random in all other respects.
+// rowOrder returns an order of samples that depends on their content and the seed, but not on the
+// order in which they come: samples are sorted by a hash of their features and their value, and samples
+// with the same hash by their content. In all other respects the order is random.
 func rowOrder(x []Features, value func(i int) float64, seed uint64) []int {
 	n := x[0].Rows
 	hash := make([]uint64, n)
@@ -37,7 +37,7 @@ func rowOrder(x []Features, value func(i int) float64, seed uint64) []int {
 				return c
 			}
 		}
-		return cmp.Compare(i, j) // equal samples: either may be the first
+		return cmp.Compare(i, j) // equal samples: either may come first
 	})
 	return order
 }

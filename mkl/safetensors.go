@@ -16,8 +16,8 @@ import (
 )
 
 // A file has the safetensors layout: the header's length as 8 bytes
-// little-endian, the header as JSON, and the tensors' elements little-endian one
-// behind the other. docs/theory/model-file.md describes it for other readers.
+// little-endian, the header as JSON, and the tensors' elements little-endian, one after
+// the other. docs/theory/model-file.md describes it for other readers.
 
 // tensor is a named array of float64, row-major.
 type tensor struct {
@@ -44,7 +44,7 @@ const (
 	chunkWords = 4096
 )
 
-// noChecksum stands in the header where the checksum will be, while the file's
+// noChecksum replaces the checksum in the header while the file's
 // SHA-256 is computed.
 var noChecksum = strings.Repeat("0", 2*sha256.Size)
 
@@ -122,8 +122,8 @@ func findChecksum(head []byte) (int, error) {
 }
 
 // readTensors reads a file to its end. It takes memory in proportion to what it
-// has read, whatever lengths the file claims, and checks the layout and the
-// checksum but not what tensors there are.
+// has read, whatever lengths the file claims. It checks the layout and the
+// checksum, but not which tensors there are.
 func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor, err error) {
 	sum := sha256.New()
 	b := bufio.NewReaderSize(r, 8*chunkWords)

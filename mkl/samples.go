@@ -9,8 +9,8 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// sample returns at most so many of n samples, ascending, by chance. With classes
-// each keeps its share, and at least ten of its samples.
+// sample returns about most of n samples, drawn at random, ascending; all if n ≤ most. With classes
+// each class keeps its share, and at least ten of its samples.
 func sample(n, most int, class []int, seed uint64) []int {
 	all := vec.UpTo(n)
 	if n <= most {
@@ -42,8 +42,8 @@ func sample(n, most int, class []int, seed uint64) []int {
 	return some
 }
 
-// rareClasses returns classes for [sample] where a sample of so many would have one target only: 0 for
-// the samples with that target, 1 for all others. Otherwise it returns nil.
+// rareClasses returns classes for [sample] if a sample of the given size would have only one value of y: 0 for
+// the samples with that value, 1 for all others. Otherwise it returns nil.
 func rareClasses(y []float64, most int, seed uint64) []int {
 	rows := sample(len(y), most, nil, seed)
 	if len(rows) == 0 || len(rows) == len(y) || othersThanFirst(vec.Picked(y, rows)) != nil {
@@ -58,7 +58,7 @@ func rareClasses(y []float64, most int, seed uint64) []int {
 	return class
 }
 
-// othersThanFirst returns the indices of values other than the first.
+// othersThanFirst returns the indices of values that differ from the first.
 func othersThanFirst(y []float64) (at []int) {
 	for i, v := range y {
 		if v != y[0] {
@@ -68,7 +68,7 @@ func othersThanFirst(y []float64) (at []int) {
 	return at
 }
 
-// takeRows returns the views of some of the samples. Views of one Input share their X.
+// takeRows returns the views of the samples rows. Views of one Input share their X.
 func takeRows(views []View, rows []int) []View {
 	out := slices.Clone(views)
 	for i := range out {
@@ -81,7 +81,7 @@ func takeRows(views []View, rows []int) []View {
 	return out
 }
 
-// distinctInputs returns the matrices of the views that a prediction takes.
+// distinctInputs returns the matrices that a prediction takes, from the views.
 func distinctInputs(views []View) (x []Features) {
 	for i, v := range views {
 		if !slices.ContainsFunc(views[:i], func(w View) bool { return v.Input == w.Input }) {
@@ -91,5 +91,5 @@ func distinctInputs(views []View) (x []Features) {
 	return x
 }
 
-// leastOfClass is the least number of samples of a class among some of all, if it has so many.
+// leastOfClass is the least number of samples of a class in a part of the samples, if the class has that many.
 const leastOfClass = 10

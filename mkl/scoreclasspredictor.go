@@ -7,13 +7,13 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 )
 
-// scoreClassPredictor predicts classes by a [weightPredictor] of the score of each class, or of the only one of two.
+// scoreClassPredictor predicts classes by a [weightPredictor] of the score of each class, or of the single score of two.
 type scoreClassPredictor[T comparable] struct {
-	scorePredictors // one function for two classes, else one a class
+	scorePredictors // one function for two classes, else one for each
 	classes         []T
 }
 
-// Predictor prunes the model for predictions of single samples. Tolerance counts in units of the score's own noise, which is 1.
+// Predictor prunes the model for predictions of single samples. Tolerance is in units of the score's own noise, which is 1.
 func (m *ClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
 	s, err := m.predictors(opt)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *scoreClassPredictor[T]) predictBounded(probability []float64, x [][]flo
 	for o := range probability {
 		probability[o] /= sum
 	}
-	if bound = 1; move < sum { // each probability is one of the scores' over their sum, which both move
+	if bound = 1; move < sum { // a probability is the score's probability divided by their sum, and both move
 		bound = min(1, move/(sum-move))
 	}
 	return p.classes[best], bound, nil

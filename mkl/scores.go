@@ -13,11 +13,11 @@ import (
 )
 
 // This file holds what [Classifier], [MultiLabel] and [TaskClassifier] have in common: Bayesian
-// efficient multiple kernel learning (BEMKL) of scores, one for each row of labels
+// efficient multiple kernel learning (BEMKL) of scores, one score for each row of labels
 // ±1.
 
-// fitScores fits to labels ±1, functions × samples, or NaN. settings holds those of
-// the estimator, and f those of all; need estimates the memory. The scores are nil if
+// fitScores fits scores to labels ±1, functions × samples, or NaN. settings are the settings of
+// the estimator's family, f those of all estimators; need estimates the memory. The scores are nil if
 // there is no fit.
 func fitScores(ctx context.Context, f *fitting, l *Landmarks, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(FitSize) int64, from *scores) (model *scores, err error) {
 	ds, k, err := f.fixedKernels(ctx, l, views, y.Cols, outputs, need)
@@ -62,7 +62,7 @@ type scores struct {
 	gaps      *viewGaps // nil unless samples may lack views
 }
 
-// set completes the scores by their posterior.
+// set sets the posterior of the scores and the fields that follow from it.
 func (m *scores) set(p *bemkl.ClassificationPosterior) error {
 	m.posterior, m.weights = p, p
 	return m.prepare(p.State().A)
@@ -71,7 +71,7 @@ func (m *scores) set(p *bemkl.ClassificationPosterior) error {
 // Posterior returns the approximate posterior.
 func (m *scores) Posterior() *bemkl.ClassificationPosterior { return m.posterior }
 
-// predictions returns what predicts the scores of x.
+// predictions returns the function that predicts the scores of x.
 func (m *scores) predictions(x []Features) predictScores {
 	return func(k vi.Kernels, first int, opt vi.PredictOptions) (*bemkl.ClassPrediction, error) {
 		p, err := m.posterior.Predict(k, opt)
@@ -92,12 +92,12 @@ func (m *scores) predictions(x []Features) predictScores {
 	}
 }
 
-// predictScores predicts scores from kernels with the design's basis points, of the samples
-// from first on.
+// predictScores predicts the scores of the samples from first on, from their kernels with the design's basis
+// points.
 type predictScores func(k vi.Kernels, first int, opt vi.PredictOptions) (*bemkl.ClassPrediction, error)
 
-// predict calls do with the scores of samples first … first+n−1, for block after
-// block.
+// predict calls do for each block of samples, with the scores of samples first …
+// first+n−1.
 func (m *weighted) predict(ctx context.Context, opt PredictOptions, x []Features, t int, scores predictScores, do func(p *bemkl.ClassPrediction, first, n int)) error {
 	return m.design.PredictBlocks(ctx, opt.Workers, x, t, func(k vi.Kernels, first, n int) error {
 		p, err := scores(k, first, opt.inference())
@@ -108,7 +108,7 @@ func (m *weighted) predict(ctx context.Context, opt PredictOptions, x []Features
 	})
 }
 
-// predictLabels predicts the labels of samples by their scores, one for each label.
+// predictLabels predicts the labels of samples from their scores, one for each label.
 func (m *weighted) predictLabels(ctx context.Context, opt PredictOptions, x []Features, scores predictScores) (*LabelPrediction, error) {
 	t, err := checkInputs(m.design, x)
 	if err != nil {
@@ -159,7 +159,7 @@ func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
 	})
 }
 
-// newScorePredictors prunes the scores, of which of says what is their own.
+// newScorePredictors prunes the scores. of(o) holds the part of score o that differs between scores.
 func newScorePredictors(opt PredictorOptions, margin float64, scores int, of func(o int) function) (scorePredictors, error) {
 	p := scorePredictors{margin: margin, published: opt.Published}
 	if err := opt.checkClasses(); err != nil {
@@ -184,9 +184,9 @@ func (p *scorePredictors) infos() (all []PredictorInfo) {
 	return all
 }
 
-// probability returns the probability that score o of a sample is positive, and a bound on how
-// far it is from the model's. It grows with the score's mean, and at any mean either rises or
-// falls with the standard deviation, which is at least the noise's, 1: so it is furthest away at
+// probability returns the probability that score o of a sample is positive, and a bound on its
+// difference from the model's. The probability grows with the score's mean. At a fixed mean it is monotonic in
+// the standard deviation, which is at least the noise's, 1. So the difference is largest at
 // a corner of the bounds of both.
 func (p *scorePredictors) probability(o int, x [][]float64) (probability, bound float64, err error) {
 	score, err := p.scores[o].predictBounded(x)
@@ -207,9 +207,9 @@ func (p *scorePredictors) probability(o int, x [][]float64) (probability, bound 
 	return probability, bound, nil
 }
 
-// positiveProbability is the probability of a score above the margin, given that
-// it is not within it: Φ((m−ν)/s) / (Φ((m−ν)/s) + Φ((−ν−m)/s)). Published puts the variance
-// in place of its root s, as the paper does.
+// positiveProbability is the probability that a score is above the margin, given that
+// it is not within it: Φ((m−ν)/s) / (Φ((m−ν)/s) + Φ((−ν−m)/s)). Published uses the variance
+// instead of its square root s, as the paper does.
 func positiveProbability(mean, margin, variance float64, published bool) float64 {
 	s := variance
 	if !published {

@@ -13,19 +13,19 @@ type scratch struct {
 
 	g       []float64          // P
 	v       la.Matrix[float64] // R×D
-	ordered la.Matrix[float64] // the like, with the samples in the order of the covariance's factor
+	ordered la.Matrix[float64] // as v, with the samples in the order of the covariance's factor
 	cv      la.Matrix[float64] // R×ρ
 
 	spread, picked, solved []float64 // of a MultiTaskPredictor
 	phi                    []float64 // of a processFunction: the composite kernels
-	heal                   []float64 // the Healer's own
+	heal                   []float64 // for the Healer
 
 	probit    *probit.PointScratch      // of a ProbitPredictor after variational inference
-	projected *probit.ProjectionScratch // the like, from pivots
-	draws     *mcmc.ProbitPointScratch  // after sampling
+	projected *probit.ProjectionScratch // of a ProbitPredictor from pivots
+	draws     *mcmc.ProbitPointScratch  // of a ProbitPredictor after sampling
 
 	missing []bool      // of a ProbitPredictor: which inputs the sample lacks
-	filled  [][]float64 // its inputs, with a stand-in's in place of these
+	filled  [][]float64 // its inputs, in which a stand-in's replace the missing ones
 	mean    []float64   // of the probabilities over the stand-ins
 
 	_ [64]byte // scratch of different callers shares no cache line

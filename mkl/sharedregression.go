@@ -11,12 +11,12 @@ import (
 )
 
 // SharedRegression is Bayesian multiple kernel learning for several targets that
-// share the sample weights and have kernel weights each: for targets that depend
-// on different views. ([Regression] of several targets is for those that depend
-// on the same.) A sweep costs one factorisation whatever the number of targets.
+// share the sample weights, each with kernel weights of its own. It is for targets that depend
+// on different views. ([Regression] is for targets that depend
+// on the same views.) A sweep costs one factorisation whatever the number of targets.
 // The zero value is ready to fit.
 //
-// The priors are those of [Regression]. A sample may lack some of the targets, or all of them:
+// The priors are as in [Regression]. A sample may lack some or all of the targets:
 // see MissingTargets.
 //
 // The model is derived in docs/theory/shared.md.
@@ -26,23 +26,22 @@ type SharedRegression struct {
 
 	Lambda, Upsilon, Gamma, Omega, Epsilon Gamma // priors
 
-	// Plain does exactly the updates of one layer after another, which need many
+	// Plain makes the updates of one layer after another only, which need many
 	// more sweeps.
 	Plain bool
 
-	// RawTargets leaves the targets as they are, instead of giving each mean 0 and
+	// RawTargets leaves the targets unchanged, instead of scaling each to mean 0 and
 	// standard deviation 1 before the fit, as in [Regression].
 	RawTargets bool
 
 	// MissingTargets takes NaN in y as a missing value instead of an error. Each target is then
-	// learned from the samples that have it. Samples with the same targets are treated
-	// together, so that many patterns of missing ones cost time and memory, but no more
-	// factorisations of the samples' order.
+	// learned from the samples that have it. Samples with the same targets are processed
+	// together. Many patterns of missing targets therefore cost time and memory, but not more
+	// factorisations of N×N matrices.
 	MissingTargets bool
 
-	// From, if not nil, is a model of an earlier fit of as many targets to the same samples and
-	// kernels, perhaps with other values of them or priors, to continue from; it takes the place of Seed,
-	// and Restarts is an error.
+	// From, if not nil, is a model from which the fit continues: an earlier fit of as many targets to the same samples and
+	// kernels, perhaps with other values of the targets or other priors. It replaces Seed, and Restarts must not be set.
 	From *SharedRegressionModel
 
 	AllowDuplicates bool          // as in [Regression]
@@ -57,7 +56,7 @@ func (s SharedRegression) fitting() *fitting {
 }
 
 // Fit fits the model to the views of N samples and the targets of length N each.
-// Errors are those of [Regression.Fit].
+// It returns the errors that [Regression.Fit] returns.
 func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64) (model *SharedRegressionModel, err error) {
 	f := s.fitting()
 	n, err := checkTargets(y, s.MissingTargets)
@@ -105,8 +104,8 @@ func (s SharedRegression) Fit(ctx context.Context, views []View, y ...[]float64)
 func (s SharedRegression) EstimateMemory(size FitSize) int64 {
 	size = s.Landmarks.size(size)
 	n, p, l, d := float64(size.Samples), float64(size.Kernels), float64(size.Outputs), float64(size.basis())
-	more := float64(l*(float64(2*n)+float64(2*p*p))) + float64(min(l, p)*d*d) // the last for healing
-	if s.MissingTargets {                                                     // in the worst case each sample lacks others
+	more := float64(l*(float64(2*n)+float64(2*p*p))) + float64(min(l, p)*d*d) // the last term is for healing
+	if s.MissingTargets {                                                     // in the worst case each sample lacks other targets
 		more += float64(n * p * (float64(8+float64(4*l)) + float64(5*p)))
 	}
 	return min(s.fitting().kernelMemory(size, 1), math.MaxInt64-inBytes(more)) + inBytes(more)

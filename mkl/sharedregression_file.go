@@ -92,8 +92,8 @@ func (m *SharedRegressionModel) decode(f *fileReader) error {
 	return m.set(p)
 }
 
-// takeSharedHealing takes what heals the predictions of targets that share their sample
-// weights, nil if the file has nothing of it.
+// takeSharedHealing reads the healing of the predictions of targets that share their sample
+// weights, or returns nil if the file has none.
 func (f *fileReader) takeSharedHealing(P, D int) *bemkl.SharedHealing {
 	if !f.has("healing.weights") {
 		return nil

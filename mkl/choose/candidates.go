@@ -13,7 +13,7 @@ import (
 )
 
 // Targets is the candidate that fits an estimator of one target, such as [mkl.Auto.Fit],
-// to views of all samples. Kernels that are given are those between all samples.
+// to views of all samples. A given kernel is the matrix between all samples.
 func Targets[M mkl.TargetModel](name string, views []mkl.View, y []float64,
 	fit func(ctx context.Context, views []mkl.View, y []float64) (M, error)) Candidate {
 	return Candidate{Name: name, Learn: func(ctx context.Context, f Fold) (*Prediction, error) {
@@ -34,8 +34,8 @@ func Targets[M mkl.TargetModel](name string, views []mkl.View, y []float64,
 }
 
 // Classes is the candidate that fits a classifier, such as [mkl.AutoClassifier.Fit], to
-// views of all samples. Classes are all there are, in the order of [Truth]: one that no
-// training sample of a fold has gets the probability 0.
+// views of all samples. classes lists every class, in the order of [Truth]. A class without a
+// training sample in a fold gets the probability 0.
 func Classes[T comparable, M mkl.ClassModel[T]](name string, views []mkl.View, labels, classes []T,
 	fit func(ctx context.Context, views []mkl.View, labels []T) (M, error)) Candidate {
 	return Candidate{Name: name, Learn: func(ctx context.Context, f Fold) (*Prediction, error) {
@@ -55,8 +55,8 @@ func Classes[T comparable, M mkl.ClassModel[T]](name string, views []mkl.View, l
 	}}
 }
 
-// Each is the candidate that learns every target by itself, as one(target) does, from the training
-// samples of which it is known.
+// Each is the candidate that learns every target by itself with one(target), from the training
+// samples whose value of that target is known.
 func Each(name string, t Truth, one func(target int) Candidate) Candidate {
 	var own []Candidate
 	for o := range t.Targets {
@@ -82,8 +82,8 @@ func Each(name string, t Truth, one func(target int) Candidate) Candidate {
 	}}
 }
 
-// OfClasses is the prediction of the probabilities of a model's classes, put in the order
-// of all classes. One that the model does not have gets the probability 0.
+// OfClasses is the prediction of class probabilities, with a model's own classes put in the order
+// of all classes. A class that the model does not have gets the probability 0.
 func OfClasses[T comparable](probability [][]float64, own, classes []T) (*Prediction, error) {
 	at := make([]int, len(own))
 	for k, class := range own {
@@ -102,8 +102,8 @@ func OfClasses[T comparable](probability [][]float64, own, classes []T) (*Predic
 	return p, nil
 }
 
-// usable is the model of a fit. One whose weights have all vanished is a model like
-// others: it predicts the mean.
+// usable returns the model of a fit, and its error unless all weights have vanished: such a model
+// predicts the mean and is as valid as others.
 func usable[I mkl.Model](m mkl.Model, err error) (I, error) {
 	var collapsed *mkl.CollapsedError
 	if errors.As(err, &collapsed) {
@@ -116,7 +116,7 @@ func usable[I mkl.Model](m mkl.Model, err error) (I, error) {
 	return m.(I), nil
 }
 
-// checkViews reports views that are not of n samples.
+// checkViews returns an error if a view does not have n samples.
 func checkViews(views []mkl.View, n int) error {
 	for i, v := range views {
 		switch x := v.X; {
@@ -134,7 +134,7 @@ func square(v mkl.View) bool {
 	return v.Kernel != nil && v.Kernel.Statistic().Kind == kernel.GivenStatistic && v.X.Rows == v.X.Cols
 }
 
-// rowsOf is the views of some samples. Views of one Input share their X.
+// rowsOf returns the views of the samples rows. Views of one Input share their X.
 func rowsOf(views []mkl.View, rows []int) []mkl.View {
 	out := slices.Clone(views)
 	for i, v := range views {
@@ -151,7 +151,7 @@ func rowsOf(views []mkl.View, rows []int) []mkl.View {
 	return out
 }
 
-// inputs are the matrices that predict the test samples of a fold.
+// inputs returns the matrices for which the model predicts the test samples of a fold.
 func inputs(m mkl.Model, views []mkl.View, f Fold) (x []mkl.Features) {
 	for _, in := range m.Inputs() {
 		v := views[in.Views[0]]
@@ -160,7 +160,7 @@ func inputs(m mkl.Model, views []mkl.View, f Fold) (x []mkl.Features) {
 			continue
 		}
 		k := v.X.Take(f.Test, f.Train)
-		if in.Cols == k.Cols+1 { // with the kernel of each sample with itself
+		if in.Cols == k.Cols+1 { // a last column holds the kernel of each sample with itself
 			wide := la.NewMatrix[float64](k.Rows, in.Cols)
 			for r, i := range f.Test {
 				copy(wide.Row(r), k.Row(r))
@@ -173,8 +173,7 @@ func inputs(m mkl.Model, views []mkl.View, f Fold) (x []mkl.Features) {
 	return x
 }
 
-// Mean is the baseline that predicts the mean of the training targets, with their
-// variance.
+// Mean is the baseline that predicts the mean and the variance of the training targets.
 func Mean(y []float64) Candidate {
 	return Candidate{Name: "mean", Baseline: true, Learn: func(_ context.Context, f Fold) (*Prediction, error) {
 		if err := f.check("Fold", len(y)); err != nil {
@@ -196,10 +195,10 @@ func Mean(y []float64) Candidate {
 	}}
 }
 
-// mostClasses bounds the memory that the number of a class can ask for.
+// mostClasses limits the memory that a class with a large number can ask for.
 const mostClasses = 1 << 24
 
-// Frequencies is the baseline that predicts how frequent the classes are among the
+// Frequencies is the baseline that predicts the frequency of each class among the
 // training samples, by Laplace's rule: (n_k + 1)/(n + K).
 func Frequencies(classes []int) Candidate {
 	return Candidate{Name: "frequencies", Baseline: true, Learn: func(_ context.Context, f Fold) (*Prediction, error) {
@@ -227,8 +226,8 @@ func Frequencies(classes []int) Candidate {
 }
 
 // Ridge is the baseline of a linear function of all features: a Gaussian process with the
-// linear kernel, which is ridge regression with the penalty and the noise of the highest
-// evidence. The kernels of the views do not matter; features are standardised.
+// linear kernel. This is ridge regression whose penalty and noise maximise the evidence.
+// The kernels of the views are ignored; features are standardised.
 func Ridge(views []mkl.View, y []float64) Candidate {
 	c := Targets("ridge", linear(views), y, mkl.MultiGP{Fitting: mkl.Fitting{Workers: 1}}.Fit)
 	c.Baseline = true
@@ -243,8 +242,8 @@ func LinearClasses[T comparable](views []mkl.View, labels, classes []T) Candidat
 	return c
 }
 
-// linear has each matrix of the views once, with the linear kernel, and a constant. Of
-// given kernels it takes the sum of the matrices, as they are.
+// linear returns each feature matrix of the views once, with the linear kernel, and a constant. Given
+// kernel matrices stay views as they are.
 func linear(views []mkl.View) (all []mkl.View) {
 	for i, v := range views {
 		if square(v) {
@@ -258,7 +257,7 @@ func linear(views []mkl.View) (all []mkl.View) {
 	if len(all) > 0 {
 		constant := mkl.View{Name: "constant", X: all[0].X, Input: all[0].Input, Kernel: kernel.Constant{}}
 		if square(all[0]) {
-			constant.Input = "the constant of " + all[0].Input // which are features
+			constant.Input = "the constant of " + all[0].Input // whose inputs are features
 		}
 		all = append(all, constant)
 	}

@@ -1,5 +1,5 @@
-// Package choose measures by held-out samples which of several ways to learn is best:
-// estimators, kernels, settings.
+// Package choose compares ways to learn (estimators, kernels, settings) on held-out
+// samples and says which is best.
 //
 //	folds, err := choose.Split(len(y), choose.Plan{Repeats: 3})
 //	result, err := choose.Validation{
@@ -13,19 +13,19 @@
 //	}.Run(ctx)
 //
 // A [Validation] fits every candidate to the training samples of every fold and scores its
-// predictions of the others. Candidates see the same folds, so that their differences are
-// paired: [Result] has the scores of each, its difference from the best, and how
-// uncertain both are. [Compare] does the same for predictions of one test set.
+// predictions of the test samples. Candidates see the same folds, so that their differences are
+// paired: [Result] has the scores of each candidate, its difference from the best, and the
+// uncertainty of both. [Compare] does the same for predictions of one test set.
 //
 // # Uncertainty
 //
-// The training samples of folds overlap, so that their scores are not independent and
-// their variance s² over J folds says too little. The standard error of a mean over folds is
+// The training samples of folds overlap. Their scores are therefore not independent, and the
+// variance s² of J folds is too small. The standard error of a mean over folds is
 //
 //	√((1/J + n_test/n_train)·s²)
 //
 // with J − 1 degrees of freedom: the corrected resampled t-test. Samples of one test set are
-// independent and need no correction: s/√n. Intervals are of 95 %, each by itself:
+// independent and need no correction: s/√n. Each interval by itself covers 95 %:
 // among many candidates some will seem better by chance.
 //
 // Source: C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine

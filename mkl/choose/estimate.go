@@ -9,16 +9,16 @@ import (
 // Estimate is a score or a difference of two, with its uncertainty.
 type Estimate struct {
 	Value     float64 // the score, or the difference
-	SE        float64 // standard error; NaN of a single fold or sample
-	Low, High float64 // the interval of 95 %
+	SE        float64 // standard error; NaN for a single fold or sample
+	Low, High float64 // the 95 % interval
 }
 
-// Zero reports whether the interval holds 0: whether a difference cannot be told from
-// none. That of an infinite difference can; an interval that is not known holds 0.
+// Zero reports whether the interval holds 0, so that the difference is not significant. An interval that is not
+// known holds 0, but the interval of an infinite difference does not.
 func (e Estimate) Zero() bool { return !(e.Low > 0 || e.High < 0) && !math.IsInf(e.Value, 0) }
 
 // estimate is a value with the uncertainty of a mean of contributions, one for each fold
-// or sample. Ratio is that of test to training samples of folds, 0 of samples.
+// or sample. ratio is the ratio of test to training samples for folds, and 0 for samples.
 func estimate(value float64, contributions []float64, ratio float64) Estimate {
 	J := float64(len(contributions))
 	if J < 2 {
@@ -34,8 +34,8 @@ func estimate(value float64, contributions []float64, ratio float64) Estimate {
 	return Estimate{value, se, value - half, value + half}
 }
 
-// studentQuantile returns the t for which Student's distribution with so many degrees of
-// freedom has the probability p, above one half, to be below.
+// studentQuantile returns the t for which a Student variable with the given degrees of
+// freedom is below t with the probability p > 1/2.
 //
 // It bisects the distribution function, which for whole degrees of freedom is a finite
 // sum: M. Abramowitz and I. A. Stegun, "Handbook of mathematical functions", 1964, 26.7.3

@@ -14,8 +14,8 @@ import (
 type Plan struct {
 	Folds int // in each repetition; 0 means 5
 
-	// Repeats is the number of repetitions, each by another random order; 0 means 1. More than one
-	// may have 2²⁰ folds in all, and 2²⁷ indices in their Train and Test: [Split] refuses more.
+	// Repeats is the number of repetitions, each with another random order; 0 means 1. If it is above 1, all
+	// repetitions together may have 2²⁰ folds, and 2²⁷ indices in their Train and Test: [Split] refuses more.
 	Repeats int
 
 	Seed uint64 // of the order
@@ -24,24 +24,24 @@ type Plan struct {
 	// of each sample, any number from 0. Nil: there are none.
 	Strata []int
 
-	// Groups keeps samples together: those of one group are never divided between
-	// training and test. Nil: every sample is for itself.
+	// Groups keeps samples together: the samples of one group are never divided between
+	// training and test. Nil: every sample is a group of its own.
 	Groups []int
 
-	// Time tests on what came later: the samples, ordered by their times, are cut into one
+	// Time tests on later samples: the samples, ordered by their times, are cut into one
 	// part more than there are folds; fold k is tested on part k+1 and trained on all
-	// samples before. Samples of one time stay together. It leaves nothing to chance, and excludes Repeats, Strata
-	// and Groups.
+	// samples before it. Samples of one time stay together. Nothing is random then, and Repeats, Strata
+	// and Groups must not be set.
 	Time []float64
 }
 
-// Fold divides the samples, by their indices, which ascend.
+// Fold divides the samples into two lists of indices, both ascending.
 type Fold struct {
 	Train, Test []int // to learn from, and to predict
 }
 
-// check reports a fold, which name is the argument's, that lacks training or test samples or
-// has others than those of 0 … n−1.
+// check returns an error if the fold lacks training or test samples, or has indices outside of 0 … n−1. name is the
+// fold's name in the error.
 func (f Fold) check(name string, n int) error {
 	if len(f.Train) == 0 || len(f.Test) == 0 {
 		return fmt.Errorf("choose: %s has %d training and %d test samples", name, len(f.Train), len(f.Test))
@@ -56,16 +56,16 @@ func (f Fold) check(name string, n int) error {
 	return nil
 }
 
-// Limits of all repetitions together: of folds, each of which is a fit, and of indices in Train and
-// Test, which take a gigabyte.
+// Limits of all repetitions together: the number of folds, each of which is a fit, and the number of indices in
+// Train and Test, which take a gigabyte.
 const (
 	mostFolds  = 1 << 20
 	mostListed = 1 << 27
 )
 
 // Split divides n samples. The folds of the first repetition come first. The same
-// arguments always give the same folds. Errors name the field of the plan, or say what is too
-// few for the folds.
+// arguments always give the same folds. Errors name the field of the plan, or say that there are too few
+// samples, groups or times for the folds.
 func Split(n int, p Plan) ([]Fold, error) {
 	folds, repeats := p.Folds, p.Repeats
 	if folds == 0 {
@@ -112,7 +112,7 @@ func Split(n int, p Plan) ([]Fold, error) {
 	return all, nil
 }
 
-// ranks returns the place of each number among the different ones, ascending.
+// ranks returns for each number its rank among the distinct numbers, from 0.
 func ranks(x []int) []int {
 	all := slices.Compact(slices.Sorted(slices.Values(x)))
 	out := slices.Clone(x)
@@ -139,10 +139,10 @@ func (p *Plan) groups(n int) (all [][]int) {
 	return all
 }
 
-// deal returns the fold of each sample. Groups are dealt out in random order, large ones
-// first and those of one stratum after another, each to the fold that has least of what
-// the group holds: Σ over strata of the group's samples times the fold's, over all of the
-// stratum. Of folds that have the same, it goes to that with the fewest samples.
+// deal returns the fold of each sample. It deals out the groups stratum by stratum, large ones first, else in random
+// order. A group goes to the fold with the least overlap: Σ over strata of the number of the group's samples times the
+// number of the fold's, divided by the number of all samples of the stratum. If folds are equal, it goes to the fold with
+// the fewest samples.
 func (p *Plan) deal(groups [][]int, folds int, rng *rand.Rand) []int {
 	stratum := func(i int) int {
 		if p.Strata == nil {
@@ -191,7 +191,7 @@ func (p *Plan) deal(groups [][]int, folds int, rng *rand.Rand) []int {
 	return fold
 }
 
-// divide makes folds of the fold that each sample is tested in.
+// divide makes folds from test, the fold in which each sample is tested.
 func divide(test []int, folds int) []Fold {
 	all := make([]Fold, folds)
 	for i, own := range test {
@@ -206,7 +206,7 @@ func divide(test []int, folds int) []Fold {
 	return all
 }
 
-// byTime divides the samples as Plan.Time has it.
+// byTime divides the samples as Plan.Time says.
 func (p *Plan) byTime(n, folds, repeats int) ([]Fold, error) {
 	switch {
 	case len(p.Time) != n:
@@ -214,7 +214,7 @@ func (p *Plan) byTime(n, folds, repeats int) ([]Fold, error) {
 	case repeats > 1 || p.Strata != nil || p.Groups != nil:
 		return nil, errors.New("choose: Time excludes Repeats, Strata and Groups")
 	}
-	if n <= folds { // parts are one more
+	if n <= folds { // there is one part more than folds
 		return nil, fmt.Errorf("choose: Time: %d samples are too few for %d folds", n, folds)
 	}
 	order := make([]int, n)

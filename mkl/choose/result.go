@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// Result is what came out of a [Validation] or of [Compare]: the scores of each candidate
-// on each fold, or sample.
+// Result is the result of a [Validation] or of [Compare]: the scores of each candidate
+// on each fold, or on each sample.
 type Result struct {
 	Names  []string  // of the candidates
-	Errors [][]error // by candidate and fold: why it failed; nil if it did not
+	Errors [][]error // by candidate and fold: why it failed, or nil
 
-	// Targets are the results of each target where there are several; this one is then that of all.
+	// Targets are the results of each target if there are several. This Result then holds the scores of all together.
 	Targets []*Result
 
 	scores   []Score
 	baseline []bool
 	losses   [][]map[Score]float64 // by candidate and fold; nil if it failed
 	parts    []Fold                // the folds; none of a single test set
-	ratio    float64               // of test to training samples
+	ratio    float64               // number of test samples divided by training samples
 }
 
 func newResult(scores []Score, candidates, units int) *Result {
@@ -36,8 +36,8 @@ func newResult(scores []Score, candidates, units int) *Result {
 	return r
 }
 
-// Compare compares predictions of the same samples, which those that predict have not
-// seen.
+// Compare compares predictions of the same test samples. The models that made them must not
+// have seen these samples.
 func Compare(t Truth, names []string, predictions []*Prediction) (*Result, error) {
 	if err := t.check(); err != nil {
 		return nil, err
@@ -70,13 +70,13 @@ func Compare(t Truth, names []string, predictions []*Prediction) (*Result, error
 	return r, nil
 }
 
-// Fold returns the score of a candidate on a fold, and whether it is known.
+// Fold returns the score of a candidate on a fold. It returns false if the score is not known.
 func (r *Result) Fold(candidate, fold int, s Score) (float64, bool) {
 	v, ok := r.losses[candidate][fold][s]
 	return s.value(v), ok
 }
 
-// Scores lists the scores that any candidate has.
+// Scores lists the scores that at least one candidate has.
 func (r *Result) Scores() []Score {
 	return slices.DeleteFunc(slices.Clone(r.scores), func(s Score) bool {
 		return !slices.ContainsFunc(r.losses, func(of []map[Score]float64) bool {
@@ -85,32 +85,32 @@ func (r *Result) Scores() []Score {
 	})
 }
 
-// Ranking is the candidates of a result beside the best of them.
+// Ranking holds the candidates of a result and compares each with the best.
 type Ranking struct {
-	By   Score // that decides
+	By   Score // the score that ranks them
 	Best int   // row of the best
 	Rows []Row // in the order of the candidates
 
-	folds bool // and not samples
+	folds bool // contributions are folds, not samples
 }
 
 // Row is a candidate.
 type Row struct {
 	Name     string // of the candidate
-	Baseline bool   // it is there to compare with
-	Failed   int    // folds
+	Baseline bool   // it only serves for comparison
+	Failed   int    // number of failed folds
 
 	// Scores are the means over the folds that did not fail. The root mean squared error is the root of the
 	// mean over folds of its square.
 	Scores map[Score]Estimate
 
-	// Difference is the candidate's score, that of Ranking.By, less that of the best, over
+	// Difference is the candidate's score Ranking.By minus the score of the best, over
 	// the folds that both have.
 	Difference Estimate
 }
 
-// Rank ranks the candidates. The best has the best score of those without a failed fold,
-// if there are any; of equal ones it is the first. It is an error if there is no score by which to rank.
+// Rank ranks the candidates. The best is the candidate with the best score among those without a failed fold,
+// if there are any; of equal ones the first. It returns an error if no score can rank them.
 func (r *Result) Rank(by Score) (*Ranking, error) {
 	if !by.Ranks() || !slices.Contains(r.Scores(), by) {
 		return nil, fmt.Errorf("choose: the candidates cannot be ranked by %v", by)
@@ -153,7 +153,7 @@ func (r *Result) Rank(by Score) (*Ranking, error) {
 	return k, nil
 }
 
-// of lists the losses of a candidate, of the folds that another has too.
+// of lists the losses of a candidate, for the folds that are in other too.
 func (r *Result) of(candidate int, s Score, other []map[Score]float64) (all []float64) {
 	for k, losses := range r.losses[candidate] {
 		v, ok := losses[s]
@@ -167,7 +167,7 @@ func (r *Result) of(candidate int, s Score, other []map[Score]float64) (all []fl
 	return all
 }
 
-// score is the score of losses, with its uncertainty.
+// score computes a score from losses, with its uncertainty.
 func (r *Result) score(s Score, losses []float64) Estimate {
 	m := mean(losses)
 	slope := s.slope(m)
@@ -178,9 +178,9 @@ func (r *Result) score(s Score, losses []float64) Estimate {
 	return estimate(s.value(m), parts, r.ratio)
 }
 
-// Difference is the score of candidate a less that of b, over the folds that both have.
-// Its uncertainty is that of the differences fold by fold, of the root mean squared error
-// to first order.
+// Difference is the score of candidate a minus the score of b, over the folds that both have.
+// Its uncertainty is computed from the differences fold by fold. For the root mean squared error it is
+// right to first order.
 func (r *Result) Difference(a, b int, s Score) Estimate {
 	x, y := r.of(a, s, r.losses[b]), r.of(b, s, r.losses[a])
 	if len(x) == 0 {
@@ -207,11 +207,11 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// Recommendation says in one sentence which candidate to take, and how sure that is.
+// Recommendation says in one sentence which candidate to take, and how certain the choice is.
 func (k *Ranking) Recommendation() string {
 	best := k.Rows[k.Best]
 	score := fmt.Sprintf("%v %.4g", k.By, best.Scores[k.By].Value)
-	var like, simple []string // those that cannot be told from the best
+	var like, simple []string // not significantly worse than the best
 	for c, row := range k.Rows {
 		if _, ok := row.Scores[k.By]; ok && c != k.Best && row.Difference.Zero() {
 			if row.Baseline {

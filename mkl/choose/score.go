@@ -9,17 +9,17 @@ import (
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
 
-// Truth is what came true of each sample: Numbers or Classes or Targets, of which one is set.
+// Truth holds the true value of each sample: one of Numbers, Classes and Targets is set.
 type Truth struct {
 	Numbers []float64
 	Classes []int // counted from 0
 
 	// Targets are several truths of the same samples, all of them numbers or all of them
-	// classes; NaN and -1 stand for what is not known of a sample.
+	// classes. NaN or -1 stands for a value that is not known.
 	Targets []Truth
 }
 
-// samples is their number.
+// samples returns the number of samples.
 func (t Truth) samples() int {
 	if t.Targets != nil {
 		return t.Targets[0].samples()
@@ -27,7 +27,7 @@ func (t Truth) samples() int {
 	return max(len(t.Numbers), len(t.Classes))
 }
 
-// Of is the truth of some samples.
+// Of returns the truth of the samples rows.
 func (t Truth) Of(rows []int) (some Truth) {
 	switch {
 	case t.Targets != nil:
@@ -42,12 +42,12 @@ func (t Truth) Of(rows []int) (some Truth) {
 	return some
 }
 
-// ofClasses reports whether it is classes that came true.
+// ofClasses reports whether the truth consists of classes.
 func (t Truth) ofClasses() bool {
 	return t.Classes != nil || len(t.Targets) > 0 && t.Targets[0].Classes != nil
 }
 
-// known lists the samples of which the truth of a target is known.
+// known lists the samples whose value of a target is known.
 func (t Truth) known() (rows []int) {
 	for i := range t.samples() {
 		if t.Classes != nil && t.Classes[i] >= 0 || t.Classes == nil && !math.IsNaN(t.Numbers[i]) {
@@ -91,17 +91,17 @@ func pick[T any](all []T, rows []int) []T {
 	return some
 }
 
-// Prediction is what is predicted of samples, in their order: Mean and Variance of
-// numbers, or the Probability of classes, or that of several Targets.
+// Prediction holds the predictions of samples, in their order: the Mean and Variance of
+// numbers, or the Probability of classes, or one Prediction for each of several Targets.
 type Prediction struct {
 	Mean        []float64
 	Variance    []float64   // with the noise; nil if it is not known
-	Probability [][]float64 // by sample, of each class
+	Probability [][]float64 // [sample][class]
 
 	Targets []*Prediction
 }
 
-// Of is the prediction of some of the samples.
+// Of returns the prediction of the samples rows.
 func (p *Prediction) Of(rows []int) *Prediction {
 	some := &Prediction{}
 	if p.Mean != nil {
@@ -126,13 +126,13 @@ type Score int
 const (
 	RMSE     Score = iota // root mean squared error, in the targets' unit
 	NLPD                  // mean negative log density of the truth under a normal distribution, in nats
-	Coverage              // share of the truth within the central interval of 95 %
-	LogLoss               // mean negative log probability of the class that came true, in nats
-	Accuracy              // share of samples whose most probable class came true
+	Coverage              // share of true values within the central 95 % interval
+	LogLoss               // mean negative log probability of the true class, in nats
+	Accuracy              // share of samples whose most probable class is the true one
 	Brier                 // Brier score, between 0 and 2
 
-	// RelativeRMSE is that of several targets: the root of the mean over targets of the squared
-	// error in units of the target's variance over all samples.
+	// RelativeRMSE is for several targets: the root of the mean over targets of the squared
+	// error divided by the target's variance over all samples.
 	RelativeRMSE
 )
 
@@ -153,7 +153,7 @@ func Scores(classes bool) []Score {
 	return []Score{RMSE, NLPD, Coverage}
 }
 
-// InAll is the score of several targets in all that stands for a score of one.
+// InAll is the score for several targets together that corresponds to s for one target.
 func (s Score) InAll() Score {
 	if s == RMSE {
 		return RelativeRMSE
@@ -162,7 +162,7 @@ func (s Score) InAll() Score {
 }
 
 // Ranks reports whether the score says which of two predictions is better. Coverage does
-// not: it is to be near 95 %.
+// not, because it should be near 95 %.
 func (s Score) Ranks() bool { return s != Coverage }
 
 // Better reports whether a is a better score than b.
@@ -176,8 +176,8 @@ func (s Score) Better(a, b float64) bool {
 // interval is the probability of the interval whose coverage is scored.
 const interval = 0.95
 
-// loss returns the score of predictions, of RMSE its square: a mean over samples, so that
-// means over parts can be taken.
+// loss returns the score of predictions; for RMSE its square. The loss is a mean over samples, so that
+// losses of parts can be averaged.
 func (s Score) loss(t Truth, p *Prediction) (float64, error) {
 	switch s {
 	case RMSE:
@@ -203,12 +203,12 @@ func (s Score) loss(t Truth, p *Prediction) (float64, error) {
 	return math.NaN(), fmt.Errorf("choose: there is no %v", s)
 }
 
-// known reports whether a prediction says what the score needs.
+// known reports whether a prediction has what the score needs.
 func (s Score) known(p *Prediction) bool {
 	return s != NLPD && s != Coverage || p.Variance != nil
 }
 
-// value is the score of a mean loss.
+// value converts a mean loss to the score.
 func (s Score) value(loss float64) float64 {
 	if s == RMSE || s == RelativeRMSE {
 		return math.Sqrt(loss)
@@ -216,7 +216,7 @@ func (s Score) value(loss float64) float64 {
 	return loss
 }
 
-// slope is the derivative of the score by the mean loss.
+// slope is the derivative of the score with respect to the mean loss.
 func (s Score) slope(loss float64) float64 {
 	switch {
 	case s != RMSE && s != RelativeRMSE:
@@ -227,7 +227,7 @@ func (s Score) slope(loss float64) float64 {
 	return 0 // a perfect prediction has no error to be uncertain about
 }
 
-// check reports whether a prediction is of so many samples.
+// check returns an error if a prediction has another number of samples or classes than the truth.
 func (p *Prediction) check(t Truth) error {
 	n := t.samples()
 	switch {
@@ -241,7 +241,7 @@ func (p *Prediction) check(t Truth) error {
 	return nil
 }
 
-// losses returns the losses by score of those that the prediction can be scored by.
+// losses returns the losses by score, for the scores that the prediction supports.
 func (p *Prediction) losses(t Truth) (map[Score]float64, error) {
 	if err := p.check(t); err != nil {
 		return nil, err
@@ -260,9 +260,9 @@ func (p *Prediction) losses(t Truth) (map[Score]float64, error) {
 	return all, nil
 }
 
-// ofTargets returns the losses of every target, of the samples of which it is known, and those of all:
-// their means over the targets, errors in units of the targets' variances. A target that is not
-// known of any of the samples has none.
+// ofTargets returns the losses of every target over the samples whose value is known, and the losses of all targets
+// together: their means, with squared errors divided by the targets' variances. A target without
+// a known value has no losses.
 func (p *Prediction) ofTargets(t Truth, variance []float64) (all map[Score]float64, each []map[Score]float64, err error) {
 	if p == nil || len(p.Targets) != len(t.Targets) {
 		return nil, nil, fmt.Errorf("choose: predictions of other than %d targets", len(t.Targets))
@@ -287,7 +287,7 @@ func (p *Prediction) ofTargets(t Truth, variance []float64) (all map[Score]float
 		for s, v := range losses {
 			if s == RMSE {
 				if !(variance[o] > 0) {
-					continue // a target that is constant has no scale
+					continue // a constant target has no scale
 				}
 				v /= variance[o]
 			}
@@ -301,7 +301,7 @@ func (p *Prediction) ofTargets(t Truth, variance []float64) (all map[Score]float
 	return all, each, nil
 }
 
-// variances are those of the targets over the samples of which they are known.
+// variances returns the variance of each target over the samples whose value is known.
 func (t Truth) variances() (all []float64) {
 	for _, own := range t.Targets {
 		known := own.Of(own.known()).Numbers

@@ -15,9 +15,9 @@ import (
 	"strconv"
 )
 
-// state is what was done of a validation, in a file of JSON.
+// state holds the losses that a validation has computed so far, in a file of JSON.
 type state struct {
-	// Key tells validations apart: a hash of [Validation.Key], the truth and the folds.
+	// Key identifies the validation: a hash of [Validation.Key], the truth and the folds.
 	Key string `json:"key"`
 
 	// Losses are by candidate, fold and score. They are text because JSON has no
@@ -51,10 +51,10 @@ func (v *Validation) open() (*state, error) {
 	if s.Losses == nil {
 		s.Losses = map[string]map[string]map[string]string{}
 	}
-	return s, s.write() // a path that cannot be written is told before the work
+	return s, s.write() // report a path that cannot be written before the work begins
 }
 
-// hash is the key of the state.
+// hash computes the key of the state.
 func (v *Validation) hash() string {
 	h := sha256.New()
 	number := func(n int) { writeBits(h, uint64(n)) }
@@ -89,10 +89,10 @@ func writeBits(h hash.Hash, bits uint64) {
 	h.Write(binary.LittleEndian.AppendUint64(nil, bits))
 }
 
-// The losses of target o, counted from 1, are under the score's name and " of target o".
+// The losses of target o, counted from 1, have the score's name followed by " of target o".
 
-// find returns the losses of a candidate on a fold, if they are known: in all, and of each of
-// so many targets.
+// find returns the losses of a candidate on a fold, if the state has them: first of all targets together, then of each of
+// the given number of targets.
 func (s *state) find(name string, fold, targets int) ([]map[Score]float64, bool) {
 	kept, ok := s.Losses[name][strconv.Itoa(fold)]
 	if !ok {
@@ -118,7 +118,7 @@ func (s *state) find(name string, fold, targets int) ([]map[Score]float64, bool)
 	return all, true
 }
 
-// underTarget is the name of a score of target o, 0 for that of all.
+// underTarget is the name of a score of target o; 0 stands for all targets together.
 func underTarget(s Score, o int) string {
 	if o == 0 {
 		return s.String()
@@ -126,7 +126,7 @@ func underTarget(s Score, o int) string {
 	return fmt.Sprintf("%v of target %d", s, o)
 }
 
-// add keeps losses.
+// add stores losses in the state.
 func (s *state) add(name string, fold int, losses []map[Score]float64) error {
 	if s.path == "" {
 		return nil
@@ -144,7 +144,7 @@ func (s *state) add(name string, fold int, losses []map[Score]float64) error {
 	return s.write()
 }
 
-// write writes the file whole or not at all.
+// write replaces the file as a whole, or leaves it unchanged.
 func (s *state) write() (err error) {
 	text, err := json.MarshalIndent(s, "", " ")
 	if err != nil {

@@ -8,37 +8,37 @@ import (
 	"sync"
 )
 
-// Candidate is a way to learn.
+// Candidate is a way to learn that is compared with others.
 type Candidate struct {
-	Name string // each candidate has another
+	Name string // no two candidates may have the same name
 
-	// Baseline says that the candidate is there to compare with: [Ranking.Recommendation]
-	// asks of the others whether they are better.
+	// Baseline says that the candidate only serves for comparison: [Ranking.Recommendation]
+	// says whether the other candidates are better.
 	Baseline bool
 
-	// Learn learns from the training samples of a fold and predicts the others, in their
-	// order. It is called for several folds at once. What it returns must depend on the fold
+	// Learn learns from the training samples of a fold and predicts its test samples, in their
+	// order. It is called for several folds at once. Its result must depend on the fold
 	// alone.
 	Learn func(ctx context.Context, fold Fold) (*Prediction, error)
 }
 
 // Validation is a cross-validation: every candidate learns from the training samples of
-// every fold, and its predictions of the others are scored.
+// every fold, and its predictions of the test samples are scored.
 type Validation struct {
 	Truth      Truth       // of all samples
 	Folds      []Fold      // see [Split]
-	Candidates []Candidate // who see the same folds
+	Candidates []Candidate // all see the same folds
 
-	// Workers is the most folds at work; 0 means runtime.GOMAXPROCS(0). Results do not
+	// Workers is the largest number of folds at work at a time; 0 means runtime.GOMAXPROCS(0). Results do not
 	// depend on it.
 	Workers int
 
-	// File, if not empty, keeps the scores of each fold as soon as it is done. A
-	// validation with the same truth, folds and Key goes on from there, and what is in the file is
-	// not done again; candidates are told by their names, and others can be added.
+	// File, if not empty, stores the scores of each fold as soon as it is done. A later
+	// validation with the same truth, folds and Key reads them and does only the rest.
+	// It recognises candidates by their names, and candidates can be added.
 	File string
 
-	// Key stands for what else the scores in the file depend on, such as features and
+	// Key stands for everything else that the scores in the file depend on, such as features and
 	// settings: a file with another key is refused.
 	Key string
 
@@ -46,9 +46,9 @@ type Validation struct {
 	Progress func(done, of int)
 }
 
-// Run runs the validation. A fold that fails is told by the result and ends nothing. An error
+// Run runs the validation. The result records a fold that fails, and the other folds continue. An error
 // means that the arguments are wrong, that ctx has ended, or that File
-// cannot be read or written; what was done by then is in the file.
+// cannot be read or written; scores computed by then are in the file.
 func (v Validation) Run(ctx context.Context) (*Result, error) {
 	if ctx == nil {
 		return nil, errors.New("choose: ctx is nil")
@@ -65,7 +65,7 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 	type task struct{ candidate, fold int }
 	var tasks []task
 	done := 0
-	for k := range v.Folds { // fold by fold, so that what is done so far compares the candidates
+	for k := range v.Folds { // fold by fold, so that candidates can be compared before all is done
 		for c := range v.Candidates {
 			if losses, ok := st.find(r.Names[c], k, len(v.Truth.Targets)); ok {
 				r.set(c, k, losses)
@@ -128,7 +128,7 @@ func (v *Validation) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// result is one without scores.
+// result returns a result without scores.
 func (v *Validation) result() *Result {
 	scores := Scores(v.Truth.ofClasses())
 	empty := func(scores []Score) *Result {
@@ -156,7 +156,7 @@ func (v *Validation) result() *Result {
 	return r
 }
 
-// set sets the losses of a candidate on a fold: those of all, and of each of several targets.
+// set stores the losses of a candidate on a fold: first of all targets together, then of each of several targets.
 func (r *Result) set(candidate, fold int, losses []map[Score]float64) {
 	if losses == nil {
 		return
@@ -167,7 +167,7 @@ func (r *Result) set(candidate, fold int, losses []map[Score]float64) {
 	}
 }
 
-// fail notes why a candidate failed on a fold.
+// fail stores the reason why a candidate failed on a fold.
 func (r *Result) fail(candidate, fold int, err error) {
 	r.Errors[candidate][fold] = err
 	for _, own := range r.Targets {
@@ -175,7 +175,7 @@ func (r *Result) fail(candidate, fold int, err error) {
 	}
 }
 
-// fold scores a candidate on a fold: in all, and by each of several targets.
+// fold computes the losses of a candidate on a fold: first of all targets together, then of each of several targets.
 func (v *Validation) fold(ctx context.Context, candidate, fold int, variance []float64) ([]map[Score]float64, error) {
 	f := v.Folds[fold]
 	p, err := v.Candidates[candidate].Learn(ctx, f)

@@ -22,7 +22,7 @@ type Categorical struct {
 	// Medians is the width in units of the median of h over pairs of training samples.
 	Medians float64 `json:"-"`
 
-	// Overlap makes the kernel 1−h, the share of features that agree.
+	// Overlap makes the kernel 1−h, the share of features in which two samples agree.
 	Overlap bool `json:"overlap,omitempty"`
 }
 

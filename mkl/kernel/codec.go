@@ -7,7 +7,7 @@ import (
 	"reflect"
 )
 
-// kinds are the kernels that a model file can hold, each with its name there.
+// kinds are the kernels that a model file can hold, each with its name in the file.
 var kinds = []struct {
 	name   string
 	kernel Kernel
@@ -29,8 +29,8 @@ var kinds = []struct {
 	{"precomputed", Precomputed{}, decode[Precomputed]},
 }
 
-// Encode returns a resolved kernel as the JSON object that model files hold: its kind and the settings that are
-// not zero. It is an error for [Func] and for kernels from outside of this package.
+// Encode returns a resolved kernel as the JSON object in model files: its kind and its nonzero
+// settings. It returns an error for [Func] and for kernels from outside of this package.
 func Encode(k Kernel) (json.RawMessage, error) {
 	for _, kind := range kinds {
 		if reflect.TypeOf(kind.kernel) != reflect.TypeOf(k) {

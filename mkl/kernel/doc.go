@@ -9,9 +9,9 @@
 //
 // # A kernel of your own
 //
-// Whatever implements [Kernel] can be a view's kernel. The interface splits a kernel into a [Statistic] of two
+// Any type that implements [Kernel] can be a view's kernel. The interface splits a kernel into a [Statistic] of two
 // samples, such as their squared distance, and a function of that number, [Kernel].Apply. Views of the same
-// matrix share the computation of their statistic. A kernel whose width can be left to the data implements
+// matrix share the computation of their statistic. A kernel whose width can be taken from the data implements
 // Missing and Resolve. A kernel with widths or scales also implements [Scaled], so that package tune can learn
 // them. Models with a kernel from outside of this package cannot be saved.
 package kernel

@@ -2,7 +2,7 @@ package kernel
 
 import "fmt"
 
-// Func is the kernel of a function, which must be symmetric and safe for concurrent use. Models with such a kernel
+// Func is a kernel given by a Go function, which must be symmetric and safe for concurrent use. Models with such a kernel
 // cannot be saved.
 type Func struct {
 	Name string                       // its notation in results; empty means func

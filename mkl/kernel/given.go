@@ -2,8 +2,8 @@ package kernel
 
 import "github.com/bmkl/bmkl/la"
 
-// FromDistance is exp(−d/Scale) of given distances d: the view's X holds the distance of each sample (row) to each
-// basis point (column). If Scale is 0, the mean of all entries of the training distances takes its place.
+// FromDistance is exp(−d/Scale) for given distances d: the view's X holds the distance of each sample (row) to each
+// basis point (column). If Scale is 0, it is the mean of all entries of the training distances.
 //
 // Not every distance gives a positive semidefinite kernel. Gaussian processes need one; other models do not.
 type FromDistance struct {
@@ -65,11 +65,11 @@ func (k FromDistance) WithDecay(l float64) Kernel { return FromDistance{Scale: l
 func (FromDistance) Distances([]float64) {}
 
 // Precomputed is a given kernel: the view's X holds the kernel between each sample (row) and each basis point
-// (column). The basis points of a prediction are those of the training.
+// (column). A prediction has the same basis points as the training.
 //
-// A square training matrix is taken as the kernels of the training samples with each other. It must be symmetric
+// A square training matrix holds the kernels of the training samples with each other. It must be symmetric
 // and positive semidefinite: a matrix that is not is most likely a mistake, such as a matrix of distances.
-// Rectangular matrices have other basis points than the training samples.
+// The basis points of a rectangular matrix are not the training samples.
 type Precomputed struct {
 	// AllowIndefinite accepts a square matrix that is asymmetric or indefinite. Most models use kernels only as
 	// features of a sample and stay valid. Gaussian processes reject such a matrix all the same.

@@ -5,25 +5,25 @@ import (
 	"strconv"
 )
 
-// Kernel is a function of two samples: a function of one number that is computed from them, the statistic.
+// Kernel is a function of two samples. It is a function of one number, the statistic, which is computed from them.
 // Implementations are values, which must be safe for concurrent use.
 type Kernel interface {
 	// String returns the kernel in the notation of the command line, such as rbf(width=0.5).
 	String() string
 
-	// Check reports settings that are not valid for samples of d features.
+	// Check returns an error for settings that are not valid for samples of d features.
 	Check(d int) error
 
-	// Statistic returns the quantity of two samples that the kernel is a function of.
+	// Statistic returns the quantity that the kernel is a function of.
 	Statistic() Statistic
 
-	// Apply replaces each statistic in s by the kernel's value. The kernel is resolved.
+	// Apply replaces each statistic in s by the kernel's value. It is called on a resolved kernel only.
 	Apply(s []float64)
 
-	// Properties returns what is known of the kernel's values, whatever the samples are.
+	// Properties returns facts about the kernel's values that hold for all samples.
 	Properties() Properties
 
-	// Missing says which distance between training samples the kernel's width or scale is still to be made of:
+	// Missing says which distance between training samples is still needed to set the kernel's width or scale:
 	// NoDistance if the kernel needs none.
 	Missing() Distance
 
@@ -31,17 +31,17 @@ type Kernel interface {
 	Resolve(distance float64) Kernel
 }
 
-// Properties are what is known of a kernel's values, whatever the samples are. The zero value knows nothing.
+// Properties are facts about a kernel's values that hold for all samples. The zero value claims nothing.
 type Properties struct {
 	Bounded   bool // the values lie in [0, 1]
 	Definite  bool // every kernel matrix is positive semidefinite
-	Divisible bool // with Definite: so is every positive power of its entries
+	Divisible bool // with Definite: the same holds for every positive power of the entries
 }
 
 // Distance is a typical distance between training samples.
 type Distance int
 
-// The distances that a width or scale can be made of.
+// The distances that can set a width or scale.
 const (
 	NoDistance     Distance = iota
 	MeanDistance            // the mean over all pairs of training samples, each sample with itself included
@@ -51,7 +51,7 @@ const (
 // String returns "mean" or "median".
 func (d Distance) String() string { return [...]string{"", "mean", "median"}[d] }
 
-// number formats a number in the fewest digits that tell it from all others.
+// number formats a number with the fewest digits that identify it.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // setting formats a width or scale.
@@ -62,8 +62,8 @@ func setting(name string, v float64) string {
 	return name + "=" + number(v)
 }
 
-// checkLength reports a width or scale whose square or reciprocal is not an ordinary number. It accepts 0, which
-// is still to be resolved.
+// checkLength returns an error for a width or scale whose square or reciprocal overflows or underflows. It accepts 0,
+// which means not yet resolved.
 func checkLength(name string, v float64) error {
 	if v == 0 || v >= 1e-150 && v <= 1e150 {
 		return nil

@@ -3,7 +3,7 @@ package kernel
 // KnownFunction marks a view that has no kernel. Each column that the view sees holds the values of a known
 // function at the samples. The targets of package mkl's MultiTask are sparse combinations of the known functions
 // and of the latent functions of the other views. All other estimators reject such views. With Standardize the
-// functions have mean 0 and the same scale, which the prior of their weights supposes.
+// functions have mean 0 and the same scale, which the prior of their weights assumes.
 type KnownFunction struct{}
 
 // String implements [Kernel].

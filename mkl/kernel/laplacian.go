@@ -13,7 +13,7 @@ import (
 type Laplacian struct {
 	Width float64 `json:"width,omitempty"` // in the units of the distance
 
-	// Widths has one width for each feature: exp(−Σ_j |x_j−y_j|/Widths_j). The distance is then Manhattan's,
+	// Widths has one width for each feature: exp(−Σ_j |x_j−y_j|/Widths_j). The distance is then the Manhattan distance,
 	// whether or not Manhattan is set.
 	Widths []float64 `json:"widths,omitempty"`
 
@@ -22,7 +22,7 @@ type Laplacian struct {
 	// Medians is the width in units of the median distance between two training samples.
 	Medians float64 `json:"-"`
 
-	// ARD makes the fit learn Widths, as for [RBF]. The distance is then Manhattan's.
+	// ARD makes the fit learn Widths, as for [RBF]. The distance is then the Manhattan distance.
 	ARD bool `json:"-"`
 }
 

@@ -9,12 +9,12 @@ import (
 type Scaled interface {
 	Kernel
 
-	// Lengths returns the kernel's lengths, and whether there is one for each feature: otherwise there is one
-	// in all. They are nil if the settings leave the kernel no length. A length that is not resolved is 0.
+	// Lengths returns the kernel's lengths, and whether there is one for each feature; otherwise there is a single
+	// one. They are nil if the settings give the kernel no length. A length that is not resolved is 0.
 	Lengths() (lengths []float64, each bool)
 
-	// WithLengths returns the kernel with other lengths: as many as Lengths, or one for each feature if they are
-	// to be learned. Nil leaves the lengths to the training samples.
+	// WithLengths returns the kernel with other lengths: as many as Lengths returns, or one for each feature if they are
+	// to be learned. Nil means that the lengths are taken from the training samples.
 	WithLengths(lengths []float64) Kernel
 }
 
@@ -22,8 +22,8 @@ type Scaled interface {
 type Decaying interface {
 	Scaled
 
-	// Decay returns ℓ and the power p of the kernel's length that ℓ is proportional to: 2 for [RBF], 1 for
-	// others. It returns ℓ = 0 if the settings do not leave the kernel this form.
+	// Decay returns ℓ and a power p: ℓ is proportional to the p-th power of the kernel's length. p is 2 for [RBF] and 1
+	// for others. ℓ is 0 if the kernel does not have this form with its settings.
 	Decay() (l, power float64)
 
 	// WithDecay returns the kernel with another ℓ.
@@ -33,13 +33,13 @@ type Decaying interface {
 	Distances(s []float64)
 }
 
-// Radial is a kernel K(s) of the squared distance s of two samples, divided by its Widths if it has them, whose slopes by
-// its lengths follow from dK/ds. The slopes of a [Decaying] kernel follow from K alone.
+// Radial is a kernel K(s), where s is the squared distance of two samples after division by Widths, if there are any. Its
+// slopes with respect to its lengths follow from dK/ds. The slopes of a [Decaying] kernel follow from K alone.
 type Radial interface {
 	Scaled
 
-	// Fall replaces each s by −2·dK/ds. With d_j the part of s that feature j makes, the slope by log Widths_j is
-	// this times d_j, and the slope by the logarithm of the one length is this times s.
+	// Fall replaces each s by −2·dK/ds. Let d_j be the part of s that comes from feature j. The slope with respect to
+	// log Widths_j is Fall times d_j, and the slope with respect to the logarithm of a single length is Fall times s.
 	Fall(s []float64)
 }
 
@@ -50,8 +50,8 @@ type Learning interface {
 	// Learns reports whether the lengths are to be learned.
 	Learns() bool
 
-	// WithLearning returns the kernel with lengths that are learned, from the kernel's one length, or with that
-	// one length. Where none is set it is the median distance.
+	// WithLearning returns the kernel with one length for each feature, which are learned starting from the kernel's
+	// single length, or with the single length only. If none is set it is the median distance.
 	WithLearning(learn bool) Kernel
 }
 
@@ -63,7 +63,7 @@ func Lengths(k Kernel) (lengths []float64, each bool) {
 	return nil, false
 }
 
-// Widths returns the lengths of a kernel that has one for each feature, and nil for all others.
+// Widths returns the lengths of a kernel that has one for each feature, and nil for any other kernel.
 func Widths(k Kernel) []float64 {
 	if lengths, each := Lengths(k); each {
 		return lengths
@@ -71,7 +71,7 @@ func Widths(k Kernel) []float64 {
 	return nil
 }
 
-// WithLengths returns the kernel with other lengths; a kernel without lengths is returned as it is.
+// WithLengths returns the kernel with other lengths. It returns a kernel without lengths unchanged.
 func WithLengths(k Kernel, lengths []float64) Kernel {
 	if s, ok := k.(Scaled); ok {
 		return s.WithLengths(lengths)
@@ -116,7 +116,7 @@ func (w width) String() string {
 	return s
 }
 
-// missing returns the distance that the width is still to be made of.
+// missing returns the distance that is still needed to set the width.
 func (w width) missing() Distance {
 	switch {
 	case w.width != 0 || w.widths != nil:
@@ -127,7 +127,7 @@ func (w width) missing() Distance {
 	return MeanDistance
 }
 
-// resolved returns the width that the distance makes.
+// resolved returns the width, given the distance that missing asked for.
 func (w width) resolved(distance float64) float64 {
 	if w.medians != 0 {
 		return w.medians * distance
@@ -143,7 +143,7 @@ func (w width) lengths() (lengths []float64, each bool) {
 	return []float64{w.width}, false
 }
 
-// withLengths returns the settings of other lengths, or of none.
+// withLengths returns the settings for other lengths, or for none.
 func (w width) withLengths(lengths []float64) (width float64, widths []float64, medians float64) {
 	switch {
 	case lengths == nil:
@@ -154,8 +154,8 @@ func (w width) withLengths(lengths []float64) (width float64, widths []float64, 
 	return lengths[0], nil, 0
 }
 
-// check reports widths that are not valid for samples of d features, or more than one of the named settings
-// among these.
+// check returns an error for widths that are not valid for samples of d features, and if more than one of the settings
+// is set. names are the names of the settings.
 func (w width) check(d int, names []string, settings ...float64) error {
 	set := 0
 	if w.widths != nil {

@@ -10,11 +10,11 @@ import (
 
 // Matern is the Matérn kernel of functions that are differentiable once or twice, with r = ‖x−y‖/Width:
 //
-//	(1 + √3·r)·exp(−√3·r)             Smoothness 1.5, which 0 stands for
+//	(1 + √3·r)·exp(−√3·r)             Smoothness 1.5, the default
 //	(1 + √5·r + 5r²/3)·exp(−√5·r)     Smoothness 2.5
 //
-// [Laplacian] is the kernel of Smoothness ½ and [RBF] the limit of all. At most one of Width, Widths and Medians is
-// set. If none is, Width is the mean distance between training samples.
+// [Laplacian] is the kernel of Smoothness ½, and [RBF] the limit for large Smoothness. At most one of Width, Widths and
+// Medians is set. If none is, Width is the mean distance between training samples.
 type Matern struct {
 	Width float64 `json:"width,omitempty"`
 
@@ -65,7 +65,7 @@ func (k Matern) Apply(s []float64) {
 	}
 }
 
-// Fall implements [Radial]. With c = √3 or √5 over the width it is c²·exp(−u), or c²·(1 + u)/3·exp(−u).
+// Fall implements [Radial]. With c = √3/Width or √5/Width it is c²·exp(−u), or c²·(1 + u)/3·exp(−u).
 func (k Matern) Fall(s []float64) {
 	c := k.decay()
 	for i, v := range s {
@@ -78,7 +78,7 @@ func (k Matern) Fall(s []float64) {
 	}
 }
 
-// decay returns c = √3 or √5 over the width: u = c·‖x−y‖.
+// decay returns c = √3/Width or √5/Width: u = c·‖x−y‖.
 func (k Matern) decay() float64 {
 	c := math.Sqrt(3)
 	if k.Smoothness == 2.5 {

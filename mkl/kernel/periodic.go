@@ -12,7 +12,7 @@ import (
 //
 //	exp(−2·Σ_j sin²(π·(x_j−y_j)/Period)/Width²).
 //
-// Its view is to have few columns, such as the time. A Period of 0 means 1, in the units of the feature: leave out
+// Its view should have few columns, such as the time. A Period of 0 means 1, in the units of the feature: do not set
 // Standardize. A Width of 0 means 1; the smaller it is, the more the function may vary within a period.
 type Periodic struct {
 	Period float64 `json:"period,omitempty"`
@@ -42,7 +42,7 @@ func (k Periodic) Statistic() Statistic {
 	period := cmp.Or(k.Period, 1)
 	return Statistic{Kind: CustomStatistic, Func: func(x, y []float64) (sum float64) {
 		for j, v := range x {
-			// The rest of a division is exact, so that many periods lose no digits of the phase.
+			// The remainder of a division is exact, so that the phase keeps its digits after many periods.
 			sin, _ := special.Sincos(math.Pi * (math.Mod(v-y[j], period) / period))
 			sum += float64(sin * sin)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// PowerExponential is the kernel exp(−(‖x−y‖/Width)^Power), with a Power above 0 and up to 2; 0 stands for 1.5.
-// It lies between [Laplacian], of Power 1, and [RBF], of Power 2 with the width √2·Width. At most one of Width and
-// Medians is set. If neither is, Width is the mean distance between training samples.
+// PowerExponential is the kernel exp(−(‖x−y‖/Width)^Power), with 0 < Power ≤ 2; a Power of 0 means 1.5.
+// With Power 1 it is [Laplacian]; with Power 2 it is [RBF], whose Width is this Width divided by √2. At most one of Width
+// and Medians is set. If neither is, Width is the mean distance between training samples.
 type PowerExponential struct {
 	Width float64 `json:"width,omitempty"`
 	Power float64 `json:"power,omitempty"`

@@ -11,12 +11,12 @@ import (
 //
 //	(1 + ‖x−y‖²/(2·Alpha·Width²))^−Alpha,
 //
-// a mixture of [RBF] kernels of many widths. The smaller Alpha, the more these differ; 0 stands for 1. At most one of
+// a mixture of [RBF] kernels of many widths. The smaller Alpha is, the more the widths differ; 0 means 1. At most one of
 // Width, Widths and Medians is set. If none is, Width is the mean distance between training samples.
 type RationalQuadratic struct {
 	Width float64 `json:"width,omitempty"`
 
-	// Widths has one width for each feature: Σ_j (x_j−y_j)²/Widths_j² stands for ‖x−y‖²/Width².
+	// Widths has one width for each feature: Σ_j (x_j−y_j)²/Widths_j² replaces ‖x−y‖²/Width².
 	Widths []float64 `json:"widths,omitempty"`
 
 	Alpha float64 `json:"alpha,omitempty"`
@@ -64,7 +64,7 @@ func (k RationalQuadratic) Fall(s []float64) {
 	}
 }
 
-// rate returns what a squared distance is multiplied by.
+// rate returns the factor of the squared distance, 1/(2·Alpha·Width²), or 1/(2·Alpha) with Widths.
 func (k RationalQuadratic) rate() float64 {
 	c := 1 / (2 * cmp.Or(k.Alpha, 1))
 	if k.Widths == nil {

@@ -13,7 +13,7 @@ import (
 //	exp(−‖x−y‖² / (2·Width²)).
 //
 // Most libraries define the width in this way: it is a standard deviation. Many papers on multiple kernel
-// learning, Gönen's among them, write exp(−‖x−y‖²/s²) instead: their s is Scale. At most one of Width, Scale,
+// learning, such as Gönen's, write exp(−‖x−y‖²/s²) instead: their s is Scale. At most one of Width, Scale,
 // Widths and Medians is set. If none is, Width is the mean distance between training samples.
 type RBF struct {
 	Width float64 `json:"width,omitempty"` // exp(−d²/(2·Width²))

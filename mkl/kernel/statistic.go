@@ -6,10 +6,10 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Statistic is the quantity of two samples x and y that a kernel is a function of.
+// Statistic is the quantity, computed from two samples x and y, that a kernel is a function of.
 type Statistic struct {
 	Kind   StatisticKind
-	Widths []float64                    // the features are divided by these first; nil: they are not divided
+	Widths []float64                    // the features are first divided by these; nil: not divided
 	Func   func(x, y []float64) float64 // of CustomStatistic
 }
 
@@ -27,8 +27,8 @@ const (
 	CustomStatistic                        // Func(x, y)
 )
 
-// OfFeatures reports whether the statistic is one that this package computes from features. Kernels with such
-// statistics of one kind, without Widths, share it.
+// OfFeatures reports whether this package computes the statistic from features. Such kernels share a statistic
+// of the same kind if they have no Widths.
 func (s Statistic) OfFeatures() bool { return s.Kind < GivenStatistic }
 
 // IsDistance reports whether the statistic of every sample with itself is 0.
@@ -36,7 +36,7 @@ func (s Statistic) IsDistance() bool {
 	return s.Kind == SquaredDistance || s.Kind == ManhattanDistance || s.Kind == Disagreement
 }
 
-// Compute stores the statistic of row i of a and row j of b in out(i, j). The rows are divided by Widths already.
+// Compute stores the statistic of row i of a and row j of b in out(i, j). The caller has divided the rows by Widths.
 func (s Statistic) Compute(ws *la.Workspace, a, b, out la.Matrix[float64]) {
 	switch s.Kind {
 	case SquaredDistance:
@@ -55,7 +55,7 @@ func (s Statistic) Compute(ws *la.Workspace, a, b, out la.Matrix[float64]) {
 	}
 }
 
-// Of returns the statistic of two samples that are divided by Widths already. It is 0 for NoStatistic and
+// Of returns the statistic of two samples, which the caller has divided by Widths. It is 0 for NoStatistic and
 // GivenStatistic.
 func (s Statistic) Of(x, y []float64) (sum float64) {
 	switch s.Kind {

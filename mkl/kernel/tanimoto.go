@@ -6,9 +6,9 @@ import "math"
 //
 //	Σ_j min(x_j, y_j) / Σ_j max(x_j, y_j).
 //
-// Of features that are 0 or 1 it is the share that both have of those that one has, which is xᵀy/(xᵀx + yᵀy − xᵀy).
-// Negative features count as features of their own: min and max are of positive and of negative parts. The kernel of
-// two samples without features is 1. It is to see features as they were given, without Standardize.
+// For features that are 0 or 1 it is the number of features that both samples have, divided by the number that at least one
+// has: xᵀy/(xᵀx + yᵀy − xᵀy). For negative values, the positive and the negative part of a feature count as two features.
+// Two samples whose features are all 0 have the kernel 1. The features must not be standardised.
 type Tanimoto struct{}
 
 // String implements [Kernel].
@@ -25,7 +25,7 @@ func overlap(x, y []float64) float64 {
 	var both, one float64
 	for j, v := range x {
 		w := y[j]
-		if v > 0 != (w > 0) && v != 0 && w != 0 { // of different signs: they share nothing
+		if v > 0 != (w > 0) && v != 0 && w != 0 { // different signs: they share nothing
 			one += math.Abs(v) + math.Abs(w)
 			continue
 		}

@@ -9,12 +9,12 @@ import (
 )
 
 // Concordance returns the probabilistic concordance index of predictions: the mean, over
-// pairs of samples, of the probability that their true values are in the order predicted,
+// pairs of samples, of the probability that their true values are in the predicted order,
 // if they were measured with an error of standard deviation sd. A pair whose values differ
-// by Δ counts Φ(|Δ|/sd) in the order predicted and 1 − Φ(|Δ|/sd) in the other, and ½ where
-// the predictions are equal. Predictions at random come to ½; the largest possible is less
-// than 1, since it is not certain in which order the true values are. With sd 0 it is the
-// share of pairs in the right order. There must be two samples.
+// by Δ counts Φ(|Δ|/sd) in the predicted order, 1 − Φ(|Δ|/sd) in the opposite order, and ½ if
+// the predictions are equal. Random predictions score ½ on average. The largest possible score is below
+// 1, because the order of the true values is not certain. With sd 0 the index is the
+// share of pairs in the right order. There must be at least two samples.
 //
 // Source: J. C. Costello et al., "A community effort to assess and improve drug sensitivity
 // prediction algorithms", Nature Biotechnology 32 (2014), 1202–1212, which has no ties.
@@ -32,9 +32,9 @@ func Concordance(truth, predicted []float64, sd float64) (float64, error) {
 }
 
 // WeightedConcordance returns the mean of the probabilistic concordance indices of several
-// targets, such as drugs, weighted by [ConcordanceWeight]: of each target the true values,
+// targets, such as drugs, weighted by [ConcordanceWeight]. For each target it takes the true values,
 // the predictions and the standard deviation of the measurement's error. Targets may have
-// different samples. There must be a target whose values are not all the same.
+// different samples. The values of at least one target must differ.
 func WeightedConcordance(truth, predicted [][]float64, sd []float64) (float64, error) {
 	if err := sameLength(len(truth), len(predicted)); err != nil {
 		return math.NaN(), err
@@ -61,14 +61,14 @@ func WeightedConcordance(truth, predicted [][]float64, sd []float64) (float64, e
 	return sum / weights, nil
 }
 
-// ConcordanceWeight returns how far the index of the best predictions is above that of
+// ConcordanceWeight returns how far the index of the best predictions is above the mean index of
 // predictions in random order, in standard deviations of the latter. It is 0 if all values
-// are the same. The challenge took mean and deviation from 10,000 random predictions; here
-// they are those of all orders, ½ and, with C_ij = Φ((y_i−y_j)/sd) − ½, the square root of
+// are the same. The challenge estimated mean and deviation from 10,000 random predictions; here
+// they are exact over all orders: ½ and, with C_ij = Φ((y_i−y_j)/sd) − ½, the square root of
 //
 //	Σ_{i<j} C_ij² + ⅓·Σ_i [(Σ_j C_ij)² − Σ_j C_ij²]
 //
-// over the number of pairs: two pairs that share a sample agree more often than not.
+// divided by the number of pairs. Two pairs that share a sample agree more often than not.
 func ConcordanceWeight(truth []float64, sd float64) (float64, error) {
 	if err := checkConcordance(truth, truth, sd); err != nil {
 		return math.NaN(), err
@@ -92,7 +92,7 @@ func ConcordanceWeight(truth []float64, sd float64) (float64, error) {
 
 // lead returns Φ(d/sd) − ½.
 func lead(d, sd float64) float64 {
-	const sure = 40 // standard deviations, from which on nothing is left
+	const sure = 40 // in standard deviations; beyond it Φ is 1
 	if x := math.Abs(d) / sd; x < sure {
 		return order(d) * (0.5 - special.Exp(special.LogNormalCDF(-x)))
 	}
@@ -110,7 +110,7 @@ func order(d float64) float64 {
 	return 0
 }
 
-// pairs returns how many pairs of n there are.
+// pairs returns the number of pairs of n samples.
 func pairs(n int) float64 { return 0.5 * float64(n) * float64(n-1) }
 
 // checkConcordance checks the arguments of [Concordance].

@@ -1,4 +1,4 @@
-// Package metrics measures predictions against what came true. Arguments have a value
+// Package metrics measures predictions against the truth. Arguments have a value
 // for each of n samples. Every function returns an error if n is 0, if lengths differ,
 // if a value is NaN or outside its range, and if the measure is not defined for the
 // data; the error names the sample.
@@ -54,7 +54,7 @@ func NLPD(truth, mean, variance []float64) (float64, error) {
 	for i, v := range truth {
 		e := v - mean[i]
 		square := e * e / variance[i]
-		if math.IsNaN(square) { // ∞/∞: the variance is infinite, and with its logarithm the sum
+		if math.IsNaN(square) { // ∞/∞: the variance is infinite, and so are its logarithm and the sum
 			square = 0
 		}
 		sum += float64(0.5 * (special.Log(2*math.Pi*variance[i]) + square))
@@ -62,7 +62,7 @@ func NLPD(truth, mean, variance []float64) (float64, error) {
 	return sum / float64(len(truth)), nil
 }
 
-// Coverage returns the share of the truth that is within the central interval, of the
+// Coverage returns the share of true values within the central interval, with the
 // given probability, of the normal distribution with the predicted mean and variance.
 func Coverage(truth, mean, variance []float64, probability float64) (float64, error) {
 	if err := checkMoments(truth, mean, variance); err != nil {
@@ -99,7 +99,7 @@ func checkMoments(truth, mean, variance []float64) error {
 
 // LogLoss returns the mean over samples i of −log probability[i][class[i]], in nats.
 // class counts from 0; the row probability[i] has the predicted probability of every
-// class. It is +Inf if a class came true whose probability was 0: nothing is clipped.
+// class. It is +Inf if the probability of a true class is 0: nothing is clipped.
 func LogLoss(class []int, probability [][]float64) (float64, error) {
 	if err := checkProbabilities(class, probability); err != nil {
 		return math.NaN(), err
@@ -112,9 +112,9 @@ func LogLoss(class []int, probability [][]float64) (float64, error) {
 }
 
 // Brier returns the Brier score, the mean over samples of Σ_k (p_k − t_k)², between 0
-// and 2, where p_k is the predicted probability of class k and t_k is 1 for the class
-// that came true and 0 for the others. Arguments are those of [LogLoss]. Many call
-// (p_1 − t_1)² the Brier score of two classes; that is half of this one.
+// and 2, where p_k is the predicted probability of class k and t_k is 1 for the true class
+// and 0 for the others. The arguments are as in [LogLoss]. For two classes many authors call
+// (p_1 − t_1)² the Brier score; this score is twice as large.
 //
 // Source: G. W. Brier, "Verification of forecasts expressed in terms of probability",
 // Monthly Weather Review 78 (1950), 1–3.
@@ -150,9 +150,9 @@ func AUC(positive []bool, score []float64) (float64, error) {
 }
 
 // ROCn returns the area under the receiver operating characteristic up to the first n
-// negative samples, as a share of what it could be: 1 if all positive samples score above
-// all negative ones, 0 if n negative samples score above every positive one. Ties are
-// counted half. With n = 50 it is the ROC50 of searches in data bases; of fewer than n
+// negative samples, divided by its largest possible value. It is 1 if all positive samples score above
+// all negative ones, and 0 if n negative samples score above every positive one. Ties are
+// counted half. With n = 50 it is the ROC50 of database searches. With fewer than n
 // negative samples it is [AUC].
 //
 // Source: M. Gribskov and N. L. Robinson, "Use of receiver operating characteristic (ROC)
@@ -188,7 +188,7 @@ func ROCn(positive []bool, score []float64, n int) (float64, error) {
 }
 
 // MedianRFP returns the median rate of false positives: the share of the negative samples
-// that score at least as high as the median of the positive ones, the upper of two. 0 is
+// that score at least as high as the median positive sample, the upper one of two. 0 is
 // best.
 //
 // Source: T. Jaakkola, M. Diekhans and D. Haussler, "A discriminative framework for
@@ -211,7 +211,7 @@ func EqualErrorRate(positive []bool, score []float64) (float64, error) {
 	if err != nil {
 		return math.NaN(), err
 	}
-	// The share of negatives accepted less the share of positives refused,
+	// The share of negatives accepted minus the share of positives rejected,
 	// false − (1 − true), rises from −1 to 1 along the curve.
 	for i, p := range curve[1:] {
 		before, after := curve[i].false+curve[i].true-1, p.false+p.true-1
@@ -223,10 +223,10 @@ func EqualErrorRate(positive []bool, score []float64) (float64, error) {
 	return math.NaN(), errors.New("metrics: no threshold") // unreachable: the curve ends at 1
 }
 
-// BreakEven returns the recall at the threshold where it equals the precision, which is
-// where as many negative samples score above it as positive samples do not. Between two
-// thresholds the receiver operating characteristic is a straight line. For scores that
-// are the same for all samples it is the share of the positive ones. There must be
+// BreakEven returns the recall at the threshold where recall and precision are equal: the number of
+// negative samples that score above it equals the number of positive samples that do not. Between two
+// thresholds the receiver operating characteristic is a straight line. If all samples have the same
+// score it is the share of positive samples. There must be
 // samples of both kinds.
 func BreakEven(positive []bool, score []float64) (float64, error) {
 	curve, err := roc(positive, score)
@@ -241,7 +241,7 @@ func BreakEven(positive []bool, score []float64) (float64, error) {
 			no++
 		}
 	}
-	// The number of false positives less that of false negatives rises from −yes to no
+	// The number of false positives minus the number of false negatives rises from −yes to no
 	// along the curve.
 	surplus := func(p point) float64 { return float64(p.false*no) - float64((1-p.true)*yes) }
 	for i, p := range curve[1:] {
@@ -255,7 +255,7 @@ func BreakEven(positive []bool, score []float64) (float64, error) {
 
 // ROC returns the points of the receiver operating characteristic: (0, 0), and for each
 // distinct score, from the highest down, the shares of the negative and of the positive
-// samples that score at least so high. The last is (1, 1). There must be samples of both
+// samples that score at least that high. The last point is (1, 1). There must be samples of both
 // kinds.
 func ROC(positive []bool, score []float64) (falsePositive, truePositive []float64, err error) {
 	curve, err := roc(positive, score)
@@ -268,7 +268,7 @@ func ROC(positive []bool, score []float64) (falsePositive, truePositive []float6
 	return falsePositive, truePositive, nil
 }
 
-// point is the shares of the negative and of the positive samples that a threshold
+// point holds the shares of the negative and of the positive samples that a threshold
 // accepts.
 type point struct{ false, true float64 }
 
@@ -317,20 +317,20 @@ func roc(positive []bool, score []float64) ([]point, error) {
 	return curve, nil
 }
 
-// CalibrationBin tells how often something came true that was predicted with a
-// probability from From up to, but not including, To (the last bin includes 1).
+// CalibrationBin compares predicted probabilities with frequencies, for the samples whose predicted
+// probability is at least From and below To (the last bin includes 1).
 type CalibrationBin struct {
 	From, To float64
-	Count    int     // samples predicted so
-	Mean     float64 // their mean predicted probability, NaN if there are none
-	Observed float64 // the share of them that came true, NaN if there are none
+	Count    int     // number of these samples
+	Mean     float64 // their mean predicted probability, NaN if there are no samples
+	Observed float64 // the share of them that are positive, NaN if there are no samples
 }
 
-// mostBins is more than any plot of them can show.
+// mostBins is more than a plot can show.
 const mostBins = 1 << 20
 
 // Calibration sorts predictions by their probability of being positive into bins of
-// equal width, from 0 to 1, a million at most. Well calibrated predictions have Observed near Mean in every
+// equal width from 0 to 1; at most a million bins. Well calibrated predictions have Observed near Mean in every
 // bin.
 func Calibration(positive []bool, probability []float64, bins int) ([]CalibrationBin, error) {
 	if err := sameLength(len(positive), len(probability)); err != nil {
@@ -347,7 +347,7 @@ func Calibration(positive []bool, probability []float64, bins int) ([]Calibratio
 		if !(p >= 0 && p <= 1) {
 			return nil, fmt.Errorf("metrics: probability %d is %g", i, p)
 		}
-		// Rounding of the product may lead to the bin beside that of p.
+		// Rounding of the product may select the bin next to the bin of p.
 		at := min(int(p*float64(bins)), bins-1)
 		for at > 0 && p < table[at].From {
 			at--
@@ -369,7 +369,7 @@ func Calibration(positive []bool, probability []float64, bins int) ([]Calibratio
 	return table, nil
 }
 
-// sameLength returns an error if there is no sample or not one prediction for each.
+// sameLength returns an error if there are no samples, or if the numbers of predictions and of samples differ.
 func sameLength(truth, predicted int) error {
 	switch {
 	case truth != predicted:

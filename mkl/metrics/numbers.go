@@ -25,8 +25,8 @@ func MAE(truth, predicted []float64) (float64, error) {
 }
 
 // R2 returns the coefficient of determination, 1 − Σ (predicted − truth)²/Σ (truth − mean of the truth)²: the share
-// of the variance of the truth that predictions explain. It is negative if the mean predicts better. The truth must
-// vary.
+// of the variance of the truth that predictions explain. It is negative if the mean predicts better. The values of the
+// truth must differ.
 func R2(truth, predicted []float64) (float64, error) {
 	rmse, err := RMSE(truth, predicted)
 	if err != nil {
@@ -46,7 +46,7 @@ func R2(truth, predicted []float64) (float64, error) {
 }
 
 // CRPS returns the mean continuous ranked probability score of normal distributions with the predicted means and
-// variances, in the unit of the truth; smaller is better. Of a prediction without spread it is the absolute error.
+// variances, in the unit of the truth; smaller is better. For a prediction with variance 0 it is the absolute error.
 //
 // Source: T. Gneiting and A. E. Raftery, "Strictly proper scoring rules, prediction, and estimation", 2007,
 // equation 21.
@@ -65,8 +65,8 @@ func CRPS(truth, mean, variance []float64) (float64, error) {
 	return sum / float64(len(truth)), nil
 }
 
-// Pinball returns the mean pinball loss of predicted quantiles of a level between 0 and 1: level times the distance of
-// a truth above the quantile, 1 − level times the distance of a truth below. It is in the unit of the truth.
+// Pinball returns the mean pinball loss of predicted quantiles of a level between 0 and 1, in the unit of the truth. A truth
+// above the quantile counts level times its distance, a truth below it 1 − level times its distance.
 func Pinball(truth, quantile []float64, level float64) (float64, error) {
 	if err := sameLength(len(truth), len(quantile)); err != nil {
 		return math.NaN(), err
@@ -85,8 +85,8 @@ func Pinball(truth, quantile []float64, level float64) (float64, error) {
 	return sum / float64(len(truth)), nil
 }
 
-// F1 returns the mean over the classes that the truth or the predictions have of 2·hits/(2·hits + misses + false
-// alarms), the harmonic mean of precision and recall. Classes are counted from 0.
+// F1 returns the mean over classes of 2·hits/(2·hits + misses + false alarms), the harmonic mean of precision and
+// recall. It takes the classes that occur in the truth or in the predictions. Classes are counted from 0.
 func F1(truth, predicted []int) (float64, error) {
 	if err := sameLength(len(truth), len(predicted)); err != nil {
 		return math.NaN(), err
@@ -99,7 +99,7 @@ func F1(truth, predicted []int) (float64, error) {
 			wrong[k]++
 			wrong[p]++
 		}
-		hits[k] += 0 // there, if none
+		hits[k] += 0 // make an entry for class k
 		hits[predicted[i]] += 0
 	}
 	most := 0

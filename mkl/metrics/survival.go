@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// CensoredConcordance returns Harrell's concordance index of risks. A pair of samples counts if it is known whose event
-// was first. The index is the share of these pairs in which that sample has the higher risk; equal risks count half. A
-// time is when the sample's event happened, or the time up to which there was none. A pair is known if an event happened
-// at the earlier time, also if the other was censored at that same time. Pairs of events at one time are left out. Risks at random come to
-// ½. There must be a pair that is known.
+// CensoredConcordance returns Harrell's concordance index of risks. time is when the sample's event happened, or the time
+// up to which there was none. A pair of samples counts if it is known whose event was first: an event happened
+// at the earlier time, also if the other sample was censored at that same time. Pairs of events at one time do not count.
+// The index is the share of these pairs in which the sample with the first event has the higher risk; equal risks count
+// half. Random risks score ½ on average. At least one pair must count.
 //
 // Source: F. E. Harrell et al., "Evaluating the yield of medical tests", JAMA 247 (1982), 2543–2546.
 func CensoredConcordance(time []float64, event []bool, risk []float64) (float64, error) {
@@ -41,11 +41,11 @@ func CensoredConcordance(time []float64, event []bool, risk []float64) (float64,
 	return right / known, nil
 }
 
-// CensoredBrier returns the Brier score of predicted probabilities that the events of samples happen after the time
-// at: the mean squared error of these as predictions of what is 1 or 0. Samples that were censored before that time
-// count nothing; the others have the inverse of the probability of not being censored before their own event, or
-// before at, as weights. That probability is the estimate of Kaplan and Meier from the samples themselves. It is an
-// error if no sample is left at the time.
+// CensoredBrier returns the Brier score at a time: the mean squared error of predicted probabilities that the event of a
+// sample happens after the time at, where the truth is 1 or 0. Samples that were censored before that time
+// do not count. The weight of another sample is the inverse of the probability of not being censored before its event, or
+// before at if the event is later. The Kaplan-Meier estimate from the same samples gives that probability. It is an
+// error if no sample counts.
 //
 // Source: E. Graf et al., "Assessment and comparison of prognostic classification schemes for survival data",
 // Statistics in Medicine 18 (1999), 2529–2545.
@@ -79,7 +79,7 @@ func CensoredBrier(time []float64, event []bool, survival []float64, at float64)
 }
 
 // CensoredCalibration returns the mean predicted probability that the events of samples happen after the time at, and
-// the estimate of Kaplan and Meier of their share.
+// the Kaplan-Meier estimate of their share.
 func CensoredCalibration(time []float64, event []bool, survival []float64, at float64) (predicted, observed float64, err error) {
 	if err := checkTimes(time, event, len(survival)); err != nil {
 		return math.NaN(), math.NaN(), err
@@ -138,7 +138,7 @@ func newKaplanMeier(time []float64, event []bool) (k kaplanMeier) {
 	return k
 }
 
-// at returns the share that is left after the time t, and before the share just before it.
+// at returns the share that survives the time t; before is the share just before t.
 func (k kaplanMeier) at(t float64) float64 {
 	n, found := slices.BinarySearch(k.times, t)
 	if found {
@@ -152,7 +152,7 @@ func (k kaplanMeier) before(t float64) float64 {
 	return k.first(n)
 }
 
-// first returns the share that is left after the first n times of events.
+// first returns the share that survives the first n times of events.
 func (k kaplanMeier) first(n int) float64 {
 	if n == 0 {
 		return 1
@@ -160,7 +160,7 @@ func (k kaplanMeier) first(n int) float64 {
 	return k.left[n-1]
 }
 
-// checkTimes checks times of events, and that as many values are predicted.
+// checkTimes checks times of events, and that there is a prediction for each.
 func checkTimes(time []float64, event []bool, predicted int) error {
 	if err := sameLength(len(time), predicted); err != nil {
 		return err

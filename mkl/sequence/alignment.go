@@ -10,8 +10,8 @@ func (k Pairwise) values(ctx context.Context, t *task) error {
 	return Alignment(k).values(ctx, t)
 }
 
-// bestAlignment finds the score of the best local alignment. With H(i,j) the best that
-// ends at letters i of x and j of y, E and F those that end with a gap in x and in y,
+// bestAlignment computes the score of the best local alignment. H(i,j) is the best score of an alignment that
+// ends at letters i of x and j of y; E and F are the best of those that end with a gap in x and in y:
 //
 //	H(i,j) = max(0, H(i−1,j−1) + score(i,j), E(i,j), F(i,j))
 //	E(i,j) = max(H(i,j−1) − Open, E(i,j−1) − Extend)
@@ -22,7 +22,7 @@ type bestAlignment struct {
 	cells        []alignmentCell
 }
 
-// alignmentCell is what the next letter of y needs of a letter of x.
+// alignmentCell is the state that the next letter of y needs for a letter of x.
 type alignmentCell struct{ h, e int32 }
 
 func newBestAlignment(s scoring) *bestAlignment {

@@ -6,8 +6,8 @@ import (
 )
 
 // Alphabet says which letters strings consist of. A letter that is not in it, such as
-// the X of an amino acid that is not known, is equal to no letter, not even to itself:
-// counting kernels leave out all that contains it.
+// the X for an unknown amino acid, is equal to no letter, not even to itself:
+// counting kernels leave out all substrings that contain it.
 type Alphabet int
 
 const (
@@ -21,10 +21,10 @@ const (
 	DNA
 )
 
-// aminoAcids are the letters of [Protein] in the order of the table of BLOSUM62.
+// aminoAcids are the letters of [Protein] in the order of the table blosum62.
 const aminoAcids = "ARNDCQEGHILKMFPSTWYV"
 
-// String returns bytes, protein or dna.
+// String returns "bytes", "protein" or "dna".
 func (a Alphabet) String() string {
 	switch a {
 	case Bytes:
@@ -48,8 +48,8 @@ func ParseAlphabet(name string) (Alphabet, error) {
 }
 
 // AlphabetOf returns the alphabet that strings suggest: [DNA] if all letters are A, C, G, T, U
-// or N, else [Protein] if all are amino acids or the marks B, J, O, U, X, Z, * and - of those
-// that are not known, and else [Bytes]. Letters may be upper or lower case.
+// or N, else [Protein] if all are amino acids or one of the marks B, J, O, U, X, Z, * and -
+// for unknown ones, and else [Bytes]. Letters may be upper or lower case.
 func AlphabetOf(all []string) Alphabet {
 	dna, protein := true, true
 	for _, s := range all {
@@ -73,7 +73,7 @@ func (a Alphabet) check() error {
 	return nil
 }
 
-// size returns the number of letters. It is also the code of a letter that is unknown.
+// size returns the number of letters. It is also the code of an unknown letter.
 func (a Alphabet) size() int { return [...]int{256, 20, 4}[a] }
 
 // bits returns how many bits hold a letter.

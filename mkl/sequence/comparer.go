@@ -7,19 +7,19 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// Comparer compares strings with those of a [Set], one after another, as [Set.Inputs] does:
-// it knows what depends on the set alone. It is safe for concurrent use.
+// Comparer compares strings with the strings of a [Set], one after another, as [Set.Inputs] does. It
+// computes in advance what depends only on the set. It is safe for concurrent use.
 type Comparer struct {
 	set   Set
 	basis [][]uint16
 	known []*task // by kernel
 }
 
-// mostKept bounds the occurrences of substrings in the indexes that a kernel keeps, 16 bytes
-// each. What is above is indexed again each time, as far as [Oligomer] needs it for long strings.
+// mostKept limits the occurrences of substrings in the indexes that a kernel keeps, 16 bytes
+// each. Further indexes, which [Oligomer] needs for long strings, are computed each time.
 const mostKept = 1 << 22
 
-// Comparer prepares the set's strings. Errors are those of [Set.Inputs].
+// Comparer prepares the set's strings. It returns the errors that [Set.Inputs] returns.
 func (s *Set) Comparer(ctx context.Context) (*Comparer, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (s *Set) Comparer(ctx context.Context) (*Comparer, error) {
 	return c, nil
 }
 
-// Inputs is [Set.Inputs].
+// Inputs does what [Set.Inputs] does.
 func (c *Comparer) Inputs(ctx context.Context, strings []string) ([]mkl.Features, error) {
 	x := c.set.Alphabet.encodeAll(strings)
 	inputs := make([]mkl.Features, len(c.known))
@@ -52,7 +52,7 @@ func (c *Comparer) Inputs(ctx context.Context, strings []string) ([]mkl.Features
 	return inputs, nil
 }
 
-// Rows returns what a predictor of single points, such as [mkl.Predictor], takes for one string: a
+// Rows returns the input of a predictor of single points, such as [mkl.Predictor], for one string: a
 // row for each kernel. It works in one goroutine.
 func (c *Comparer) Rows(s string) [][]float64 {
 	one := *c

@@ -5,17 +5,17 @@ import "context"
 // comparison is a kernel that goes through two strings letter by letter, with the
 // scratch of one goroutine.
 type comparison interface {
-	// begin names the string that with compares others with.
+	// begin sets the string with which with compares others.
 	begin(x []uint16)
 	with(y []uint16) float64
 }
 
-// compare computes the kernel string by string.
+// compare computes the kernel, string by string.
 func (t *task) compare(ctx context.Context, newComparison func() comparison) error {
 	err := each(ctx, t.workers, len(t.x), func() func(int) {
 		c := newComparison()
 		return func(i int) {
-			// The longest rows of a triangle first, so that no worker is left with one.
+			// The longest rows of a triangle come first, so that no worker gets one at the end.
 			if t.same {
 				i = len(t.x) - 1 - i
 			}

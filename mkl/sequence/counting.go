@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// features appends the features of a string to dst, as often as they occur, in any
+// features appends the features of a string to dst, each as often as it occurs, in any
 // order.
 type features func(s []uint16, dst []uint64) []uint64
 
@@ -48,7 +48,7 @@ func newIndex(f features, strings [][]uint16) index {
 	return ix
 }
 
-// runs sorts features and calls visit for each that is there, with its count.
+// runs sorts features and calls visit for each distinct one, with its count.
 func runs(features []uint64, visit func(feature uint64, count int)) {
 	slices.Sort(features)
 	for i := 0; i < len(features); {
@@ -61,8 +61,8 @@ func runs(features []uint64, visit func(feature uint64, count int)) {
 	}
 }
 
-// index returns the index of the basis strings for the next call of add, which may be
-// known from before.
+// index returns the index of the basis strings for the next call of add. It may be
+// known already.
 func (t *task) index(f features) index {
 	at := t.adds
 	t.adds++
@@ -78,7 +78,7 @@ func (t *task) index(f features) index {
 }
 
 // add adds weight times the inner products of the strings' counts of features to the
-// kernel. The sums are of whole numbers, so that their order does not matter.
+// kernel. The sums consist of whole numbers, so that their order does not matter.
 func (t *task) add(ctx context.Context, weight float64, f features) error {
 	ix := t.index(f)
 	if !t.known {
@@ -110,12 +110,12 @@ func (t *task) add(ctx context.Context, weight float64, f features) error {
 	})
 }
 
-// substrings returns the features of the substrings of k letters that are known, at the
-// places within them where keep is true; nil keeps all.
+// substrings returns the features for substrings of k known letters. A feature consists of the letters at
+// the places where keep is true; nil keeps all.
 func substrings(a Alphabet, k int, keep []bool) features {
 	unknown, bits := uint16(a.size()), a.bits()
 	return func(s []uint16, dst []uint64) []uint64 {
-		known := 0 // letters since the last that is not
+		known := 0 // number of known letters up to here
 		for end, c := range s {
 			known++
 			if c == unknown {

@@ -12,11 +12,11 @@ import (
 type Record struct {
 	ID          string // the first word after the >
 	Description string // the rest of that line
-	Sequence    string // the letters of all lines, as they stand, without white space
+	Sequence    string // the letters of all lines, unchanged, without white space
 }
 
-// ReadFASTA reads all entries of a FASTA file. Lines that are empty or begin with a
-// semicolon are passed over. Errors name the line.
+// ReadFASTA reads all entries of a FASTA file. It skips empty lines and lines that begin with a
+// semicolon. Errors name the line.
 func ReadFASTA(r io.Reader) ([]Record, error) {
 	in := bufio.NewReader(r)
 	var records []Record

@@ -11,22 +11,22 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Kernel is a measure of how similar two strings are. The kinds are those of this
-// package; their zero values are ready.
+// Kernel is a measure of how similar two strings are. Only this
+// package implements it; the zero values of its kernels are ready to use.
 type Kernel interface {
 	// String returns the kernel in the notation that [Parse] reads, with all defaults
 	// filled in.
 	String() string
 
-	// check reports settings that make no sense for strings of an alphabet.
+	// check returns an error for settings that make no sense for strings of an alphabet.
 	check(a Alphabet) error
 
-	// values computes the kernel, not yet scaled. If the task is of the same strings in rows
-	// and columns, what is above the diagonal is left out.
+	// values computes the kernel, not yet scaled. If the task has the same strings in rows
+	// and columns, it computes the lower triangle only.
 	values(ctx context.Context, t *task) error
 
-	// scaled returns the kernel of two strings to unit diagonal, from its value and
-	// those of each string with itself.
+	// scaled returns the kernel of two strings scaled to unit diagonal. v is its value, x and y are
+	// the kernels of the two strings with themselves.
 	scaled(v, x, y float64) float64
 
 	// view returns the view of the scaled kernel of the training strings.
@@ -45,25 +45,25 @@ type Spectrum struct {
 	K int
 }
 
-// Mismatch is [Spectrum] in which a substring counts for all strings that differ from it
+// Mismatch is [Spectrum] in which a substring counts for every string that differs from it
 // in at most M of their K letters.
 //
 // Source: C. Leslie, E. Eskin, A. Cohen, J. Weston and W. S. Noble, "Mismatch string
 // kernels for discriminative protein classification", Bioinformatics 20 (2004).
 type Mismatch struct {
-	// K and M are the length and the letters that may differ; both 0 means 5 and 1.
-	// M is less than K. The cost grows with the number of ways to choose 2M of K
+	// K is the length of a substring and M the number of letters that may differ; both 0 means 5 and 1.
+	// M must be less than K. The cost grows with the number of ways to choose 2M of K
 	// letters.
 	K, M int
 }
 
 // Subsequence compares the subsequences of K letters, with gaps. Each occurrence counts
-// Decay to the power of the letters from its first to its last:
+// Decay to the power of its length, from its first letter to its last:
 //
 //	k(x, y) = Σ_u (Σ_i Decay^(i_K−i_1+1))·(Σ_j Decay^(j_K−j_1+1)),
 //
-// over all strings u of K letters and positions i_1 < … < i_K in x and j in y where u
-// stands. It costs K·|x|·|y|.
+// over all strings u of K letters and the positions i_1 < … < i_K in x and j in y at which u
+// occurs. It costs K·|x|·|y|.
 //
 // Source: H. Lodhi, C. Saunders, J. Shawe-Taylor, N. Cristianini and C. Watkins, "Text
 // classification using string kernels", JMLR 2 (2002).
@@ -72,8 +72,8 @@ type Subsequence struct {
 	Decay float64 // above 0, at most 1; 0 means 0.5
 }
 
-// Oligomer compares histograms of distances: for any two strings u and v of K letters
-// and distance d ≥ 0 it counts how often v begins d letters after u,
+// Oligomer compares histograms of distances. For any two strings u and v of K letters
+// and each distance d ≥ 0 it counts how often v begins d letters after u:
 //
 //	k(x, y) = Σ_d Σ_u Σ_v #_{u,v,d}(x)·#_{u,v,d}(y).
 //
@@ -86,12 +86,12 @@ type Oligomer struct {
 	// and 4 for bytes.
 	K int
 
-	// Longest is the longest distance; 0 means all that the strings have.
+	// Longest is the longest distance; 0 means all distances that occur.
 	Longest int
 }
 
 // Alignment is the score of the best local alignment, by the algorithm of Smith and
-// Waterman. It is not positive semidefinite: models that use kernels as features take
+// Waterman. It is not positive semidefinite: models that use kernels as features accept
 // it, Gaussian processes do not.
 //
 // Sources: T. F. Smith and M. S. Waterman, "Identification of common molecular
@@ -101,22 +101,22 @@ type Alignment struct {
 	Gaps Gaps // both 0 means 11 and 1 for proteins, 10 and 1 for others
 }
 
-// LocalAlignment sums e^(Beta·score) over all local alignments, where [Alignment] has
-// the best alone, and takes log(sum)/Beta. The logarithm is not positive semidefinite;
-// the sum itself is, but nearly the identity.
+// LocalAlignment sums e^(Beta·score) over all local alignments, while [Alignment] uses
+// only the best one, and returns log(sum)/Beta. The logarithm is not positive semidefinite;
+// the sum itself is, but it is nearly the identity.
 //
 // Source: H. Saigo, J.-P. Vert, N. Ueda and T. Akutsu, "Protein homology detection using
 // string alignment kernels", Bioinformatics 20 (2004).
 type LocalAlignment struct {
-	Beta float64 // 0 means 0.5, the paper's; at most 20
-	Gaps Gaps    // both 0 means 12 and 2, the paper's
+	Beta float64 // 0 means 0.5, as in the paper; at most 20
+	Gaps Gaps    // both 0 means 12 and 2, as in the paper
 
-	// Sum is the sum without the logarithm.
+	// Sum returns the sum without the logarithm.
 	Sum bool
 }
 
-// Pairwise describes a string by its scores of [Alignment] with all training strings,
-// each to unit diagonal, and takes the cosine of the two descriptions.
+// Pairwise describes a string by its [Alignment] scores with all training strings,
+// each scaled to unit diagonal, and returns the cosine of two such descriptions.
 //
 // Source: L. Liao and W. S. Noble, "Combining pairwise sequence similarity and support
 // vector machines for detecting remote protein evolutionary and structural
@@ -126,9 +126,9 @@ type Pairwise struct {
 }
 
 // Gaps are the costs of gaps in alignments: n letters without a partner in the other
-// string cost Open + (n−1)·Extend. Pairs of letters score by BLOSUM62 if they are amino
-// acids, and 5 if equal and −4 if not in other alphabets; an unknown letter scores −1
-// with any.
+// string cost Open + (n−1)·Extend. A pair of amino acids scores as in BLOSUM62. In other alphabets
+// a pair scores 5 if its letters are equal and −4 if not. An unknown letter scores −1
+// with any letter.
 type Gaps struct {
 	Open   int // the cost of the first letter
 	Extend int // the cost of each further letter, at most Open
@@ -181,7 +181,7 @@ func (k Oligomer) filled() Oligomer {
 	return k
 }
 
-// filled knows no alphabet: gaps are filled in by [aligned].
+// filled leaves gaps unchanged: they depend on the alphabet, and [aligned] fills them in.
 func (k LocalAlignment) filled() LocalAlignment {
 	if k.Beta == 0 {
 		k.Beta = 0.5
@@ -220,7 +220,7 @@ func (k Alignment) String() string { return withGaps("alignment", k.Gaps) }
 // String implements [Kernel].
 func (k Pairwise) String() string { return withGaps("pairwise", k.Gaps) }
 
-// withGaps leaves out gaps whose costs depend on the alphabet.
+// withGaps omits the gaps if they are default values, which depend on the alphabet.
 func withGaps(name string, g Gaps) string {
 	if g == (Gaps{}) {
 		return name
@@ -238,7 +238,7 @@ func (k LocalAlignment) String() string {
 	return s + ")"
 }
 
-// checkLength reports a length of substrings of which n do not fit into so many bits.
+// checkLength returns an error unless 1 ≤ k and n substrings of k letters fit into the given number of bits.
 func checkLength(a Alphabet, k, n, bits int) error {
 	if most := bits / (n * a.bits()); k < 1 || k > most {
 		return fmt.Errorf("K is %d, not between 1 and %d for %v", k, most, a)
@@ -295,7 +295,7 @@ func (k LocalAlignment) check(Alphabet) error {
 	return k.Gaps.check()
 }
 
-// toUnit scales by the root of both diagonal values.
+// toUnit divides by the square root of both diagonal values.
 func toUnit(v, x, y float64) float64 {
 	if !(x > 0 && y > 0) {
 		return 0
@@ -310,7 +310,7 @@ func (Oligomer) scaled(v, x, y float64) float64    { return toUnit(v, x, y) }
 func (Alignment) scaled(v, x, y float64) float64   { return toUnit(v, x, y) }
 func (Pairwise) scaled(v, x, y float64) float64    { return toUnit(v, x, y) }
 
-// scaled is given logarithms.
+// scaled works on logarithms.
 func (k LocalAlignment) scaled(v, x, y float64) float64 {
 	if k.Sum {
 		return special.Exp(v - float64(x/2) - float64(y/2))
@@ -318,8 +318,8 @@ func (k LocalAlignment) scaled(v, x, y float64) float64 {
 	return toUnit(v, x, y)
 }
 
-// given is the view of a kernel matrix. It is normalised already; that the view says so
-// makes every model ask for the kernel of a new string with itself.
+// given returns the view of a kernel matrix. The matrix is normalised already; because the view says so,
+// every model requires the kernel of a new string with itself.
 func given(k Kernel, x mkl.Features, indefinite bool) mkl.View {
 	return mkl.View{Name: k.String(), X: x, Input: k.String(), Kernel: kernel.Precomputed{AllowIndefinite: indefinite}, Normalize: true}
 }

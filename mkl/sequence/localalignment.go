@@ -13,26 +13,26 @@ func (k LocalAlignment) values(ctx context.Context, t *task) error {
 	return t.compare(ctx, func() comparison { return newAllAlignments(s, k) })
 }
 
-// allAlignments sums e^(β·score) over all local alignments, 1 for the empty one among
-// them. With M(i,j) the sum of those that end with letters i of x and j of y as a pair,
-// X with a gap in y's direction after that and Y with one in x's, after either,
+// allAlignments sums e^(β·score) over all local alignments, where the empty one counts 1.
+// M(i,j) is the sum over alignments that end with the pair of letters i of x and j of y. X is the sum over
+// those that then have a gap along y, and Y over those that have a gap along x after either:
 //
 //	M(i,j) = e^(β·score(i,j))·(1 + M + X + Y)(i−1,j−1)
 //	X(i,j) = e^(−β·Open)·M(i,j−1) + e^(−β·Extend)·X(i,j−1)
 //	Y(i,j) = e^(−β·Open)·(M + X)(i−1,j) + e^(−β·Extend)·Y(i−1,j)
 //	sum    = 1 + Σ_ij M(i,j).
 //
-// The sum may be far above the largest floating-point number. Whenever it passes 2^256,
-// all is scaled down by that factor, the 1 as well, and the powers are counted: no
-// logarithm is taken but the last.
+// The sum may be far above the largest floating-point number. Whenever it exceeds 2^256,
+// all terms are divided by that factor, the 1 as well, and the divisions are counted. So only
+// one logarithm is needed, at the end.
 type allAlignments struct {
 	weights      profile[float64]
 	open, extend float64
-	beta         float64 // of the logarithm that is returned, 1 for the sum's own
+	beta         float64 // of the logarithm that is returned, 1 to return the logarithm of the sum
 	cells        []sumCell
 }
 
-// sumCell is what the next letter of y needs of a letter of x.
+// sumCell is the state that the next letter of y needs for a letter of x.
 type sumCell struct{ m, x, all float64 }
 
 func newAllAlignments(s scoring, k LocalAlignment) *allAlignments {

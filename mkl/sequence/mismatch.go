@@ -2,15 +2,15 @@ package sequence
 
 import "context"
 
-// The kernel is Σ over pairs of substrings, one of each string, of the number of strings
-// that differ from both in at most M letters. That number depends on the letters h in
-// which the two differ alone, N_h, and is 0 for h > 2M. With θ_i the number of pairs
-// that agree when i letters are left out, summed over the ways to leave out i, and C_h
-// the number of pairs that differ in h letters,
+// The kernel is the sum, over pairs of substrings with one from each string, of the number of strings
+// that differ from both in at most M letters. That number depends only on the number h of letters in
+// which the two substrings differ: N_h, which is 0 for h > 2M. Let C_h be
+// the number of pairs that differ in h letters. Let θ_i be the number of pairs
+// that agree when i letters are left out, summed over the ways to leave out i letters:
 //
 //	θ_i = Σ_{h ≤ i} binomial(K−h, i−h)·C_h,
 //
-// which is inverted, so that Σ_h N_h·C_h = Σ_i w_i·θ_i with
+// This can be inverted, so that Σ_h N_h·C_h = Σ_i w_i·θ_i with
 //
 //	w_i = Σ_{h ≥ i} (−1)^(h−i)·binomial(K−i, h−i)·N_h,   i, h ≤ min(2M, K).
 //
@@ -34,7 +34,7 @@ func (k Mismatch) values(ctx context.Context, t *task) error {
 	return nil
 }
 
-// choose calls visit for each way to set n of the bools.
+// choose calls visit for each way to set n of the bools to true.
 func choose(set []bool, n int, visit func() error) error {
 	var from func(i, n int) error
 	from = func(i, n int) error {
@@ -59,7 +59,7 @@ func choose(set []bool, n int, visit func() error) error {
 	return from(0, n)
 }
 
-// weights returns w_i for an alphabet of so many letters.
+// weights returns w_i for an alphabet with the given number of letters.
 func (k Mismatch) weights(letters int) []float64 {
 	k = k.filled()
 	w := make([]float64, min(2*k.M, k.K)+1)
@@ -73,8 +73,8 @@ func (k Mismatch) weights(letters int) []float64 {
 	return w
 }
 
-// common returns N_h. Of the h letters in which two substrings differ, a string in
-// common takes some of the first, some of the second and n of neither; of the others it
+// common returns N_h. Consider a string that counts for both substrings. Of the h letters in which they differ, it
+// agrees with the first in some, with the second in some, and with neither in n. Of the other letters it
 // changes c.
 func (k Mismatch) common(h, letters int) float64 {
 	total := 0.0

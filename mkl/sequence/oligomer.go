@@ -2,7 +2,7 @@ package sequence
 
 import "context"
 
-// values implements [Kernel]. It takes one distance after another, so that memory does
+// values implements [Kernel]. It adds one distance after another, so that memory does
 // not grow with the square of the strings' lengths.
 func (k Oligomer) values(ctx context.Context, t *task) error {
 	k = k.filled()
@@ -18,8 +18,8 @@ func (k Oligomer) values(ctx context.Context, t *task) error {
 	return nil
 }
 
-// pairs returns the features of two substrings of k letters, the second of which begins
-// so many letters after the first.
+// pairs returns the features for two substrings of k letters, where the second begins
+// distance letters after the first.
 func pairs(a Alphabet, k, distance int) features {
 	unknown, bits := uint16(a.size()), a.bits()
 	return func(s []uint16, dst []uint64) []uint64 {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Names returns what [Parse] calls the kernels.
+// Names returns the names of the kernels in [Parse].
 func Names() []string {
 	return []string{"spectrum", "mismatch", "subsequence", "oligomer", "alignment", "la", "pairwise"}
 }
 
-// Parse reads a kernel in the notation of its String, in which every setting may be left
+// Parse reads a kernel in the notation of its String. Every setting may be left
 // out: spectrum(k=3), mismatch(k=5,m=1), subsequence(k=3,decay=0.5), oligomer(k=1,longest=50),
 // alignment(open=11,extend=1), la(beta=0.5,open=12,extend=2,sum), pairwise.
 func Parse(text string) (Kernel, error) {
@@ -52,8 +52,8 @@ func Parse(text string) (Kernel, error) {
 	return k, nil
 }
 
-// settings are what stands in a kernel's parentheses. Those that are asked for are
-// taken out.
+// settings are the settings in a kernel's parentheses. Reading a setting removes
+// it.
 type settings struct {
 	given map[string]string
 	err   error
@@ -114,7 +114,7 @@ func (p *settings) flag(name string) bool {
 
 func (p *settings) gaps() Gaps { return Gaps{Open: p.whole("open"), Extend: p.whole("extend")} }
 
-// finish reports a setting that is wrong, or that the kernel does not have.
+// finish returns an error for a setting that is wrong, or that the kernel does not have.
 func (p *settings) finish() error {
 	if p.err != nil {
 		return p.err

@@ -1,9 +1,9 @@
 package sequence
 
-// scoring says what pairs of letters score and what gaps cost.
+// scoring holds the scores of pairs of letters and the costs of gaps.
 type scoring struct {
 	letters int
-	pair    []int32 // (letters+1)×(letters+1), the last for letters that are unknown
+	pair    []int32 // (letters+1)×(letters+1), the last row and column for unknown letters
 	gaps    Gaps
 }
 
@@ -32,10 +32,10 @@ func newScoring(a Alphabet, g Gaps) scoring {
 
 func (s scoring) score(a, b uint16) int32 { return s.pair[int(a)*(s.letters+1)+int(b)] }
 
-// profile holds, for each letter that x is compared with, a figure of that letter with
-// each letter of x: one load in place of two in the loop over x.
+// profile holds, for each letter that x is compared with, a value for that letter and
+// each letter of x. The loop over x then needs one load instead of two.
 type profile[T any] struct {
-	rows [][]T // by letter; nil until it is asked for
+	rows [][]T // by letter; nil until it is needed
 	x    []uint16
 	of   func(a, b uint16) T
 }

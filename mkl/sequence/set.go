@@ -11,30 +11,30 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// Set is the strings that a model is learned from, and the kernels that it sees them by.
-// Its JSON holds both, so that a model that is saved can be given new strings later: keep
-// it among the model's notes.
+// Set holds the strings from which a model is learned, and the kernels that compare them.
+// Its JSON holds both. Store it in the model's notes, so that a saved model
+// can predict new strings later.
 type Set struct {
-	// Alphabet is what letters the strings have; the zero value takes each byte for one.
+	// Alphabet says which letters the strings have; the zero value treats each byte as a letter.
 	Alphabet Alphabet
 
-	// Kernels are the kernels, of which each becomes a view.
+	// Kernels are the kernels. Each becomes a view.
 	Kernels []Kernel
 
 	// Strings are the N training strings.
 	Strings []string
 
-	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do
+	// Workers is the largest number of goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do
 	// not depend on it.
 	Workers int
 
 	// Progress, if not nil, is called whenever [Set.Views] has finished some rows of a
-	// kernel's matrix, of which there are N for each kernel; from several goroutines.
+	// kernel's matrix, which has N rows. Calls come from several goroutines.
 	Progress func(rows int)
 }
 
-// Check reports settings that make no sense, and a set without strings or kernels. What reads the
-// set checks it too.
+// Check returns an error for settings that make no sense, and for a set without strings or kernels. Functions that use the
+// set check it too.
 func (s *Set) Check() error {
 	if err := s.Alphabet.check(); err != nil {
 		return err
@@ -53,9 +53,9 @@ func (s *Set) Check() error {
 	return nil
 }
 
-// Views returns the view of each kernel, in order, by the N×N matrix of the training
-// strings. Errors are of settings, of a string that has nothing a kernel could compare,
-// and of a context that ended.
+// Views returns the view of each kernel, in order, with the N×N matrix of the training
+// strings. It returns an error for wrong settings, for a string that contains nothing that a kernel could compare,
+// and if the context ends.
 func (s *Set) Views(ctx context.Context) ([]mkl.View, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -90,10 +90,10 @@ func (s *Set) Views(ctx context.Context) ([]mkl.View, error) {
 	return views, nil
 }
 
-// Inputs returns what a model fitted to the set's views takes in a prediction for other
-// strings, a matrix for each view: the kernel of each string (row) with the N training
-// strings, and in the last column with itself. [Pairwise] has no such column. For one
-// prediction after another [Set.Comparer] is faster.
+// Inputs returns the matrices that a model fitted to the set's views needs to predict other
+// strings, one for each view: the kernel of each string (row) with the N training
+// strings, and with itself in the last column. [Pairwise] has no such column. For many calls
+// with few strings [Set.Comparer] is faster.
 func (s *Set) Inputs(ctx context.Context, strings []string) ([]mkl.Features, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s *Set) Inputs(ctx context.Context, strings []string) ([]mkl.Features, err
 	return inputs, nil
 }
 
-// input computes a task of other strings by kernel i.
+// input computes a task of other strings with kernel i.
 func (s *Set) input(ctx context.Context, i int, t *task) (mkl.Features, error) {
 	k := s.Kernels[i]
 	if err := k.values(ctx, t); err != nil {
@@ -136,7 +136,7 @@ func (s *Set) task(basis, x [][]uint16) *task {
 	}
 }
 
-// scale gives the kernel unit diagonal.
+// scale scales the kernel to unit diagonal.
 func (t *task) scale(k Kernel) {
 	rows := t.xSelf
 	if t.same {
@@ -153,7 +153,7 @@ func (t *task) scale(k Kernel) {
 	}
 }
 
-// withItself clears the rounding of a string's scaled kernel with itself, which is 1, or 0
+// withItself removes the rounding from a string's scaled kernel with itself, which is 1, or 0
 // if there is nothing to compare.
 func withItself(v float64) float64 {
 	if v > 0 {
@@ -169,7 +169,7 @@ type setJSON struct {
 	Strings  []string `json:"strings"`
 }
 
-// MarshalJSON implements [json.Marshaler]. Strings that are not UTF-8 are an error.
+// MarshalJSON implements [json.Marshaler]. It returns an error for strings that are not UTF-8.
 func (s *Set) MarshalJSON() ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

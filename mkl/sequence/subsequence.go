@@ -14,11 +14,11 @@ func (k Subsequence) values(ctx context.Context, t *task) error {
 	})
 }
 
-// subsequences sums over common subsequences. With P_0 = 1, and P_n(i,j) the sum over
-// those of n letters within the first i of x and j of y, each with the power of λ from its
-// first letter to i and to j,
+// subsequences sums over common subsequences. P_0 = 1, and P_n(i,j) is the sum over
+// those of n letters within the first i letters of x and j letters of y. Each counts λ to the power of its length,
+// measured from its first letter to i and to j:
 //
-//	E_n(i,j) = λE_n(i,j−1) + λ²[x_i = y_j]·P_{n−1}(i−1,j−1)   of those that end at x_i
+//	E_n(i,j) = λE_n(i,j−1) + λ²[x_i = y_j]·P_{n−1}(i−1,j−1)   over subsequences that end at x_i
 //	P_n(i,j) = λP_n(i−1,j) + E_n(i,j)
 //	k(x,y)   = λ² Σ_{x_i = y_j} P_{K−1}(i−1,j−1).
 type subsequences struct {
@@ -27,7 +27,7 @@ type subsequences struct {
 	unknown uint16
 
 	x       []uint16
-	p, next []float64 // of the matrices of P_n and P_{n+1}
+	p, next []float64 // rows of the matrices of P_n and P_{n+1}
 }
 
 func (s *subsequences) begin(x []uint16) { s.x = x }

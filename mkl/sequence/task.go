@@ -12,19 +12,19 @@ import (
 // task is a kernel matrix to be computed.
 type task struct {
 	alphabet Alphabet
-	basis, x [][]uint16   // the columns' strings and the rows'
+	basis, x [][]uint16   // the strings of the columns and of the rows
 	same     bool         // x is basis: the matrix is symmetric
-	k        mkl.Features // of each x (row) and each basis string (column)
+	k        mkl.Features // between each x (row) and each basis string (column)
 	workers  int
-	progress func() // called by some kernels after each row, nil for none
+	progress func() // some kernels call it after each row; may be nil
 
-	// The kernels of strings with themselves. If same, those of x are left out.
+	// The kernels of strings with themselves. xSelf is empty if same is true.
 	basisSelf, xSelf []float64
 
 	known   bool    // basisSelf is known
-	indexes []index // of basis, for the first of the calls of add
-	keep    int     // how many occurrences further indexes may have that are added to these
-	adds    int     // calls of add
+	indexes []index // indexes of basis, for the first calls of add
+	keep    int     // how many more occurrences the kept indexes may have
+	adds    int     // number of calls of add
 }
 
 // longest returns the length of the longest string.
@@ -38,7 +38,7 @@ func (t *task) longest() int {
 	return n
 }
 
-// mirror copies what is below the diagonal to above it.
+// mirror copies the lower triangle to the upper one.
 func (t *task) mirror() {
 	for i := range t.k.Rows {
 		for j := range i {
@@ -47,7 +47,7 @@ func (t *task) mirror() {
 	}
 }
 
-// each calls what worker returns for all numbers below n, on several goroutines with a
+// each calls the functions that worker returns for all numbers below n, in several goroutines with a
 // worker each.
 func each(ctx context.Context, workers, n int, worker func() func(i int)) error {
 	if workers <= 0 {

@@ -9,13 +9,13 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// This file holds what becomes of samples that lack a view, [Fitting].MissingViews. What such
-// a sample would show there is unknown, and drawn like what the samples that have the view
-// show. Its kernels are then the expected ones: with another sample the mean of that sample's
-// kernels with all that have the view, with another one that lacks it the mean over all pairs,
-// and with itself the mean of theirs with themselves. These matrices are expectations of kernel
-// matrices, and so are positive semidefinite. Models of weighted kernels see in its kernel with
-// itself the mean over all pairs as well. docs/theory/missing-views.md derives what follows.
+// This file handles samples that lack a view: [Fitting].MissingViews. The view of such
+// a sample is unknown, and assumed to be distributed like the view of the samples that have it.
+// Its kernels are expectations: with another sample, the mean of that
+// sample's kernels with all samples that have the view; with another sample that lacks the view, the mean over all pairs;
+// with itself, the mean of their kernels with themselves. These matrices are expectations of kernel
+// matrices, and so are positive semidefinite. Models of weighted kernels use the mean over all pairs for its kernel with
+// itself as well. docs/theory/missing-views.md derives this.
 
 // Lacks reports whether a sample lacks its view: whether all its features are NaN.
 func Lacks(x []float64) bool {
@@ -27,7 +27,7 @@ func Lacks(x []float64) bool {
 	return len(x) > 0
 }
 
-// take makes a copy of x the basis, 0 for the samples that lack the view. Two samples must have it.
+// take sets the basis to a copy of x with 0 for the samples that lack the view. At least two samples must have it.
 func (in *Input) take(label string, x la.Matrix[float64]) error {
 	in.Basis, in.Lacking = in.whole(x)
 	if in.Lacking == nil {
@@ -40,8 +40,8 @@ func (in *Input) take(label string, x la.Matrix[float64]) error {
 	return nil
 }
 
-// whole returns x with 0 for the samples that lack the view, and which they are; x itself and
-// nil if none does.
+// whole returns x with 0 for the samples that lack the view, and a flag for each sample that lacks it. If none does it
+// returns x itself and nil.
 func (in *Input) whole(x la.Matrix[float64]) (la.Matrix[float64], []bool) {
 	if !in.Gaps {
 		return x, nil
@@ -61,8 +61,8 @@ func (in *Input) whole(x la.Matrix[float64]) (la.Matrix[float64], []bool) {
 	return z, lacking
 }
 
-// Present returns the rows of the basis points, or of what kernels see of them, that have the
-// view.
+// Present returns the rows of basis whose basis points have the view. basis holds a row for each basis point, such as
+// the features that a kernel sees.
 func (in *Input) Present(basis la.Matrix[float64]) la.Matrix[float64] {
 	if in.Lacking == nil {
 		return basis
@@ -77,8 +77,8 @@ func (in *Input) Present(basis la.Matrix[float64]) la.Matrix[float64] {
 	return x
 }
 
-// expect fills in the training kernel k of a view where samples lack it, and keeps what they
-// have in their place.
+// expect fills in the training kernel k of a view where samples lack it, and keeps the values for
+// later samples that lack it.
 func (v *Bound) expect(k la.Matrix[float64], lacking []bool) {
 	if lacking == nil {
 		lacking = make([]bool, k.Rows)
@@ -114,9 +114,9 @@ func (v *Bound) expect(k la.Matrix[float64], lacking []bool) {
 	}
 }
 
-// Forget takes from the training kernels k what a sample that lacks a view shows of itself
-// there: its kernels become those of a new sample that lacks it. Weights of samples would else
-// learn its target by its kernel with itself.
+// Forget replaces in the training kernels k, of each sample that lacks the view, its kernels by the kernels of a new
+// sample that lacks the view. Otherwise the kernel of such a sample with itself would stand out,
+// and weights of samples could learn its target from it.
 func (v *Bound) Forget(k la.Matrix[float64], lacking []bool) {
 	if lacking == nil {
 		return
@@ -148,8 +148,8 @@ func meanPresent(k []float64, lacking []bool) float64 {
 	return sum / n
 }
 
-// fillPoint fills in the kernels k of one sample with all basis points: all of them if it
-// lacks the view, else those with basis points that do.
+// fillPoint fills in the kernels k of one sample with the basis points. If the sample lacks the
+// view (absent) it fills in all of them, else the kernels with the basis points that lack it.
 func (v *Bound) fillPoint(k []float64, lacking []bool, absent bool) {
 	if absent {
 		copy(k, v.Expected)

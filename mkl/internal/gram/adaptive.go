@@ -13,8 +13,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Adaptive are kernel matrices of which some have length scales that a fit learns:
-// those of ARD kernels. Their parameters are the logarithms of the widths, view
+// Adaptive holds kernel matrices, some of which have length scales that a fit learns:
+// the matrices of ARD kernels. Their parameters are the logarithms of the widths, view
 // after view.
 type Adaptive struct {
 	*vi.Dense
@@ -28,19 +28,19 @@ type learner struct {
 	view      int
 	manhattan bool
 	first     int                // of its parameters
-	x         la.Matrix[float64] // the samples as the kernel sees them, less their mean
+	x         la.Matrix[float64] // the samples as the kernel sees them, minus their mean
 	z         la.Matrix[float64] // x over the widths; transposed for a Laplacian
 }
 
 // logWidthSpread is the standard deviation of the logarithm of a width in its
-// normal prior. The mean is at the median distance of the samples, so that a
-// feature is free to matter a few times more or less than the others without
-// evidence, and any number of times with it. A wider prior overfits where features
-// are many.
+// normal prior. Its mean corresponds to the median distance of the samples. A
+// feature can then matter a few times more or less than the others without
+// evidence, and with evidence any number of times. A wider prior overfits where there are
+// many features.
 const logWidthSpread = 1
 
-// Adapt makes the training kernels ks adaptive. Without ARD views they are returned
-// as they are.
+// Adapt makes the training kernels ks adaptive. Without ARD views it returns ks
+// unchanged.
 func (ds *Design) Adapt(ks Held) Held {
 	a := &Adaptive{}
 	for i, v := range ds.Views {
@@ -58,7 +58,7 @@ func (ds *Design) Adapt(ks Held) Held {
 		}
 		for j := range x.Cols {
 			a.mean = append(a.mean, special.Log(start[0]))
-			// The slopes are sums of products of z, which cancel less about its mean.
+			// The slopes are sums of products of z. Fewer digits cancel if z is taken about its mean.
 			var mean float64
 			for i := range x.Rows {
 				mean += x.At(i, j) / float64(x.Rows)
@@ -72,7 +72,7 @@ func (ds *Design) Adapt(ks Held) Held {
 	if a.learning == nil {
 		return ks
 	}
-	a.Dense = ks.(*vi.Dense) // processKernels takes no others that learn
+	a.Dense = ks.(*vi.Dense) // processKernels makes no other type if views learn
 	return a
 }
 
@@ -93,7 +93,7 @@ func (a *Adaptive) SetParameters(w *la.Workspace, theta []float64) {
 	}
 }
 
-// scale makes z the samples over the widths whose logarithms are given.
+// scale sets z to the samples divided by the widths, whose logarithms are given.
 func (l *learner) scale(theta []float64) {
 	for j, t := range theta {
 		scale := special.Exp(-t)
@@ -126,7 +126,7 @@ func (l *learner) set(w *la.Workspace, theta []float64, k la.Matrix[float64]) {
 	})
 }
 
-// minusDistances stores −Σ_j |z_ij − z_kj| in row[k]. It takes four features at a
+// minusDistances stores −Σ_j |z_ij − z_kj| in row[k]. It adds four features at a
 // time, which saves passes over the row.
 func (l *learner) minusDistances(i int, row []float64) {
 	clear(row)
@@ -147,12 +147,12 @@ func (l *learner) minusDistances(i int, row []float64) {
 	}
 }
 
-// everyBlock is inBlocks without an end before the last block.
+// everyBlock is inBlocks without a context: it always does all blocks.
 func everyBlock(w *la.Workspace, n int, newTask func() func(first, last int)) {
 	_ = inBlocks(context.Background(), w.Workers, n, newTask)
 }
 
-// Slope implements Adaptive of package mgp. It leaves g as it is.
+// Slope implements Adaptive of package mgp. It does not change g.
 func (a *Adaptive) Slope(w *la.Workspace, weights []float64, g la.Matrix[float64], dst []float64) {
 	for i := range a.learning {
 		l := &a.learning[i]
@@ -296,7 +296,7 @@ func (l *learner) absolute(first int, m la.Matrix[float64], part []float64) {
 	}
 }
 
-// Some returns the kernels of some of the samples, whose matrices are ks.
+// Some returns the kernels among the samples rows. ks are the matrices of all samples.
 func (a *Adaptive) Some(ks *vi.Dense, rows []int) *Adaptive {
 	out := &Adaptive{Dense: ks, mean: a.mean}
 	for _, l := range a.learning {
@@ -310,8 +310,8 @@ func (a *Adaptive) Some(ks *vi.Dense, rows []int) *Adaptive {
 	return out
 }
 
-// Learned returns the design whose ARD kernels have the widths that the parameters
-// theta stand for. Without such kernels it is ds itself.
+// Learned returns the design whose ARD kernels have the widths whose logarithms are
+// theta. Without ARD kernels it returns ds itself.
 func (ds *Design) Learned(theta []float64) *Design {
 	if len(theta) == 0 {
 		return ds
@@ -334,8 +334,8 @@ func (ds *Design) Learned(theta []float64) *Design {
 	return &out
 }
 
-// AllWidths returns the widths of each view's kernel that has one for each feature,
-// nil for the others.
+// AllWidths returns, for each view, the widths of its kernel if it has one for each feature,
+// else nil.
 func (ds *Design) AllWidths() [][]float64 {
 	out := make([][]float64, len(ds.Views))
 	for i, v := range ds.Views {
@@ -344,8 +344,8 @@ func (ds *Design) AllWidths() [][]float64 {
 	return out
 }
 
-// WithWidths returns the design whose kernels have other widths: those given for
-// the views that have a width for each feature, nil for the others.
+// WithWidths returns the design whose kernels have other widths: widths[i] for
+// a view with a width for each feature, nil for any other view.
 func (ds *Design) WithWidths(widths [][]float64) (*Design, error) {
 	if len(widths) != len(ds.Views) {
 		return nil, fmt.Errorf("of %d views, and there are %d", len(widths), len(ds.Views))

@@ -18,10 +18,10 @@ type Bank struct {
 	samples int
 	sights  []bankSight
 	groups  []bankGroup
-	rows    int // kernels
+	rows    int // number of kernels
 }
 
-// bankSight is what kernels see of one input, not divided by widths.
+// bankSight is the part of one input that kernels see, not divided by widths.
 type bankSight struct {
 	input int
 	in    Input
@@ -114,7 +114,7 @@ func (b *Bank) sight(input int, in *Input, sight Sight) int {
 	return len(b.sights) - 1
 }
 
-// kernel returns the row of a kernel of the group. If it is new it gets the next row.
+// kernel returns the row of a kernel of the group. A new kernel gets the next row.
 func (g *bankGroup) kernel(k kernel.Kernel, rows *int) int {
 	for _, have := range g.kernels {
 		if reflect.DeepEqual(have.kernel, k) {
@@ -138,10 +138,10 @@ type BankScratch struct {
 	Self []float64          // the kernels of the sample with itself
 
 	seen  [][]float64 // by sight
-	known []bool      // which are
+	known []bool      // by sight: whether it is computed
 	z     []float64   // divided by widths
 	stat  []float64
-	done  []bool // by group
+	done  []bool // by group: whether it is computed
 }
 
 // NewScratch returns memory for the kernels of a sample.
@@ -169,7 +169,7 @@ func (s *BankScratch) Begin() {
 // Row returns the kernels of a view, once Kernels has computed them.
 func (b *Bank) Row(s *BankScratch, v BankView) []float64 { return s.K.Row(v.Row)[:b.samples] }
 
-// Kernels computes the kernels of the views of the sample x that are not known yet, with all others of their groups.
+// Kernels computes the kernels of the views for the sample x, unless they are known already, with all others of their groups.
 func (b *Bank) Kernels(s *BankScratch, views []BankView, x [][]float64) {
 	for _, v := range views {
 		if !s.done[v.Group] {

@@ -11,8 +11,8 @@ import (
 // blockRows is the number of rows of a kernel matrix that one task computes.
 const blockRows = 64
 
-// inBlocks runs a task on each of the row blocks of 0 … n−1, the last first:
-// where blocks are rows of a triangle those are the longest. Each of the
+// inBlocks runs a task on each of the row blocks of 0 … n−1. It begins with the last block:
+// in a triangle its rows are the longest. Each of the
 // workers (0: all processors) gets a task function of its own from newTask.
 func inBlocks(ctx context.Context, workers, n int, newTask func() func(first, last int)) error {
 	if ctx == nil {

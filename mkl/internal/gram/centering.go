@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// centerTraining centres the training kernel k and keeps the means; share is that of the design.
+// centerTraining centres the training kernel k and keeps the means; share is Design.Share.
 func (v *Bound) centerTraining(k la.Matrix[float64], share []float64) {
 	v.RowMean = make([]float64, k.Rows)
 	for d := range v.RowMean {
@@ -22,12 +22,12 @@ func (v *Bound) centerTraining(k la.Matrix[float64], share []float64) {
 	}
 }
 
-// atMean is the share of the largest self-similarity below which that of a
-// centred sample is round-off: the sample lies at the mean.
+// atMean is a share of the largest self-similarity. If the self-similarity of a centred sample is below
+// it, it is round-off: the sample lies at the mean.
 const atMean = 1e-12
 
-// normalizeTraining gives the training kernel k unit diagonal and keeps the scales. It is an error if a
-// sample has no length.
+// normalizeTraining scales the training kernel k to unit diagonal and keeps the scales. It returns an error if a
+// sample has length 0.
 func (v *Bound) normalizeTraining(k la.Matrix[float64]) error {
 	v.Unit = make([]float64, k.Rows)
 	var largest float64
@@ -51,7 +51,7 @@ func (v *Bound) normalizeTraining(k la.Matrix[float64]) error {
 	return nil
 }
 
-// measure notes how large the kernel's values are.
+// measure records the largest absolute value of the kernel.
 func (v *Bound) measure(k la.Matrix[float64]) {
 	for d := range k.Rows {
 		for _, x := range k.Row(d) {
@@ -60,8 +60,8 @@ func (v *Bound) measure(k la.Matrix[float64]) {
 	}
 }
 
-// Derive sets what follows from the other fields: how large the kernel can be,
-// and how small the kernel of a centred sample with itself.
+// Derive computes fields that follow from the others: the largest value of the kernel,
+// and the floor for the kernel of a centred sample with itself.
 func (v *Bound) Derive() {
 	bounded := v.Kernel.Properties().Bounded
 	switch {
@@ -79,10 +79,10 @@ func (v *Bound) Derive() {
 	}
 }
 
-// adjust centres and normalises, as the training kernel was, the kernels k
-// between a sample and the basis points. Before that their mean over the training
-// samples was mean, and the kernel of the sample with itself self; that is
-// returned adjusted.
+// adjust centres and normalises the kernels k between a sample and the basis points,
+// as the training kernel was. mean is the mean of the sample's kernels with the training samples, and self
+// the kernel of the sample with itself, both before centring. It
+// returns the adjusted self.
 func (v *Bound) adjust(k []float64, mean, self float64) float64 {
 	if v.Center {
 		self = self - 2*mean + v.TotalMean
@@ -91,7 +91,7 @@ func (v *Bound) adjust(k []float64, mean, self float64) float64 {
 		}
 	}
 	if v.Normalize {
-		// A sample without length in the kernel's feature space has no
+		// A sample whose length in the kernel's feature space is 0 has no
 		// direction: its kernels are 0.
 		scale := 0.0
 		if self > v.floor {

@@ -10,7 +10,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// clusterSweeps is the number of sweeps of k-means. Further ones hardly move the centres.
+// clusterSweeps is the number of sweeps of k-means. More sweeps hardly move the centres.
 const clusterSweeps = 10
 
 // clusterBlock is the number of samples whose distances to the centres are in memory at a time.
@@ -25,8 +25,8 @@ type clusters struct {
 	distance la.Matrix[float64] // of a block of samples to the centres
 }
 
-// Centres returns the centres of clusters of the standardised features, in the units of the features. The
-// first ones are drawn with the probabilities of k-means++.
+// Centres returns count centres of clusters of the standardised features, in the units of the features. k-means++
+// draws the initial centres.
 //
 // Source: D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding",
 // SODA 2007.
@@ -66,7 +66,7 @@ func (ds *Design) standardized() la.Matrix[float64] {
 	return z
 }
 
-// inUnits takes rows of [Design.standardized] back to the units of the features: a matrix for each input.
+// inUnits converts rows of [Design.standardized] to the units of the features: a matrix for each input.
 func (ds *Design) inUnits(z la.Matrix[float64]) (out []la.Matrix[float64]) {
 	first := 0
 	for _, in := range ds.Inputs {

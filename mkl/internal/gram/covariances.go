@@ -10,13 +10,13 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// asDistance is a kernel exp(−d/ℓ) taken as its distance d.
+// asDistance is the distance d of a kernel exp(−d/ℓ), used as a kernel.
 type asDistance struct{ kernel.Decaying }
 
 // Apply turns statistics into the distance d, in place.
 func (k asDistance) Apply(s []float64) { k.Distances(s) }
 
-// Decay returns the ℓ of a view's kernel exp(−d/ℓ) that a fit can learn, and 0 if it has none.
+// Decay returns ℓ if the view's kernel is exp(−d/ℓ) and a fit can learn ℓ, else 0.
 func (v *Bound) Decay() float64 {
 	k, ok := v.Kernel.(kernel.Decaying)
 	if !ok || v.Center || v.Normalize {
@@ -29,19 +29,19 @@ func (v *Bound) Decay() float64 {
 // withDecay returns a kernel exp(−d/ℓ) with another ℓ.
 func withDecay(k kernel.Kernel, l float64) kernel.Kernel { return k.(kernel.Decaying).WithDecay(l) }
 
-// lengthRange is how many times longer or shorter than at the start the length of
-// a kernel may become.
+// lengthRange is the largest factor by which a fit may lengthen or shorten the length of
+// a kernel.
 const lengthRange = 1e4
 
-// Covariance is the covariance K of the latent functions of a view: of a kernel, or, if it has a length, of
-// exp(−K/length), whose length a fit can learn within these limits.
+// Covariance is the covariance of the latent functions of a view: K or, if Length is positive,
+// exp(−K/Length). A fit can learn a Length between Least and Most.
 type Covariance struct {
 	K                   la.Matrix[float64]
 	Length, Least, Most float64
 }
 
-// Covariances returns the covariance of the latent functions of each view, an empty one for known functions. With
-// learn kernels exp(−d/ℓ) have lengths that can be learned.
+// Covariances returns the covariance of the latent functions of each view, and an empty one for a known function. With
+// learn, the lengths ℓ of kernels exp(−d/ℓ) can be learned.
 func (t *Training) Covariances(ctx context.Context, workers int, learn bool) ([]Covariance, error) {
 	if err := t.CheckFixed(); err != nil {
 		return nil, err
@@ -94,12 +94,12 @@ func (c *Covariance) limit(k kernel.Kernel) {
 	c.Least, c.Most = c.Length/lengthRange, c.Length*lengthRange
 	for _, end := range []float64{c.Least, c.Most} {
 		if withDecay(k, end).Check(0) != nil {
-			c.Least, c.Most = c.Length, c.Length // no kernel has such a length: it is held
+			c.Least, c.Most = c.Length, c.Length // the kernel does not accept such a length: ℓ stays as it is
 		}
 	}
 }
 
-// checkSymmetric reports distances d = Xᵀ that are not symmetric.
+// checkSymmetric returns an error if the distances d = Xᵀ are not symmetric.
 func checkSymmetric(d la.Matrix[float64]) error {
 	for i := range d.Rows {
 		for j := range i {
@@ -111,8 +111,8 @@ func checkSymmetric(d la.Matrix[float64]) error {
 	return nil
 }
 
-// LatentFunctions returns the design with a view for each latent function, those of the views that
-// are listed, whose kernel has the length that it was given by the fit.
+// LatentFunctions returns the design with one view for each latent function. Function i is a copy of view of[i], whose
+// kernel gets the learned length lengths[i] if that is positive. each is the number of functions of a view.
 func (ds *Design) LatentFunctions(of []int, each int, lengths []float64) *Design {
 	out := &Design{Inputs: ds.Inputs, D: ds.D}
 	for i, l := range lengths {

@@ -7,13 +7,13 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Cross stores the kernels between the basis points and samples first … of x, as
-// many as the matrices have columns, in ks: D×T each.
+// Cross stores the kernels between the basis points and T samples of x in ks, D×T each. The
+// samples are first … first+T−1, where T is the number of columns of ks.
 func (ds *Design) Cross(ctx context.Context, workers int, x []la.Matrix[float64], first int, ks []la.Matrix[float64]) error {
 	return ds.CrossSelf(ctx, workers, x, first, ks, la.Matrix[float64]{})
 }
 
-// CrossSelf is cross which also stores the kernels of the samples with
+// CrossSelf is Cross, and also stores the kernels of the samples with
 // themselves in self, P×T, unless that is empty.
 func (ds *Design) CrossSelf(ctx context.Context, workers int, x []la.Matrix[float64], first int, ks []la.Matrix[float64], self la.Matrix[float64]) error {
 	t := ks[0].Cols
@@ -49,9 +49,9 @@ func (ds *Design) CrossSelf(ctx context.Context, workers int, x []la.Matrix[floa
 }
 
 // adjust centres and normalises the test kernel k, D×T, of view i as the
-// training kernel was; x are the samples as the kernel sees them, of which those that are
-// absent lack the view (nil: none). Their kernels with themselves are stored in self, unless
-// that is nil.
+// training kernel was. x are the samples as the kernel sees them. absent marks the samples that
+// lack the view (nil: none does). Unless self is nil, adjust stores the kernels of the samples with themselves
+// in it.
 func (ds *Design) adjust(i int, g Group, x la.Matrix[float64], absent []bool, k la.Matrix[float64], self []float64) {
 	v := &ds.Views[i]
 	if !v.Center && !v.Normalize {
@@ -88,7 +88,7 @@ func (ds *Design) adjust(i int, g Group, x la.Matrix[float64], absent []bool, k 
 	}
 }
 
-// selfStatistic returns the statistic of x with itself, where Normalize needs it.
+// selfStatistic returns the statistic of x with itself if Normalize needs it.
 func (g *Group) selfStatistic(v *Bound, x []float64) float64 {
 	if !v.Normalize {
 		return 0

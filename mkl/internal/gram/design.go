@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Input is what predictions need of one distinct X of the training views.
+// Input is what predictions need to know about one distinct X of the training views.
 type Input struct {
 	Name     string
 	Basis    la.Matrix[float64] // the basis points' features, D×d; empty if given
@@ -17,10 +17,10 @@ type Input struct {
 	Given    bool               // X holds precomputed kernels or distances
 	Mean, SD []float64
 	Ranks    *Ranks // nil unless a view sees ranks
-	Apart    bool   // ranks are told by other samples than the basis points
+	Apart    bool   // ranks are computed among other samples than the basis points
 
-	Gaps    bool   // samples may lack it: all their features are then NaN
-	Lacking []bool // D, which basis points do; nil if none does
+	Gaps    bool   // samples may lack it, with NaN for all their features
+	Lacking []bool // D, which basis points lack it; nil if none does
 }
 
 // Bound is a view after training: its kernel with every default filled in,
@@ -32,20 +32,20 @@ type Bound struct {
 	Sight  Sight
 
 	Center    bool
-	RowMean   []float64 // D, mean of the kernel between each basis point and the training samples
+	RowMean   []float64 // D, mean of the kernels between each basis point and the training samples
 	TotalMean float64
 
 	Normalize bool
 	Unit      []float64 // D, 1/√ of each basis point's (centred) kernel with itself
-	floor     float64   // what the kernel of a sample with itself must exceed
+	floor     float64   // the kernel of a sample with itself must be larger to count
 
-	// Of an input with gaps: the kernel of a sample that lacks the view with each basis
-	// point, D of them, and with itself, before they are centred and normalised.
+	// For an input with gaps: the kernels of a sample that lacks the view with each of the D basis
+	// points, and with itself, before they are centred and normalised.
 	Expected     []float64
 	ExpectedSelf float64
 
-	// largest is the largest absolute value of the kernel in training, or a
-	// bound on its value for any sample at all if certain.
+	// Largest is the largest absolute value of the kernel in training. If Certain, it is a
+	// bound for all samples.
 	Largest float64
 	Certain bool
 }
@@ -57,14 +57,14 @@ type Design struct {
 	D      int // basis points
 	Groups []Group
 
-	// share is what each basis point counts in the mean of the training samples, in the feature space
-	// of every kernel, where those samples are more than the basis points, which span them; nil if
-	// the basis points count alike.
+	// Share holds the weight of each basis point in the mean of the training samples, in the feature space
+	// of every kernel, if a few basis points span more training samples. It is nil if
+	// the basis points are the training samples, which have equal weights.
 	Share []float64
 }
 
-// mean returns the mean over the training samples of the kernel with one sample, given that with each
-// basis point.
+// mean returns the mean of a sample's kernels with the training samples, given k, its kernels with the
+// basis points.
 func (ds *Design) mean(k []float64) float64 { return sharedMean(k, ds.Share) }
 
 func sharedMean(k, share []float64) float64 {
@@ -82,7 +82,7 @@ func ownWidths(k kernel.Kernel) kernel.Kernel {
 	return k
 }
 
-// CheckDistances reports distances that are negative.
+// CheckDistances returns an error for the first negative distance.
 func CheckDistances(label string, k kernel.Kernel, x la.Matrix[float64]) error {
 	if _, ok := k.(kernel.FromDistance); !ok {
 		return nil
@@ -97,10 +97,10 @@ func CheckDistances(label string, k kernel.Kernel, x la.Matrix[float64]) error {
 	return nil
 }
 
-// nameViews fills in the names that were left out, once the kernels are resolved: the kernel's notation, or where
-// there are several inputs the input's name and the notation if other views share the input.
+// nameViews fills in missing names, once the kernels are resolved. A name is the kernel's notation or, if
+// there are several inputs, the input's name, followed by the notation if other views share the input.
 func (ds *Design) nameViews() {
-	views := make([]int, len(ds.Inputs)) // of each input
+	views := make([]int, len(ds.Inputs)) // number of views of each input
 	for _, v := range ds.Views {
 		views[v.Input]++
 	}
@@ -111,7 +111,7 @@ func (ds *Design) nameViews() {
 		}
 		named := v.Kernel
 		if kernel.Learns(named) {
-			named = kernel.WithLengths(named, nil) // those to be learned are no name
+			named = kernel.WithLengths(named, nil) // widths that will be learned are no part of the name
 		}
 		v.Name = named.String() + v.Sight.String()
 		if len(ds.Inputs) == 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Resolve replaces the widths and scales that were left to the data by the mean or
+// Resolve replaces the widths and scales that are to be taken from the data by the mean or
 // a multiple of the median distance.
 func (t *Training) Resolve(ctx context.Context, workers int) error {
 	for _, g := range t.Groups {
@@ -47,8 +47,8 @@ func (t *Training) Resolve(ctx context.Context, workers int) error {
 	return nil
 }
 
-// meanDistance is the mean distance over all pairs of two training samples b as the kernels
-// see them, or of given ones over all pairs of x, a training sample and a basis point. The
+// meanDistance is the mean distance over all pairs of two training samples b, as the kernels
+// see them. For given distances it is the mean over all pairs of x, a training sample and a basis point. The
 // order of the sum does not depend on the workers.
 func (g *Group) meanDistance(ctx context.Context, workers int, b, x la.Matrix[float64]) (float64, error) {
 	sums := make([]float64, x.Rows)
@@ -78,14 +78,14 @@ func (g *Group) meanDistance(ctx context.Context, workers int, b, x la.Matrix[fl
 	return vec.Total(sums) / float64(b.Rows) / float64(b.Rows), err
 }
 
-// MedianSamples is the most training samples that a median distance is taken of:
-// half a million pairs tell it to a fraction of a percent. In very many dimensions,
-// where distances are alike, fewer do.
+// MedianSamples returns how many of n training samples a median distance is computed from:
+// the half a million pairs of 1000 samples determine it to a fraction of a percent. In very many dimensions
+// distances are alike, and fewer samples are enough.
 func MedianSamples(n, features int) int {
 	return min(n, 1000, max(100, int(1e4/math.Sqrt(float64(features)))))
 }
 
-// Evenly returns m of the rows of x at even distances.
+// Evenly returns m evenly spaced rows of x.
 func Evenly(x la.Matrix[float64], m int) la.Matrix[float64] {
 	if m == x.Rows {
 		return x
@@ -97,9 +97,9 @@ func Evenly(x la.Matrix[float64], m int) la.Matrix[float64] {
 	return y
 }
 
-// medianDistance is the median distance over pairs of two training samples, all of those in x
-// or some at even distances. If it is 0, for more than half of the pairs
-// are of equal samples, it is the median of the positive distances, and 0 only if
+// medianDistance is the median distance over pairs of two training samples, either all of those in x
+// or some evenly spaced ones. If more than half of the pairs are equal samples, so that the median is 0, it is
+// the median of the positive distances, and 0 only if
 // there are none.
 func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[float64]) (float64, error) {
 	b := Evenly(x, MedianSamples(x.Rows, x.Cols))
@@ -135,7 +135,7 @@ func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[flo
 	return median, nil
 }
 
-// middle returns the middle of sorted numbers, the lower of two, and 0 of none.
+// middle returns the median of sorted numbers, the lower one of two, or 0 if there are none.
 func middle(sorted []float64) float64 {
 	if len(sorted) == 0 {
 		return 0

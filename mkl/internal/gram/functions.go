@@ -5,7 +5,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// IsFunction reports whether the view is a function that is known.
+// IsFunction reports whether the view is a known function.
 func (v *Bound) IsFunction() bool {
 	_, ok := v.Kernel.(kernel.KnownFunction)
 	return ok
@@ -21,15 +21,15 @@ func (ds *Design) KernelViews() (n int) {
 	return n
 }
 
-// Value returns a function that is known at a sample of its input.
+// Value returns the value of a known function at a sample x of its input.
 func (v *Bound) Value(in *Input, x []float64) float64 {
 	var z [1]float64
 	in.see(z[:], x, v.Sight, nil)
 	return z[0]
 }
 
-// Functions returns the functions that are known at samples first … first+n−1 of x, a row for each view, of
-// zeros where it is none; it is empty if none is.
+// Functions returns the values of the known functions at samples first … first+n−1 of x. It has a row for each view, with
+// zeros for a view with a kernel; it is empty if all views have kernels.
 func (ds *Design) Functions(x []la.Matrix[float64], first, n int) (out la.Matrix[float64]) {
 	for i := range ds.Views {
 		v := &ds.Views[i]

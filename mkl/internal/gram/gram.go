@@ -69,7 +69,7 @@ func (t *Training) Train(ctx context.Context, workers int) ([]la.Matrix[float64]
 	return ks, nil
 }
 
-// trainEach is train for one view after the other, whose matrix use has until it returns.
+// trainEach is Train for one view at a time. It passes the matrix to use, which must not keep it.
 func (t *Training) trainEach(ctx context.Context, workers int, use func(i int, k la.Matrix[float64]) error) error {
 	if err := t.Prepare(ctx, workers); err != nil {
 		return err
@@ -113,7 +113,7 @@ func (t *Training) Prepare(ctx context.Context, workers int) error {
 	return nil
 }
 
-// fill computes the kernel matrices of the training samples as they are before
+// fill computes the kernel matrices of the training samples before
 // they are centred and normalised.
 func (t *Training) fill(ctx context.Context, workers int) ([]la.Matrix[float64], error) {
 	ks := make([]la.Matrix[float64], len(t.Views))
@@ -153,8 +153,8 @@ func (t *Training) fillGroup(ctx context.Context, workers int, g Group, ks []la.
 	return nil
 }
 
-// borrow returns the given matrix itself if it is the kernel matrix already, and
-// otherwise false.
+// borrow returns the given matrix itself if it is the kernel matrix already; otherwise it
+// returns false.
 func (ds *Design) borrow(i int, x la.Matrix[float64]) (la.Matrix[float64], bool) {
 	v := &ds.Views[i]
 	if _, ok := v.Kernel.(kernel.Precomputed); !ok || v.Center || v.Normalize || x.Rows != x.Cols {
@@ -226,7 +226,7 @@ func mirrorBlock(k la.Matrix[float64], first, last int) {
 	}
 }
 
-// finish centres and normalises view i's training kernel and keeps what its test
+// finish centres and normalises view i's training kernel and keeps what test
 // kernels need.
 func (t *Training) finish(i int, k la.Matrix[float64]) error {
 	v := &t.Views[i]

@@ -19,8 +19,8 @@ type Storage struct {
 // Rounds reports whether kernels are rounded.
 func (s Storage) Rounds() bool { return s.Float32 || s.Directory != "" }
 
-// Words returns the words of memory that P kernels of D×N take, of those that are square
-// one triangle and half a tile more a row.
+// Words returns the number of float64 words of memory that P kernels of D×N take. Of a square float32 matrix
+// one triangle is held, and half a tile more in each row.
 func (s Storage) Words(P, D, N float64) float64 {
 	switch {
 	case s.Directory != "":
@@ -33,7 +33,7 @@ func (s Storage) Words(P, D, N float64) float64 {
 	return float64(P * D * N)
 }
 
-// Held are the kernels of a fit, where its storage says.
+// Held are the kernels of a fit, held where its storage says.
 type Held interface {
 	vi.Kernels
 	Select(rows, cols []int) *vi.Dense
@@ -42,8 +42,8 @@ type Held interface {
 
 var _, _ Held = (*vi.Dense)(nil), (*vi.Rounded)(nil)
 
-// Hold computes the kernels of the training samples, basis points × samples, and calls check for each of the
-// matrices. What it returns is given to release.
+// Hold computes the kernels of the training samples, basis points × samples, and calls check for each
+// matrix. The caller must pass the result to Release.
 func (t *Training) Hold(ctx context.Context, in Storage, workers int, check func(i int, k la.Matrix[float64]) error) (Held, error) {
 	if !in.Rounds() {
 		ks, err := t.Train(ctx, workers)
@@ -85,8 +85,8 @@ func (t *Training) Hold(ctx context.Context, in Storage, workers int, check func
 	return k, nil
 }
 
-// begin begins rounded kernels. Where the system can remove the name of an open file, the name is removed before
-// the first kernel is computed: then no sudden end of the program leaves the file behind. Elsewhere Release and Abandon
+// begin starts a builder of rounded kernels. Where the system can remove the name of an open file, begin removes it before
+// the first kernel is computed, so that no sudden end of the program leaves the file behind. Elsewhere Release and Abandon
 // remove it.
 func (s Storage) begin(P, D, N int) (*vi.RoundedBuilder, error) {
 	if s.Directory == "" {
@@ -100,8 +100,8 @@ func (s Storage) begin(P, D, N int) (*vi.RoundedBuilder, error) {
 	return vi.CreateRounded(f, P, D, N)
 }
 
-// Release ends the use of a fit's kernels. If some could not be read, that becomes the fit's
-// error, and there is no model.
+// Release ends the use of a fit's kernels. If some could not be read, it sets the fit's
+// error and removes its model.
 func Release[M any](k Held, model **M, err *error) {
 	r, ok := k.(*vi.Rounded)
 	if !ok {
@@ -110,6 +110,6 @@ func Release[M any](k Held, model **M, err *error) {
 	if rerr := r.Err(); rerr != nil {
 		*model, *err = nil, errors.Join(*err, fmt.Errorf("mkl: %w", rerr))
 	}
-	_ = r.Close() // it was only read
+	_ = r.Close() // the file was only read
 	_ = os.Remove(r.Path())
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// RowsOf returns some of the samples of each input.
+// RowsOf returns the samples rows of each input.
 func (ds *Design) RowsOf(rows []int) (out []la.Matrix[float64]) {
 	for _, in := range ds.Inputs {
 		out = append(out, in.Basis.TakeRows(rows))
@@ -17,9 +17,9 @@ func (ds *Design) RowsOf(rows []int) (out []la.Matrix[float64]) {
 	return out
 }
 
-// ChoosePivots returns the samples of the first pivots of the sum of the kernels, each divided by
-// its mean for a sample with itself. The next pivot is the sample of which the pivots before leave out
-// most. The pivots are fewer than count if nothing is left.
+// ChoosePivots returns the samples that are the first count pivots of the sum of the kernels, where each kernel is divided by
+// its mean for a sample with itself. The next pivot is the sample that the pivots so far represent worst. It
+// returns fewer if they represent all samples.
 func (ds *Design) ChoosePivots(ctx context.Context, count, workers int) (rows []int, err error) {
 	n, self := ds.D, ds.ownKernels()
 	left, weight := make([]float64, n), make([]float64, len(ds.Views))

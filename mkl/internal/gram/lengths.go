@@ -9,10 +9,10 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// LengthSlopes returns the lengths of each view's kernel, and the slopes of a bound by their logarithms, from what
-// boundGradient calls its argument with: ∂L/∂K_m. Kernel m is that of view of[m], whose matrix is ks[of[m]], empty
-// if its lengths were learned. There are none for kernels without lengths and for views that are centred or
-// normalised.
+// LengthSlopes returns the lengths of each view's kernel, and the slopes of a bound with respect to their logarithms.
+// boundGradient must call its argument with each m and ∂L/∂K_m. Kernel m belongs to view of[m] and has the matrix
+// ks[of[m]], which is empty if its lengths were learned. Lengths and slopes are empty for kernels without lengths or with
+// learned ones, and for views that are centred or normalised.
 func (ds *Design) LengthSlopes(ks []la.Matrix[float64], of []int, boundGradient func(func(int, la.Matrix[float64])) error) (lengths, slopes [][]float64, err error) {
 	lengths, slopes = make([][]float64, len(ds.Views)), make([][]float64, len(ds.Views))
 	for i := range ds.Views {
@@ -42,7 +42,7 @@ func (ds *Design) LengthSlopes(ks []la.Matrix[float64], of []int, boundGradient 
 	return lengths, slopes, nil
 }
 
-// heldLengths returns the lengths of view i's kernel whose slopes are known.
+// heldLengths returns the lengths of view i's kernel if their slopes can be computed, else nil.
 func (ds *Design) heldLengths(i int) []float64 {
 	v := &ds.Views[i]
 	_, decays := v.Kernel.(kernel.Decaying)
@@ -54,14 +54,14 @@ func (ds *Design) heldLengths(i int) []float64 {
 	return slices.Clone(lengths)
 }
 
-// oneLengthSlope returns <g, ∂K/∂log w> of a kernel of one width. With K = exp(−(d/w)^c)
-// that is −c·Σ g∘K∘log K.
+// oneLengthSlope returns <g, ∂K/∂log w> of a kernel of one width. For K = exp(−(d/w)^c)
+// it is −c·Σ g∘K∘log K.
 func oneLengthSlope(of kernel.Decaying, k, g la.Matrix[float64]) (sum float64) {
 	_, power := of.Decay()
 	for i := range k.Rows {
 		gs := g.Row(i)
 		for j, v := range k.Row(i) {
-			if v > 0 { // the slope of one that underflowed is 0 too
+			if v > 0 { // if v has underflowed its slope is 0 too
 				sum -= float64(power * gs[j] * v * special.Log(v))
 			}
 		}
@@ -105,7 +105,7 @@ func (ds *Design) addWidthSlopes(ws *la.Workspace, i int, k, g la.Matrix[float64
 		logs[j] = special.Log(w)
 	}
 	l.scale(logs)
-	for r := range g.Rows { // of a symmetric matrix only the lower triangle is read
+	for r := range g.Rows { // only the lower triangle of a symmetric matrix is read
 		row := g.Row(r)
 		for c := range r {
 			row[c] = 0.5 * (row[c] + g.At(c, r))

@@ -8,15 +8,15 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// ErrNoContext reports a nil context. It is found where a context is first needed, before it reaches other
-// goroutines, in which nobody could recover from a panic.
+// ErrNoContext reports a nil context. It is returned where a context is first needed, before other
+// goroutines get it: nobody could recover from a panic there.
 var ErrNoContext = errors.New("mkl: ctx is nil")
 
 // ErrBeyond is the cause of errors about numbers that are too large or too small.
 var ErrBeyond = errors.New("the data, their units or the sample are beyond the range of floating-point numbers")
 
-// CheckLayout reports a matrix with fewer elements than its shape needs; arg
-// names it.
+// CheckLayout returns an error for a matrix with fewer elements than its shape needs; arg
+// names x.
 func CheckLayout(arg string, x la.Matrix[float64]) error {
 	if !x.Valid() {
 		return fmt.Errorf("mkl: %s: a %d×%d matrix of stride %d needs more than its %d elements", arg, x.Rows, x.Cols, x.Stride, len(x.Data))
@@ -24,8 +24,8 @@ func CheckLayout(arg string, x la.Matrix[float64]) error {
 	return nil
 }
 
-// ColumnStats returns each column's mean and standard deviation (with n−1), the
-// latter 1 for a constant column.
+// ColumnStats returns each column's mean and standard deviation (with n−1). The
+// standard deviation of a constant column is 1.
 func ColumnStats(x la.Matrix[float64]) (mean, sd []float64) {
 	mean, sd = make([]float64, x.Cols), make([]float64, x.Cols)
 	col := make([]float64, x.Rows)

@@ -6,8 +6,8 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// OnLandmarks returns the design of the views with landmarks for basis points, given their training on a sample
-// and the landmarks, a matrix for each input; and the kernels among the landmarks.
+// OnLandmarks returns the design of the views whose basis points are the landmarks basis, a matrix for each input, and the
+// kernels among the landmarks. t is the training of the views on a sample.
 func (t *Training) OnLandmarks(ctx context.Context, basis []la.Matrix[float64], workers int) (*Design, []la.Matrix[float64], error) {
 	ds := &Design{D: basis[0].Rows}
 	for i, in := range t.Inputs {
@@ -15,7 +15,7 @@ func (t *Training) OnLandmarks(ctx context.Context, basis []la.Matrix[float64], 
 		ds.Inputs = append(ds.Inputs, in)
 	}
 	for _, v := range t.Views {
-		v.Center = false // the fit takes the features' means away
+		v.Center = false // the fit subtracts the features' means
 		ds.Views = append(ds.Views, v)
 	}
 	on := t.on(ds, basis)

@@ -10,14 +10,14 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Pivots computes the kernels between one sample and the pivots of a projection:
-// those of each view with training samples of its own.
+// Pivots computes the kernels between one sample and the pivots of a projection.
+// Each view has its own training samples as pivots.
 type Pivots struct {
 	groups []pivotGroup
 	inputs []Input
 	views  []Bound
 	picks  [][]int   // of each view, its pivots among its group's samples
-	first  []int     // where the kernels of each view begin; in the end how many there are
+	first  []int     // where the kernels of each view begin, and after them their number
 	selves []float64 // of each view, the kernel of every sample with itself; NaN if it varies
 	d      int       // basis points of the model
 	Pool   reuse.Pool[PivotScratch]
@@ -36,8 +36,8 @@ type PivotScratch struct {
 	Spare []float64
 }
 
-// NewPivots returns the kernels of ds with pivots of each view; predictions
-// need so much spare scratch memory besides.
+// NewPivots returns the kernels of ds with pivots of each view. A prediction
+// also gets spare words of scratch memory.
 func NewPivots(ds *Design, pivots [][]int, spare int) *Pivots {
 	p := &Pivots{inputs: ds.Inputs, views: slices.Clone(ds.Views), picks: make([][]int, len(pivots)), first: []int{0}, selves: make([]float64, len(pivots)), d: ds.D}
 	for i, own := range pivots {
@@ -55,7 +55,7 @@ func NewPivots(ds *Design, pivots [][]int, spare int) *Pivots {
 		pg := pivotGroup{Group: g}
 		var samples []int
 		for _, i := range g.Views {
-			pg.all = pg.all || ds.Views[i].Center // the mean over all samples is wanted
+			pg.all = pg.all || ds.Views[i].Center // it needs the mean over all samples
 			samples = append(samples, pivots[i]...)
 		}
 		slices.Sort(samples)
@@ -92,8 +92,8 @@ func NewPivots(ds *Design, pivots [][]int, spare int) *Pivots {
 	return p
 }
 
-// Compute stores the kernels of the sample x with the pivots in s.phi, view after
-// view, and those with itself in s.self.
+// Compute stores the kernels of the sample x with the pivots in s.Phi, view after
+// view, and its kernels with itself in s.Self.
 func (p *Pivots) Compute(s *PivotScratch, x [][]float64) {
 	for i := range p.groups {
 		g := &p.groups[i]
@@ -126,8 +126,8 @@ func (p *Pivots) Compute(s *PivotScratch, x [][]float64) {
 	}
 }
 
-// Definite reports whether all kernels of the design are known to be positive semidefinite functions of
-// quantities, which no sample may lack.
+// Definite reports whether every kernel of the design is known to be positive semidefinite and a function of
+// quantities, and no sample may lack a view.
 func (ds *Design) Definite() bool {
 	for i := range ds.Inputs {
 		if ds.Inputs[i].Gaps {
@@ -173,8 +173,8 @@ func (t *TrainingColumns) Column(i int, dst la.Matrix[float64]) {
 // Diagonal implements Columns of package vi.
 func (t *TrainingColumns) Diagonal(dst la.Matrix[float64]) { t.all.Diagonal(t.ds, t.basis, dst) }
 
-// Diagonal stores the kernels of the given basis points, which are those of p, with
-// themselves, a row for each view.
+// Diagonal stores the kernels of the given basis points with
+// themselves, a row for each view. basis must be the basis points of p.
 func (p *Points) Diagonal(ds *Design, basis []int, dst la.Matrix[float64]) {
 	for n := range p.groups {
 		g := &p.groups[n]

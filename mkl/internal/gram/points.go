@@ -8,26 +8,26 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Points computes the kernels between one sample and the active samples of a
-// model, of its active views.
+// Points computes the kernels of the active views of a model between one sample and the model's active
+// samples.
 type Points struct {
 	groups  []predictorGroup
 	Inputs  []Input
 	Views   []Bound
-	Samples int       // active ones
+	Samples int       // number of active samples
 	D       int       // basis points of the model
-	share   []float64 // see design
-	selves  bool      // the kernels of the sample with itself are wanted
+	share   []float64 // Design.Share
+	selves  bool      // the kernels of the sample with itself are needed
 }
 
 // predictorGroup is a group of the design, pruned.
 type predictorGroup struct {
 	Group
-	slots []int // of the group's active views, their indices in pointKernels.views
-	pick  []int // the active samples among the basis kept; nil if these are the same
+	slots []int // indices of the group's active views in Points.Views
+	pick  []int // rows of the active samples among the basis points that are kept; nil if only they are kept
 }
 
-// NewPoints keeps what the active kernels and samples need of the design.
+// NewPoints keeps the parts of the design that the active kernels and samples need.
 func NewPoints(ds *Design, kernels, samples []int, selves bool) Points {
 	p := Points{Inputs: ds.Inputs, Samples: len(samples), D: ds.D, share: ds.Share, selves: selves}
 	for _, i := range kernels {
@@ -48,7 +48,7 @@ func NewPoints(ds *Design, kernels, samples []int, selves bool) Points {
 			continue
 		}
 		// Centring needs the mean over all training samples, and a basis point that lacks
-		// the view that over all that have it.
+		// the view needs the mean over all samples that have it.
 		if whole || g.stat.Kind == kernel.GivenStatistic {
 			pg.pick = samples
 		} else {
@@ -75,7 +75,7 @@ type PointScratch struct {
 	stat []float64          // statistics of one group
 	raw  []float64          // kernels of one view before centring
 	K    la.Matrix[float64] // P×D, the kernels
-	Self []float64          // P: the kernels of the sample with itself, if wanted
+	Self []float64          // P: the kernels of the sample with itself, if needed
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -101,14 +101,14 @@ func (p *Points) NewScratch() *PointScratch {
 	return s
 }
 
-// Kernels stores the kernels of the sample x in s.k, a row for each view.
+// Kernels stores the kernels of the sample x in s.K, a row for each view.
 func (p *Points) Kernels(s *PointScratch, x [][]float64) {
 	for i := range p.groups {
 		p.groupKernels(s, i, x)
 	}
 }
 
-// groupKernels stores the kernels of group i's views in their rows of s.k.
+// groupKernels stores the kernels of group i's views in their rows of s.K.
 func (p *Points) groupKernels(s *PointScratch, i int, x [][]float64) {
 	g := &p.groups[i]
 	z := s.z[i]
@@ -120,7 +120,7 @@ func (p *Points) groupKernels(s *PointScratch, i int, x [][]float64) {
 		stat = z[:p.D]
 	} else {
 		stat = s.stat[:g.basis.Rows]
-		if !absent { // otherwise what stands in their place is not looked at
+		if !absent { // kernels of an absent view do not read it
 			in.see(z, x[g.input], g.sight, g.stat.Widths)
 			g.stat.Compute(&s.WS, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
 		}

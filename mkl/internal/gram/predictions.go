@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// predictWords is the least number of kernel values that a block of predictions
+// PredictWords is the least number of kernel values that a block of predictions
 // may hold, and mostPredictWords the largest.
 const (
 	PredictWords     = 1 << 21
@@ -16,21 +16,21 @@ const (
 )
 
 // BlockWords returns how many kernel values a block of predictions may hold: as many as
-// four matrices of the basis points' order, but at least 16 MiB and at most 512 MiB. That
-// is enough for what a block costs to outweigh a Cholesky factorisation of that order, or,
-// where a model keeps its factors, the copy that a solve makes of one.
+// four D×D matrices, but at least 16 MiB and at most 512 MiB. The work on such
+// a block outweighs the Cholesky factorisation of a D×D matrix or,
+// if a model keeps its factors, the copy of a factor that a solve makes.
 func (ds *Design) BlockWords() int { return max(PredictWords, min(4*ds.D*ds.D, mostPredictWords)) }
 
-// PredictBlocks calls do with the kernels of samples first … first+n−1 of x, for
-// block after block.
+// PredictBlocks calls do for each block of samples of x, with the kernels of samples first …
+// first+n−1.
 func (ds *Design) PredictBlocks(ctx context.Context, workers int, x []la.Matrix[float64], t int, do func(k vi.Kernels, first, n int) error) error {
 	return ds.EachBlock(ctx, workers, ds.BlockWords(), false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
 		return do(k, first, n)
 	})
 }
 
-// EachBlock calls do with the kernels k, D×n, of samples first … first+n−1 of the t
-// in x, for block after block of about so many words. With selves it also gives the
+// EachBlock calls do for each block of the t samples of x, with the kernels k, D×n, of samples first …
+// first+n−1. A block has about words kernel values. With selves, do also gets the
 // kernels of those samples with themselves, P×n.
 func (ds *Design) EachBlock(ctx context.Context, workers, words int, selves bool, x []la.Matrix[float64], t int, do func(k *vi.Dense, self la.Matrix[float64], first, n int) error) error {
 	if ctx == nil {

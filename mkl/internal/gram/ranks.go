@@ -15,11 +15,11 @@ type Ranks struct {
 	score  []float64   // 2N+1: of #{x_i < v} + #{x_i ≤ v}
 }
 
-// leastRank keeps the normal scores of extreme samples, and of what lies beyond
-// them, from running away.
+// leastRank limits the normal scores of extreme samples and of values
+// beyond them.
 const leastRank = 0.01
 
-// NewRanks returns the ranks among the samples x.
+// NewRanks returns the ranks of values among the samples x.
 func NewRanks(x la.Matrix[float64]) *Ranks {
 	r := &Ranks{score: make([]float64, 2*x.Rows+1)}
 	for k := range r.score {

@@ -12,19 +12,19 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Relevances are the kernels of a design between its basis points and some samples, of which
-// those with ARD have a parameter θ for each feature, its relevance: with the width w that the
-// view starts from
+// Relevances holds the kernels of a design between its basis points and some samples. An
+// ARD kernel has a parameter θ_j for each feature, its relevance. With the width w with which the
+// view starts it is
 //
 //	RBF        exp(−½·Σ_j θ_j·(x_j−y_j)²/w²)
 //	Laplacian  exp(−Σ_j θ_j·|x_j−y_j|/w)
 type Relevances struct {
 	ds *Design
-	k  *vi.Dense            // the kernels with all θ = 1
-	x  []la.Matrix[float64] // the samples, for each input
+	k  *vi.Dense            // the kernels for θ = 1
+	x  []la.Matrix[float64] // the samples: a matrix for each input
 }
 
-// NewRelevances returns the kernels of the samples x, a matrix for each input, given those with all θ = 1.
+// NewRelevances returns the kernels of the samples x, a matrix for each input. k holds them for θ = 1.
 func NewRelevances(ds *Design, k *vi.Dense, x []la.Matrix[float64]) *Relevances {
 	return &Relevances{ds, k, x}
 }
@@ -50,7 +50,7 @@ func (ds *Design) Features() (x []la.Matrix[float64]) {
 // Dims implements ParametricKernels of package vi.
 func (r *Relevances) Dims() (P, D, N int) { return r.k.Dims() }
 
-// Parameters implements them.
+// Parameters implements ParametricKernels of package vi.
 func (r *Relevances) Parameters(p int) int { return r.ds.relevances(p) }
 
 // relevances returns the number of parameters of view p.
@@ -62,7 +62,7 @@ func (ds *Design) relevances(p int) int {
 	return v.Sight.Cols(ds.Inputs[v.Input].Cols)
 }
 
-// Kernel implements them.
+// Kernel implements ParametricKernels of package vi.
 func (r *Relevances) Kernel(_ *la.Workspace, p int, theta []float64, out la.Matrix[float64]) {
 	if len(theta) == 0 {
 		out.CopyFrom(r.k.At(p))
@@ -71,11 +71,11 @@ func (r *Relevances) Kernel(_ *la.Workspace, p int, theta []float64, out la.Matr
 	v := r.ds.Views[p]
 	one := &Design{Inputs: r.ds.Inputs, Views: []Bound{v}, D: r.ds.D}
 	one = one.Learned(logWidths(v.Kernel, theta))
-	// The background's end cannot come, and nothing else is an error.
+	// The background context never ends, and Cross returns no other error.
 	_ = one.Cross(context.Background(), 1, r.x, 0, []la.Matrix[float64]{out})
 }
 
-// logWidths returns the logarithms of the widths that the relevances theta stand for.
+// logWidths returns the logarithms of the widths that belong to the relevances theta.
 func logWidths(k kernel.Kernel, theta []float64) []float64 {
 	out := make([]float64, len(theta))
 	start, _ := kernel.Lengths(k)
@@ -87,10 +87,10 @@ func logWidths(k kernel.Kernel, theta []float64) []float64 {
 	return out
 }
 
-// maxLogWidth keeps widths within the range of numbers where relevances are beyond it.
+// maxLogWidth limits the logarithm of a width when a relevance is extreme.
 const maxLogWidth = 300
 
-// Relevant returns the design whose ARD kernels have the widths of all relevances theta.
+// Relevant returns the design whose ARD kernels have the widths that belong to all relevances theta.
 func (ds *Design) Relevant(theta []float64) *Design {
 	var widths []float64
 	for p, v := range ds.Views {
@@ -109,8 +109,8 @@ func (ds *Design) RelevanceCounts() (counts []int) {
 	return counts
 }
 
-// RestoreRelevances gives the views the ARD kernels that their relevances were sampled with, given the
-// number of each view's; nil means none.
+// RestoreRelevances gives the views the ARD kernels with which their relevances were sampled. counts has the
+// number of relevances of each view; nil means none.
 func (ds *Design) RestoreRelevances(counts []int) error {
 	if counts == nil {
 		return nil
@@ -134,9 +134,9 @@ func (ds *Design) RestoreRelevances(counts []int) error {
 	return nil
 }
 
-// Keep returns the design with some of its basis points alone. It does not if kernels are
-// given, or centred, which takes the kernels of a sample with all basis points, or if samples
-// may lack views, for which others stand in.
+// Keep returns the design with the basis points rows only. It returns false if kernels are given; if they are
+// centred, because centring needs the kernels of a sample with all basis points; or if samples
+// may lack views, because the kernels that replace theirs are means over all basis points.
 func (ds *Design) Keep(rows []int) (*Design, bool) {
 	if slices.ContainsFunc(ds.Inputs, func(in Input) bool { return in.Given || in.Gaps }) ||
 		slices.ContainsFunc(ds.Views, func(v Bound) bool { return v.Center }) {

@@ -6,11 +6,11 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// SelfDesign is a design of predictions that are healed.
+// SelfDesign is the design for predictions that are healed.
 type SelfDesign struct {
-	// design is the model's, with the kernel of each sample with itself as one more
-	// column of every precomputed input. Those of the inputs in added do not have it
-	// in the model's own design: predictions without it are not healed.
+	// Design is the model's design in which every precomputed input has one more column, with the
+	// kernel of each sample with itself. Added lists the inputs that do not have this column in
+	// the model's own design: predictions without it are not healed.
 	Design *Design
 	Added  []int
 }
@@ -30,7 +30,7 @@ func NewSelfDesign(ds *Design) *SelfDesign {
 	return s
 }
 
-// Heals reports whether inputs of these numbers of columns have all that healing needs.
+// Heals reports whether inputs with these numbers of columns have all that healing needs.
 func (s *SelfDesign) Heals(inputs int, cols func(i int) int) bool {
 	if s == nil {
 		return false

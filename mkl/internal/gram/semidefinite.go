@@ -7,13 +7,13 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Tolerances for given kernel matrices, wide enough for float32 round-off.
+// Tolerances for given kernel matrices, large enough for float32 round-off.
 const (
 	asymmetryTolerance = 1e-6 // of the largest entry
 	definitenessJitter = 1e-7 // of the trace
 )
 
-// checkSemidefinite reports a square matrix that is asymmetric or has an
+// checkSemidefinite returns an error for a square matrix that is asymmetric or has an
 // eigenvalue clearly below zero. It costs a copy and a Cholesky factorisation.
 func checkSemidefinite(k la.Matrix[float64]) error {
 	var largest, trace float64

@@ -9,14 +9,14 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Sight is what a kernel sees of a sample.
+// Sight is the part of a sample that a kernel sees.
 type Sight struct {
 	Columns     []int // nil for all
 	Standardize bool
 	Ranks       bool
 }
 
-// Equal reports whether two kernels see the same.
+// Equal reports whether two sights are the same.
 func (s Sight) Equal(o Sight) bool {
 	return s.Standardize == o.Standardize && s.Ranks == o.Ranks &&
 		(s.Columns == nil) == (o.Columns == nil) && slices.Equal(s.Columns, o.Columns)
@@ -36,12 +36,12 @@ func (s Sight) Cols(d int) int {
 	return len(s.Columns)
 }
 
-// Check reports a sight that is not of samples of d features.
+// Check returns an error if the sight cannot be one of samples with d features.
 func (s Sight) Check(d int) error {
 	if s.Columns != nil && len(s.Columns) == 0 {
 		return fmt.Errorf("Columns is empty: nil stands for all")
 	}
-	used := make(map[int]bool, len(s.Columns)) // d may be any number of a file
+	used := make(map[int]bool, len(s.Columns)) // d may be any number that a file claims
 	for i, c := range s.Columns {
 		switch {
 		case c < 0 || c >= d:
@@ -57,7 +57,7 @@ func (s Sight) Check(d int) error {
 	return nil
 }
 
-// String says what is seen, for the name of a view that has none: nothing for
+// String describes the sight, for the name of a view without a name. It is empty for
 // whole samples, standardised or not. Columns are counted from 1.
 func (s Sight) String() string {
 	var b strings.Builder
@@ -76,8 +76,8 @@ func (s Sight) String() string {
 	return b.String()
 }
 
-// Seen returns x as kernels see it, divided by their widths. If that is x, it is
-// not copied.
+// Seen returns x as kernels see it, divided by their widths. It does not copy x if nothing
+// changes.
 func (in *Input) Seen(x la.Matrix[float64], s Sight, widths []float64) la.Matrix[float64] {
 	if s.Equal(Sight{}) && widths == nil {
 		return x
@@ -89,7 +89,7 @@ func (in *Input) Seen(x la.Matrix[float64], s Sight, widths []float64) la.Matrix
 	return z
 }
 
-// see is seen for one sample x, and stores it in z.
+// see is Seen for one sample x. It stores the result in z.
 func (in *Input) see(z, x []float64, s Sight, widths []float64) {
 	if s.Columns == nil {
 		copy(z, x)

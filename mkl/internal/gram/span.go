@@ -14,18 +14,18 @@ import (
 // Spanning is a choice of training samples that span the features.
 type Spanning struct {
 	rows    []int              // the M samples
-	Weights la.Matrix[float64] // M×N: the combination of them that each sample is
+	Weights la.Matrix[float64] // M×N: each sample as a combination of the M samples
 }
 
-// seenColumn is a feature that kernels see, that of a view first.
+// seenColumn is a feature that kernels see. view is the first view that sees it.
 type seenColumn struct {
 	view          int
 	input, column int
 	ranks         bool
 }
 
-// linearColumns returns the features that the kernels see, each once, or false if one of them is no inner
-// product of features that are seen.
+// linearColumns returns the features that the kernels see, each once. It returns false if a kernel is not an inner
+// product of features.
 func (ds *Design) linearColumns() (all []seenColumn, ok bool) {
 	known := map[seenColumn]bool{}
 	for i, v := range ds.Views {
@@ -55,9 +55,9 @@ func (ds *Design) linearColumns() (all []seenColumn, ok bool) {
 	return all, true
 }
 
-// LinearFeatures returns the number of features that the kernels are inner products of, with one that is 1
-// for all samples: it moves the others, as Standardize and Center do, and is that of [kernel.Constant]. It is 0 for
-// other kernels.
+// LinearFeatures returns the number of features whose inner products the kernels are. It counts one more feature, which
+// is 1 for all samples: Standardize and Center shift the others by it, and [kernel.Constant] is its kernel. It returns 0
+// for other kernels.
 func (ds *Design) LinearFeatures() int {
 	all, ok := ds.linearColumns()
 	if !ok {
@@ -66,11 +66,11 @@ func (ds *Design) LinearFeatures() int {
 	return len(all) + 1
 }
 
-// spanTolerance is the share of the largest sample's length below which what is left of all samples is
+// spanTolerance is a share of the largest sample's length. If what remains of all samples is below it, it is
 // rounding.
 const spanTolerance = 1e-12
 
-// Span chooses samples that span the features. Each is the sample of which the samples chosen before leave the most.
+// Span chooses samples that span the features. The next one is the sample that the samples chosen so far represent worst.
 func (t *Training) Span(ctx context.Context, workers int) (*Spanning, error) {
 	if ctx == nil {
 		return nil, ErrNoContext
@@ -121,8 +121,8 @@ func (t *Training) scaledFeatures() (x la.Matrix[float64], err error) {
 	return x, nil
 }
 
-// choose chooses the samples. It overwrites left, their features, by what the samples chosen leave of them. The rows
-// of Weights become the samples in an orthonormal basis of the samples chosen.
+// choose chooses the samples. left holds their features; it subtracts from it the part that the chosen samples span.
+// Row m of Weights becomes coordinate m of all samples in an orthonormal basis of the chosen samples.
 func (s *Spanning) choose(ctx context.Context, ws *la.Workspace, left la.Matrix[float64]) error {
 	n := left.Rows
 	s.Weights = la.NewMatrix[float64](left.Cols, n)
@@ -144,7 +144,7 @@ func (s *Spanning) choose(ctx context.Context, ws *la.Workspace, left la.Matrix[
 		}
 		q := basis.Row(m)
 		copy(q, left.Row(pivot))
-		for l := range 2 * m { // twice: what rounding has left is of the size of q
+		for l := range 2 * m { // twice, so that the remaining rounding is of the size of the rounding of q
 			before := basis.Row(l % m)
 			la.Axpy(-la.Dot(before, q), before, q)
 		}
@@ -161,7 +161,7 @@ func (s *Spanning) choose(ctx context.Context, ws *la.Workspace, left la.Matrix[
 	return nil
 }
 
-// combine turns the rows of Weights from an orthonormal basis to the samples chosen, which are a triangle in that basis.
+// combine converts Weights from the orthonormal basis to the chosen samples, whose coordinates are a triangle in it.
 func (s *Spanning) combine(ws *la.Workspace) {
 	M := len(s.rows)
 	triangle := la.NewMatrix[float64](M, M)
@@ -173,7 +173,7 @@ func (s *Spanning) combine(ws *la.Workspace) {
 	la.Trsm(ws, la.Left, la.Transpose, triangle, s.Weights)
 }
 
-// Reduce makes the samples of the choice the design's basis points, and returns their kernels, which are few and
+// Reduce makes the chosen samples the design's basis points, and returns their kernels. They are few, and
 // held as float64 in memory.
 func (t *Training) Reduce(ctx context.Context, s *Spanning, workers int) (Held, error) {
 	n := float64(t.D)

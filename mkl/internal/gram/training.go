@@ -8,15 +8,15 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Training is the design of a model that is being fitted, with the views that it was made from.
+// Training is the design of a model that is being fitted, and the views that it was made from.
 type Training struct {
 	*Design
 	sources []View
 }
 
-// Bind checks the views of n samples and finds their inputs. Samples may lack views if gaps says so: all
-// their features are then NaN. All other values are numbers. The bound views still lack what only the kernel
-// matrices show.
+// Bind checks the views of n samples and finds their inputs. If gaps is true samples may lack views, with
+// NaN for all their features. The caller has checked that all other values are finite. Some fields of the bound views are
+// set later, when the kernel matrices are known.
 func Bind(sources []View, n int, gaps bool) (*Training, error) {
 	for i := range sources {
 		if _, ok := sources[i].Kernel.(kernel.KnownFunction); ok {
@@ -26,7 +26,7 @@ func Bind(sources []View, n int, gaps bool) (*Training, error) {
 	return BindFunctions(sources, n, gaps)
 }
 
-// BindFunctions is bind for views some of which may be known functions.
+// BindFunctions is Bind for views of which some may be known functions.
 func BindFunctions(sources []View, n int, gaps bool) (*Training, error) {
 	if len(sources) == 0 {
 		return nil, fmt.Errorf("mkl: views: none given")
@@ -65,7 +65,7 @@ func BindFunctions(sources []View, n int, gaps bool) (*Training, error) {
 	return t, nil
 }
 
-// CheckInputs reports views of one input whose matrices differ.
+// CheckInputs returns an error if views of one input have different matrices.
 func CheckInputs(sources []View) error {
 	first := map[string]int{}
 	for i := range sources {
@@ -85,7 +85,7 @@ func CheckInputs(sources []View) error {
 	return nil
 }
 
-// inputOf returns the index of the input of view i, which it adds if no view before has it.
+// inputOf returns the index of the input of view i. It adds the input if no earlier view has it.
 func (t *Training) inputOf(i int, gaps bool) (int, error) {
 	v := &t.sources[i]
 	for j := range t.Inputs {
@@ -111,7 +111,7 @@ func (v *View) newInput(gaps bool) (in Input, err error) {
 	return in, err
 }
 
-// serve completes the input by what a view needs of it.
+// serve adds to the input what a view needs of it, such as ranks.
 func (in *Input) serve(v *View) error {
 	label := v.Label()
 	if in.Given {
@@ -149,7 +149,7 @@ func (t *Training) Describe(i int) string {
 // Samples returns the number of training samples.
 func (t *Training) Samples() int { return t.sources[0].X.Rows }
 
-// on returns the training of the same views with other matrices, one for each input, and the design of these.
+// on returns the training of the same views with other matrices x, one for each input, and their design ds.
 func (t *Training) on(ds *Design, x []la.Matrix[float64]) *Training {
 	out := &Training{ds, append([]View(nil), t.sources...)}
 	for i := range out.sources {
@@ -158,7 +158,7 @@ func (t *Training) on(ds *Design, x []la.Matrix[float64]) *Training {
 	return out
 }
 
-// CheckFixed reports kernels whose widths are to be learned, for estimators that cannot.
+// CheckFixed returns an error if a kernel has widths to be learned. Estimators that learn no widths call it.
 func (t *Training) CheckFixed() error {
 	for i, v := range t.Views {
 		if kernel.Learns(v.Kernel) {
@@ -168,7 +168,7 @@ func (t *Training) CheckFixed() error {
 	return nil
 }
 
-// CheckSquare reports kernels whose basis points are not the training samples.
+// CheckSquare returns an error if the basis points of a kernel are not the training samples.
 func (t *Training) CheckSquare() error {
 	if n := t.Samples(); t.D != n {
 		return fmt.Errorf("mkl: %s: %d basis points for %d samples: the model needs square kernels", t.Label(0), t.D, n)
@@ -188,7 +188,7 @@ func (t *Training) Duplicates(k Held) (first, second int, ok bool) {
 	return 0, 0, false
 }
 
-// UseInProcess checks that the training kernel k of view i is one that a Gaussian process can have. If it is
+// UseInProcess checks that a Gaussian process can have the training kernel k of view i. If the kernel is
 // given, a prediction also needs the kernel of each sample with itself: one more column.
 func (t *Training) UseInProcess(i int, k la.Matrix[float64]) error {
 	v := &t.Views[i]

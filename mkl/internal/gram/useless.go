@@ -10,24 +10,24 @@ import (
 )
 
 const (
-	// identity is the largest entry off the diagonal at which a kernel matrix counts
-	// as the identity. The function of such a kernel has values at the training
-	// samples that know nothing of each other. A model cannot tell it from noise,
-	// and predicts nothing with it.
+	// NearIdentity is a limit for the largest entry off the diagonal: below it a kernel matrix counts
+	// as the identity. The values of such a kernel's function at the training
+	// samples are independent. A model cannot distinguish them from noise,
+	// and they predict nothing.
 	NearIdentity = 1e-3
 
 	// duplicate is the cosine of the angle between two centred kernel matrices above
-	// which the second is left out. It is close to 1, since the widest Gaussian kernel,
+	// which the second is left out. It is close to 1 because the widest Gaussian kernel,
 	// whose cosine with the linear one is often 1 − 1e-5, makes quadratic functions
-	// that the linear one lacks. The matrices are centred since the constant makes up
-	// for their means.
+	// that the linear kernel cannot make. The matrices are centred because the constant kernel absorbs
+	// their means.
 	duplicate = 1 - 1e-8
 
-	// comparedSamples is the most samples on which kernels are compared.
+	// comparedSamples is the largest number of samples on which kernels are compared.
 	comparedSamples = 500
 )
 
-// DropIdentities drops the kernels that are the identity on the samples.
+// DropIdentities marks in drop the kernels whose matrix is the identity on the samples.
 func (t *Training) DropIdentities(ctx context.Context, drop []bool, note func(i int, largest float64)) error {
 	for n := range t.Groups {
 		g := &t.Groups[n]
@@ -70,7 +70,7 @@ func (g *Group) closest(ctx context.Context) (float64, error) {
 	return slices.Min(least), err
 }
 
-// DropDuplicates drops kernels that are one before them up to a factor and a
+// DropDuplicates marks in drop the kernels that equal an earlier one up to a factor and a
 // constant.
 func (ds *Design) DropDuplicates(drop []bool, note func(first, i int)) {
 	n := min(comparedSamples, ds.D)

@@ -7,11 +7,11 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// View is a view of the training samples as an estimator was given it.
+// View is a view of the training samples, as the estimator got it.
 type View struct {
-	Argument string // how errors call it, such as views[2]
+	Argument string // its name in errors, such as views[2]
 	Name     string // empty if it has none
-	Input    string // the name of its matrix
+	Input    string // the name of its matrix, shared by views of the same X
 	X        la.Matrix[float64]
 	Sight    Sight
 	Kernel   kernel.Kernel
@@ -35,7 +35,7 @@ func (v *View) Given() bool {
 	return v.Kernel != nil && v.Kernel.Statistic().Kind == kernel.GivenStatistic
 }
 
-// check reports settings of the view that do not fit each other or n samples, which may have gaps.
+// check returns an error for settings of the view that do not fit each other or n samples, which may have gaps.
 func (v *View) check(n int, gaps bool) error {
 	if v.Kernel == nil {
 		return fmt.Errorf("mkl: %s: Kernel is nil", v.Label())
@@ -65,7 +65,7 @@ func (v *View) check(n int, gaps bool) error {
 	return nil
 }
 
-// checkMatrix reports a matrix that does not hold n samples.
+// checkMatrix returns an error for a matrix that does not hold n samples.
 func (v *View) checkMatrix(n int) error {
 	if err := CheckLayout(v.Argument+".X", v.X); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (v *View) checkMatrix(n int) error {
 	return nil
 }
 
-// checkGiven reports settings that do not fit a matrix of kernels or distances of n samples.
+// checkGiven returns an error for settings that do not fit a matrix of kernels or distances of n samples.
 func (v *View) checkGiven(n int) error {
 	switch {
 	case v.Sight.Standardize:
@@ -92,7 +92,7 @@ func (v *View) checkGiven(n int) error {
 	return nil
 }
 
-// SameMatrix reports whether two matrices have the same shape and the same entries, NaN being equal to NaN.
+// SameMatrix reports whether two matrices have the same shape and the same entries. NaN equals NaN.
 func SameMatrix(a, b la.Matrix[float64]) bool {
 	if a.Rows != b.Rows || a.Cols != b.Cols {
 		return false
@@ -100,7 +100,7 @@ func SameMatrix(a, b la.Matrix[float64]) bool {
 	for i := range a.Rows {
 		x, y := a.Row(i), b.Row(i)
 		if len(x) > 0 && &x[0] == &y[0] {
-			continue // it is one memory
+			continue // they share their memory
 		}
 		for j, v := range x {
 			if v != y[j] && (v == v || y[j] == y[j]) {

@@ -1,4 +1,4 @@
-// Package reuse keeps memory that predictions have used for the next ones.
+// Package reuse lets predictions use the memory of earlier ones.
 package reuse
 
 import (
@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// Pool keeps scratch memory between predictions, without a lock and, in
-// contrast to sync.Pool, without giving it back to the garbage collector.
+// Pool keeps scratch memory between predictions. It needs no lock and, unlike
+// sync.Pool, does not give the memory back to the garbage collector.
 type Pool[S any] struct {
 	slots  []poolSlot[S]
 	Create func() *S
@@ -31,7 +31,7 @@ func NewPool[S any](create func() *S) Pool[S] {
 	return p
 }
 
-// Take returns scratch memory that nobody else has: new memory if the pool is
+// Take returns scratch memory for the caller alone. It creates new memory if the pool is
 // empty.
 func (p *Pool[S]) Take() *S {
 	first := rand.IntN(len(p.slots))

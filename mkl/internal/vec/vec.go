@@ -1,4 +1,4 @@
-// Package vec holds small functions of slices.
+// Package vec holds small functions on slices.
 package vec
 
 import "math"
@@ -51,8 +51,8 @@ func Shifted(x []int, by int) []int {
 	return y
 }
 
-// MeanSD returns the mean and the standard deviation with n−1. Scaling by the
-// largest deviation keeps squares from overflowing.
+// MeanSD returns the mean and the standard deviation with n−1. It scales by the
+// largest deviation, so that squares do not overflow.
 func MeanSD(x []float64) (mean, sd float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))
@@ -82,7 +82,7 @@ func FirstNonFinite(x []float64) int {
 	return -1
 }
 
-// Count returns how many are true.
+// Count returns how many elements are true.
 func Count(is []bool) (n int) {
 	for _, v := range is {
 		if v {
