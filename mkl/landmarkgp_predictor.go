@@ -39,8 +39,8 @@ func (m *LandmarkGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 		return nil, err
 	}
 	f := newLandmarkFunction(&m.plan.featurePlan, m.shift, m.posterior, opt.MeanOnly)
-	p := &mixturePredictor{inputs: m.design.Inputs, members: []processMember{{
-		pointFunction: pointFunction{landmarks: f}, weight: 1, target: m.target, meanOnly: opt.MeanOnly,
+	p := &mixturePredictor{inputs: m.design.Inputs, meanOnly: opt.MeanOnly, members: []processMember{{
+		pointFunction: pointFunction{landmarks: f}, weight: 1, target: m.target,
 	}}}
 	p.bank.ready()
 	return &Predictor{mixture: p}, nil

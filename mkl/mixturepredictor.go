@@ -265,9 +265,8 @@ type mixturePredictor struct {
 // processMember is a member of a mixture.
 type processMember struct {
 	pointFunction
-	weight   float64
-	target   target
-	meanOnly bool
+	weight float64
+	target target
 }
 
 // pointFunction predicts one function at one sample.
@@ -334,9 +333,9 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 		switch other := model.(type) {
 		case *LandmarkGPModel:
 			f := newLandmarkFunction(&other.plan.featurePlan, other.shift, other.posterior, opt.MeanOnly)
-			p.members = append(p.members, processMember{pointFunction{landmarks: f}, m.weights[i], other.target, opt.MeanOnly})
+			p.members = append(p.members, processMember{pointFunction{landmarks: f}, m.weights[i], other.target})
 		case *localModel:
-			p.members = append(p.members, processMember{pointFunction{local: &localFunction{other, opt.MeanOnly}}, m.weights[i], other.target, opt.MeanOnly})
+			p.members = append(p.members, processMember{pointFunction{local: &localFunction{other, opt.MeanOnly}}, m.weights[i], other.target})
 		}
 	}
 	p.bank.ready()
@@ -364,7 +363,7 @@ func (p *mixturePredictor) add(m *MultiGPModel, opt PredictorOptions, share, wei
 			return err
 		}
 		p.members = append(p.members, processMember{
-			pointFunction: pointFunction{process: f}, weight: weight / float64(len(all.posteriors)), target: m.target, meanOnly: opt.MeanOnly,
+			pointFunction: pointFunction{process: f}, weight: weight / float64(len(all.posteriors)), target: m.target,
 		})
 	}
 	return nil

@@ -57,7 +57,7 @@ func (s *poolScale) one(b BoundedPrediction) BoundedPrediction {
 	}
 }
 
-// noiseSD turns the standard deviation of the noise of learned values into that of the target where its learned value is their mean.
+// noiseSD turns the standard deviation of the noise of learned values into the standard deviation of the target where its learned value is their mean.
 func (s *poolScale) noiseSD(sd float64) float64 {
 	return float64(sd * math.Sqrt(s.widening.factor(s.middle)) * s.scale.slope(s.middle))
 }

@@ -23,7 +23,7 @@ func (s *poolScale) encode() *poolScaleJSON {
 	return &poolScaleJSON{s.scale, s.middle, s.widening.at, s.widening.log}
 }
 
-// take makes the scale that of the settings, which may be nil.
+// take takes the scale from settings, which may be nil.
 func (s *poolScale) take(j *poolScaleJSON) error {
 	if j == nil {
 		return nil

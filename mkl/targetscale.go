@@ -61,7 +61,7 @@ const (
 	mostLogVariance = 100
 )
 
-// target returns the target of a learned value. A learned value below those of all positive targets has the target 0.
+// target returns the target of a learned value. Learned values that no positive target has mean a target of 0.
 func (s targetScale) target(z float64) float64 {
 	switch s {
 	case rootScale:

@@ -17,7 +17,7 @@ import (
 
 var targetScales = []targetScale{ownScale, rootScale, logScale}
 
-// The moments are those of draws, the slopes those of differences.
+// The moments agree with draws, the slopes with differences.
 func TestTargetScaleMoments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, s := range targetScales {

@@ -108,7 +108,7 @@ func (s *widening) crossed(mean, ratio []float64, bend float64) []float64 {
 	return density
 }
 
-// fit returns θ at the knots by the samples of which used is true: by Newton's steps, which are halved until the penalised
+// fit returns θ at the knots by the samples for which used is true: by Newton's steps, which are halved until the penalised
 // density rises.
 func (s *widening) fit(mean, ratio []float64, bend float64, used func(int) bool) (theta []float64) {
 	K := len(s.at)

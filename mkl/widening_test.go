@@ -52,7 +52,7 @@ func TestWideningLeavesRightVariancesAlone(t *testing.T) {
 	assert.LessOrEqual(t, changed, 2)
 }
 
-// The derivatives of the loss are those of differences, and the fit has none left.
+// The derivatives of the loss agree with differences, and the fit has none left.
 func TestWideningLoss(t *testing.T) {
 	mean, ratio := residuals(3, 500, func(m float64) float64 { return math.Exp(0.1 * m) })
 	s := widening{at: wideningKnots(mean)}

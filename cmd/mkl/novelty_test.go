@@ -12,11 +12,11 @@ import (
 
 // TestNovelty warns of numbers beyond the range of the fit, and writes how far a row is beyond.
 func TestNovelty(t *testing.T) {
-	status, _, stderr := command(t, map[string]string{"h.csv": dwellings(60)}, "",
+	rows := "area,kind\n100,flat\n1000000,house\n155,flat\n90,palace\n"
+	status, _, stderr := command(t, map[string]string{"h.csv": dwellings(60), "new.csv": rows}, "",
 		strings.Fields("fit h.csv -target price -as dear=none -as owner=none -as sold=none -as index=none -model mgp -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)
-	rows := "area,kind\n100,flat\n1000000,house\n155,flat\n90,palace\n"
-	status, stdout, stderr := command(t, map[string]string{"new.csv": rows}, "", "predict", "m", "new.csv", "-novelty")
+	status, stdout, stderr := command(t, nil, "", "predict", "m", "new.csv", "-novelty")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stderr, "mkl: warning: column area: 1 number beyond the range of the fit, ")
 	assert.Contains(t, stderr, "the first 1e+06: predictions there are guesses")

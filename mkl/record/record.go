@@ -168,8 +168,8 @@ type Number struct {
 	target, sample int
 }
 
-// Interval returns the ends of the central interval of a probability between 0 and 1. They are those of
-// [mkl.Prediction.Interval] for a number that the package has predicted, and of a normal distribution for others.
+// Interval returns the ends of the central interval of a probability between 0 and 1. It is
+// [mkl.Prediction.Interval] for a number that the package has predicted, and the interval of a normal distribution for others.
 func (n Number) Interval(probability float64) (lower, upper float64) {
 	if n.of != nil {
 		return n.of.Interval(n.target, n.sample, probability)

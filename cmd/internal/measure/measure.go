@@ -64,7 +64,7 @@ func Target(truth, mean, variance []float64, interval float64) (map[string]float
 	return all, nil
 }
 
-// Ends measures central intervals of the given probability by their ends, as [Target] does those of normal distributions, and
+// Ends measures central intervals of the given probability by their ends, as [Target] measures intervals of normal distributions, and
 // leaves out what is missing.
 func Ends(truth, lower, upper []float64, interval float64) (map[string]float64, error) {
 	var y, low, high []float64
