@@ -92,6 +92,7 @@ func estate() map[string]string {
 		fmt.Fprintf(&proteins, ">p%d %s\n%s\n", i, bound, protein)
 	}
 	all := map[string]string{
+		"water.csv": water(),
 		"sites.csv": sites.String(), "proteins.fasta": proteins.String(),
 		"houses.csv": houses.String(), "new.csv": houses.String(), "train.csv": houses.String(), "test.csv": houses.String(),
 		"prices.csv": prices.String(), "sizes.csv": sizes.String(), "places.parquet": places.String(), // told by what they hold
@@ -102,6 +103,25 @@ func estate() map[string]string {
 		all[name] = text
 	}
 	return all
+}
+
+// water is concentrations, some of which are below a limit of detection or between two readings.
+func water() string {
+	var b strings.Builder
+	b.WriteString("depth,flow,from,to\n")
+	for i := range 30 {
+		depth, flow := i%6, i*i%7
+		c := 2 + depth*depth + flow
+		switch {
+		case c < 6:
+			fmt.Fprintf(&b, "%d,%d,,6\n", depth, flow)
+		case i%5 == 0:
+			fmt.Fprintf(&b, "%d,%d,%d,%d\n", depth, flow, c-1, c+1)
+		default:
+			fmt.Fprintf(&b, "%d,%d,%d,%d\n", depth, flow, c, c)
+		}
+	}
+	return b.String()
 }
 
 // manuals are the pages of docs and the README, by their names.

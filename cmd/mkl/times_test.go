@@ -233,7 +233,7 @@ func TestExposures(t *testing.T) {
 		lacking.WriteString(strings.Join(cells, ",") + "\n")
 	}
 	command(t, map[string]string{"d.csv": claims, "gap.csv": lacking.String(), "without.csv": "District,Group,Age,Claims\n1,<1l,<25,3\n"}, "")
-	_, text := fitted(t, "d.csv", "-target", "Claims", "-exposure", "policies", "-view", "District,Age:rbf")
+	_, text := fitted(t, "d.csv", "-target", "Claims", "-exposure", "policies", "-view", "District,Age,Group:rbf")
 	assert.Contains(t, text, "counts (mgp) of Claims")
 	assert.Contains(t, text, "has the variance μ + ")
 	own, one, hundred := predicted(t, "d.csv"), predicted(t, "d.csv", "-exposure", "1"), predicted(t, "d.csv", "-exposure", "100")

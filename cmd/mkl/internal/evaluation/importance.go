@@ -68,12 +68,21 @@ type place struct {
 }
 
 // sampleLosses are the losses of some rows, by the same row in the prediction and in the data: of numbers
-// the squared error over the variance of the truth, averaged over the targets, of times minus the log score, and else the Brier score, averaged over
+// the squared error over the variance of the truth, averaged over the targets, of times and counts minus the log score, and else the Brier score, averaged over
 // the labels. It is NaN where the truth is missing.
 func (m *Samples) sampleLosses(p prediction.Prediction, rows []int) ([]float64, error) {
 	loss := make([]float64, len(rows))
 	switch p := p.(type) {
 	case prediction.Numbers:
+		if p.Counts != nil {
+			for k, i := range rows {
+				loss[k] = math.NaN()
+				if y := m.Main.Data.Numbers[m.Truth[0]][i]; y == y {
+					loss[k] = -p.Counts.LogProbability(k, y)
+				}
+			}
+			return loss, nil
+		}
 		for o, j := range m.Truth {
 			truth := m.Main.Data.Numbers[j]
 			variance := presentVariance(truth)

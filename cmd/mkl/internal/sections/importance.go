@@ -17,7 +17,7 @@ func (r *reporter) importance(all *evaluation.Importances) page.Section {
 	}
 	what := "how much of the variance of the truth predictions lose (the rise of the mean squared error over that variance, averaged over the targets)"
 	switch {
-	case r.held.Estimator.Form == dataset.Times:
+	case r.held.Estimator.Form == dataset.Times, r.held.Counts():
 		what = "by how much the log score falls, in nats,"
 	case r.held.Estimator.Form.Probabilities():
 		what = "by how much the Brier score rises (0 is perfect, 2 the worst)"
