@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/bmkl/bmkl/internal/testkit/golden" // the flag -golden
 	"github.com/bmkl/bmkl/la"
 )
 
