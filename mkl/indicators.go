@@ -136,7 +136,38 @@ func (m *indicatorModel[T]) PredictClasses(ctx context.Context, opt PredictOptio
 	}
 	out := newClassPrediction[T](t, len(m.classes.names), opt)
 	ws := &la.Workspace{Workers: opt.Workers}
-	err = m.design.EachBlock(ctx, opt.Workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
+	block := func(first int, cross la.Matrix[float64], own []float64) error {
+		mean, variance, err := m.process.Predict(ws, cross, own)
+		if err != nil {
+			return err
+		}
+		for i := range own {
+			m.decide(mean, i, out.Decision[first+i])
+		}
+		if !opt.MeanOnly {
+			m.head.Probabilities(mean, variance, out.Probability[first:first+len(own)])
+		}
+		return nil
+	}
+	var batch sumBatch
+	whole := false
+	if batch.add(m.design, m.weight) && batch.bank.InReach() {
+		whole, err = batch.each(ctx, opt.Workers, x, t, func(first int, k []la.Matrix[float64], self [][]float64) error {
+			return block(first, k[0], self[0])
+		})
+	}
+	if !whole && err == nil {
+		err = m.eachBlock(ctx, opt.Workers, x, t, block)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return out.labelled(m.classes.names)
+}
+
+// eachBlock calls do with the sums of kernels of the samples from first on, for block after block, from kernel matrices.
+func (m *indicatorModel[T]) eachBlock(ctx context.Context, workers int, x []Features, t int, do func(first int, cross la.Matrix[float64], own []float64) error) error {
+	return m.design.EachBlock(ctx, workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
 		cross, own := la.NewMatrix[float64](n, m.design.D), make([]float64, n)
 		for j, w := range m.weight {
 			if w == 0 {
@@ -150,22 +181,8 @@ func (m *indicatorModel[T]) PredictClasses(ctx context.Context, opt PredictOptio
 				}
 			}
 		}
-		mean, variance, err := m.process.Predict(ws, cross, own)
-		if err != nil {
-			return err
-		}
-		for i := range n {
-			m.decide(mean, i, out.Decision[first+i])
-		}
-		if !opt.MeanOnly {
-			m.head.Probabilities(mean, variance, out.Probability[first:first+n])
-		}
-		return nil
+		return do(first, cross, own)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out.labelled(m.classes.names)
 }
 
 // decide stores the decisions of sample i.

@@ -169,7 +169,7 @@ func TestPoolOfViews(t *testing.T) {
 	}
 	want, err := m.PredictClasses(context.Background(), PredictOptions{}, matricesOf(at)...)
 	require.NoError(t, err)
-	one, err := m.Predictor(PredictorOptions{})
+	one, err := m.Predictor(PredictorOptions{Exact: true})
 	require.NoError(t, err)
 	for i := range 5 {
 		got := make([]float64, 3)

@@ -7,7 +7,8 @@
 // For each table it prints the samples of the fit, two thirds of the rows in a random order but at most -most, the
 // features and the classes; then of the default predictor, in µs, the median, the 99th percentile and the 99.9th of the
 // time of a call, the median after other data has filled the caches, and the median of means alone; the allocations of a
-// call; and the time, in ms, that it took to make the predictor. For two tolerances follow the median and the largest
+// call; the time, in ms, that it took to make the predictor; and the rows a second that the model's PredictTargets or
+// PredictClasses predicts on one worker, of 4000 rows. For two tolerances follow the median and the largest
 // errors of the rows that are held out against the model: of a mean and of a standard deviation, in units of the
 // standard deviation, or of a probability.
 //
@@ -41,7 +42,7 @@ func main() {
 	most := flag.Int("most", 700, "most samples of a fit")
 	calls := flag.Int("calls", 20000, "calls to time")
 	flag.Parse()
-	head := "| data | samples | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | ready, ms |"
+	head := "| data | samples | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | ready, ms | many rows, rows/s |"
 	for _, tolerance := range tolerances {
 		head += fmt.Sprintf(" p50 at %[1]g, µs | mean or probability error at %[1]g | SD error at %[1]g |", tolerance)
 	}
@@ -117,7 +118,8 @@ type predict func(row [][]float64) ([]float64, error)
 type fitted struct {
 	classes   int // 0 for numbers
 	predictor func(opt mkl.PredictorOptions) (predict, error)
-	exact     [][]float64 // of each held-out row, what predict returns
+	many      func(x mkl.Features) error // predicts all rows
+	exact     [][]float64                // of each held-out row, what predict returns
 }
 
 func (s sets) fit() (f fitted, err error) {
@@ -144,6 +146,10 @@ func (s sets) fit() (f fitted, err error) {
 				return out, err
 			}, err
 		}
+		f.many = func(x mkl.Features) error {
+			_, err := m.PredictTargets(ctx, mkl.PredictOptions{Workers: 1}, x)
+			return err
+		}
 		mean, variance, err := m.Predict(test)
 		for i := range mean {
 			f.exact = append(f.exact, []float64{mean[i], math.Sqrt(variance[i])})
@@ -155,6 +161,10 @@ func (s sets) fit() (f fitted, err error) {
 		return f, err
 	}
 	f.classes = len(m.Classes())
+	f.many = func(x mkl.Features) error {
+		_, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, x)
+		return err
+	}
 	f.predictor = func(opt mkl.PredictorOptions) (predict, error) {
 		p, err := m.Predictor(opt)
 		out := make([]float64, f.classes)
@@ -207,6 +217,28 @@ func times(test [][]float64, p predict, calls int, before func()) ([]float64, er
 	return out, nil
 }
 
+// rate returns the rows a second of predictions of many rows, the best of three times.
+func (f fitted) rate(test [][]float64) (float64, error) {
+	const n = 4000
+	var rows [][]float64
+	for i := range n {
+		rows = append(rows, test[i%len(test)])
+	}
+	x, err := mkl.FromRows(rows)
+	if err != nil {
+		return 0, err
+	}
+	best := math.Inf(1)
+	for range 3 {
+		start := time.Now()
+		if err := f.many(x); err != nil {
+			return 0, err
+		}
+		best = min(best, time.Since(start).Seconds())
+	}
+	return n / best, nil
+}
+
 // evict returns a function that leaves the caches without the predictor's data.
 func evict() func() {
 	other := make([]byte, 128<<20)
@@ -252,6 +284,10 @@ func measure(x [][]float64, y []string, most, calls int) (string, error) {
 		}
 		only = fmt.Sprintf("%.1f", alone[calls/2])
 	}
+	rate, err := f.rate(s.test)
+	if err != nil {
+		return "", err
+	}
 	var errors []string
 	for _, tolerance := range tolerances {
 		p, err := f.predictor(mkl.PredictorOptions{Tolerance: tolerance})
@@ -269,6 +305,6 @@ func measure(x [][]float64, y []string, most, calls int) (string, error) {
 		errors = append(errors, fmt.Sprintf("%.1f | %.0e | %.0e", t[len(t)/2], mean, sd))
 	}
 	at := func(share float64) float64 { return warm[int(share*float64(calls-1))] }
-	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %s", len(s.train), len(x[0]), f.classes,
-		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, ready.Seconds()*1e3, strings.Join(errors, " | ")), nil
+	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %.0f | %s", len(s.train), len(x[0]), f.classes,
+		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, ready.Seconds()*1e3, rate, strings.Join(errors, " | ")), nil
 }
