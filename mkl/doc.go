@@ -16,8 +16,8 @@
 // model. All estimators embed [Fitting]: the seed, how long to go on, the workers
 // and what else every fit has.
 //
-//   - [Auto], [AutoClassifier]: one target or classes, where nothing is known of the
-//     kernels
+//   - [Auto], [AutoTargets], [AutoClassifier]: one target, several, or classes, where nothing
+//     is known of the kernels
 //   - [Regression]: one target or several that share kernel weights;
 //     [SharedRegression]: several that share sample weights; [TaskRegression]: several
 //     that share kernel weights, each known for samples of its own

@@ -68,6 +68,25 @@ func ExampleAuto() {
 	// Output: 14 ± 0.2, <nil>
 }
 
+// Each of several targets has a model of its own.
+func ExampleAutoTargets() {
+	speed, hum, y := readings()
+	rest := make([]float64, len(y))
+	for i, v := range y {
+		rest[i] = 100 - v
+	}
+	model, err := mkl.AutoTargets{}.Fit(context.Background(), []mkl.View{{X: both(speed, hum)}}, y, rest)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := model.PredictTargets(context.Background(), mkl.PredictOptions{}, both([]float64{2}, []float64{1}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.0f %.0f\n", p.Mean[0][0], p.Mean[1][0])
+	// Output: 14 86
+}
+
 func ExampleAutoClassifier() {
 	speed, hum, _ := readings()
 	views := []mkl.View{{X: both(speed, hum)}}

@@ -38,7 +38,7 @@ type viewMoments struct {
 	constant       []float64
 }
 
-// at returns the place of a view, which is added if there is none of that name: so far its function is 0.
+// at returns the place of a view, which is added if the name is new: so far its function is 0.
 func (m *viewMoments) at(name string, samples int) int {
 	i := slices.Index(m.names, name)
 	if i < 0 {

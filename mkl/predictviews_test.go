@@ -124,7 +124,7 @@ func TestPredictViewsDense(t *testing.T) {
 	}
 }
 
-// Named views of one matrix are told apart as views of matrices of their own are, whatever kernels a member has of them.
+// Names separate the views of one matrix as views of matrices of their own are separate, whatever kernels a member has of them.
 func TestPredictViewsOfOneMatrix(t *testing.T) {
 	x, y := bumpy(30)
 	r := rand.New(rand.NewPCG(6, 6))

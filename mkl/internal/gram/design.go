@@ -131,8 +131,8 @@ func (v *Bound) notation() string {
 	return named.String() + v.Sight.String()
 }
 
-// UserViews returns the views that belong together, with the name of each group: those of one input or, if there is one input only, those
-// of one name. Groups of several inputs have the inputs' order. Kernels of single features count as the view that they are made from,
+// UserViews returns the views that belong together, with the name of each group: the views of one input or, if there is one input only,
+// the views of one name. Groups of several inputs have the inputs' order. Kernels of single features count as the view that they are made from,
 // and views without a name as one. Constants belong to no group: they are what is left.
 func (ds *Design) UserViews() (names []string, of [][]int, constants []int) {
 	at := map[string]int{}
