@@ -79,12 +79,17 @@ func ExampleAutoTargets() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := model.PredictTargets(context.Background(), mkl.PredictOptions{}, both([]float64{2}, []float64{1}))
-	if err != nil {
-		log.Fatal(err)
+	for target := range model.Targets() {
+		p, err := model.Predictor(mkl.PredictorOptions{Target: target})
+		if err != nil {
+			log.Fatal(err)
+		}
+		mean, _, err := p.Predict([]float64{2, 1})
+		fmt.Printf("%.0f %v\n", mean, err)
 	}
-	fmt.Printf("%.0f %.0f\n", p.Mean[0][0], p.Mean[1][0])
-	// Output: 14 86
+	// Output:
+	// 14 <nil>
+	// 86 <nil>
 }
 
 func ExampleAutoClassifier() {
