@@ -18,7 +18,7 @@ type AutoTargets struct {
 	Fitting
 	Climb // of every member
 
-	// Time limits the processor time of all targets together, each of which has an equal part, as [Auto] counts it. 0 means no
+	// Time limits the processor time of all targets together, and each has an equal part, as [Auto] counts it. 0 means no
 	// limit up to DefaultExactSamples samples, and [DefaultTime] for each target above.
 	Time time.Duration
 
@@ -30,7 +30,7 @@ type AutoTargets struct {
 }
 
 // Fit fits a pool for each target to the views of N samples. A view without a Kernel stands for the default kernels of its X.
-// Errors are those of [Auto.Fit].
+// Errors are as in [Auto.Fit].
 func (a AutoTargets) Fit(ctx context.Context, views []View, targets ...[]float64) (*AutoTargetsModel, error) {
 	n, err := checkTargets(targets, a.MissingTargets)
 	if err != nil {

@@ -49,7 +49,7 @@ func (m *AutoTargetsModel) NoiseSD() (sd []float64) {
 	return sd
 }
 
-// Outputs describes what was learned of each target. The weights of a target are those of its own pool, and 0 for the kernels of
+// Outputs describes what was learned of each target. The weights of a target are the weights of its own pool, and 0 for the kernels of
 // other targets' pools.
 func (m *AutoTargetsModel) Outputs() (all []ModelOutput) {
 	first := 0
@@ -106,7 +106,7 @@ func (m *AutoTargetsModel) Collapsed() (all []int) {
 }
 
 // Predict returns the predictive mean and variance, noise included, of the only target for each sample. It is an error of several
-// targets; others are those of [TargetModel.PredictTargets].
+// targets; others are as in [TargetModel.PredictTargets].
 func (m *AutoTargetsModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }

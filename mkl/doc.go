@@ -16,8 +16,8 @@
 // model. All estimators embed [Fitting]: seed, workers, memory limit and other settings
 // that every fit has.
 //
-//   - [Auto], [AutoClassifier]: one target or classes, if you do not know which
-//     kernels to use
+//   - [Auto], [AutoTargets], [AutoClassifier]: one target, several, or classes, if you do not
+//     know which kernels to use
 //   - [Regression]: one target, or several that share kernel weights;
 //     [SharedRegression]: several targets that share sample weights; [TaskRegression]: several
 //     targets that share kernel weights, each known for samples of its own

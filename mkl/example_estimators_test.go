@@ -68,6 +68,30 @@ func ExampleAuto() {
 	// Output: 14 ± 0.2, <nil>
 }
 
+// Each of several targets has a model of its own.
+func ExampleAutoTargets() {
+	speed, hum, y := readings()
+	rest := make([]float64, len(y))
+	for i, v := range y {
+		rest[i] = 100 - v
+	}
+	model, err := mkl.AutoTargets{}.Fit(context.Background(), []mkl.View{{X: both(speed, hum)}}, y, rest)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for target := range model.Targets() {
+		p, err := model.Predictor(mkl.PredictorOptions{Target: target})
+		if err != nil {
+			log.Fatal(err)
+		}
+		mean, _, err := p.Predict([]float64{2, 1})
+		fmt.Printf("%.0f %v\n", mean, err)
+	}
+	// Output:
+	// 14 <nil>
+	// 86 <nil>
+}
+
 func ExampleAutoClassifier() {
 	speed, hum, _ := readings()
 	views := []mkl.View{{X: both(speed, hum)}}

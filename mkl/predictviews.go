@@ -1,135 +1,155 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
-	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 )
 
 // ViewParts holds what each view adds to predictions, in the target's units.
 type ViewParts struct {
+	// Views are the names of the views: the Inputs, or the names of the views of one Input. The views without a name
+	// are one, which is called features.
+	Views []string
+
 	// Constant is the training targets' mean plus the constant kernels' function. For each sample, Constant plus the views'
 	// means is the prediction's mean.
 	Constant float64
 
-	// Mean and SD, [input][sample], are the posterior mean and standard deviation of the function of the input's kernels. Inputs
-	// are in the order of Inputs. The squares of the SDs do not add up to the prediction's variance: the functions are correlated
-	// in the posterior, and noise belongs to no view.
+	// Mean and SD, [view][sample], are the posterior mean and standard deviation of the function of the view's kernels, views in
+	// the order of Views. The squares of the SDs do not add up to the prediction's variance: the functions are correlated in the
+	// posterior, and noise belongs to no view.
 	Mean, SD [][]float64
 }
 
-// inputKernels returns the kernels of each input, followed by the constant kernels.
-func inputKernels(ds *gram.Design) (of [][]int) {
-	of = make([][]int, len(ds.Inputs)+1)
-	for i, v := range ds.Views {
-		to := v.Input
-		if _, ok := v.Kernel.(kernel.Constant); ok {
-			to = len(ds.Inputs)
-		}
-		of[to] = append(of[to], i)
-	}
-	return of
+// namelessView is what views without a name are called.
+const namelessView = "features"
+
+// viewMoments are the moments of the views' functions, by name, [sample].
+type viewMoments struct {
+	names          []string
+	mean, variance [][]float64
+	constant       []float64
 }
 
-// PredictViews returns what the kernels of each input add to the prediction of each sample, exact for the learned scales. If
+// at returns the place of a view, which is added if the name is new: so far its function is 0.
+func (m *viewMoments) at(name string, samples int) int {
+	i := slices.Index(m.names, name)
+	if i < 0 {
+		i = len(m.names)
+		m.names = append(m.names, name)
+		m.mean, m.variance = append(m.mean, make([]float64, samples)), append(m.variance, make([]float64, samples))
+	}
+	return i
+}
+
+// PredictViews returns what the kernels of each view add to the prediction of each sample, exact for the learned scales. If
 // predictions are averaged over draws, the moments are of the mixture. Arguments and errors are as in [TargetModel.PredictTargets].
 func (m *MultiGPModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
-	mean, variance, err := m.viewMoments(ctx, opt, x)
+	all, err := m.viewMoments(ctx, opt, x)
 	if err != nil {
 		return nil, err
 	}
-	return m.target.viewParts(mean, variance), nil
+	out := &ViewParts{Views: all.names, Constant: m.target.mean}
+	if len(all.constant) > 0 {
+		out.Constant += float64(m.target.sd * all.constant[0])
+	}
+	for v := range all.names {
+		part, sd := make([]float64, len(all.mean[v])), make([]float64, len(all.mean[v]))
+		for i, value := range all.mean[v] {
+			part[i], sd[i] = m.target.sd*value, m.target.sd*math.Sqrt(all.variance[v][i])
+		}
+		out.Mean, out.SD = append(out.Mean, part), append(out.SD, sd)
+	}
+	return out, nil
 }
 
-// viewMoments returns the means and variances of the views' functions, [input][sample], for the standardised target. The last
-// row belongs to the constant kernels.
-func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []Features) (mean, variance [][]float64, err error) {
+// viewMoments returns the moments of the views' functions, of the standardised target.
+func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []Features) (*viewMoments, error) {
 	t, err := checkInputs(m.design, x)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for range len(m.design.Inputs) + 1 {
-		mean, variance = append(mean, make([]float64, t)), append(variance, make([]float64, t))
-	}
+	out := &viewMoments{constant: make([]float64, t)}
 	all := m.averaged()
 	for o, p := range all.posteriors {
-		which := inputKernels(all.designs[o])
+		names, which, constants := all.designs[o].UserViews()
+		var at []int
+		for _, name := range names {
+			at = append(at, out.at(cmp.Or(name, namelessView), t))
+		}
+		which = append(which, constants)
 		err := all.designs[o].EachBlock(ctx, opt.Workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
 			for v, of := range which {
 				one, own, err := p.Contribution(k, self, of, opt.Workers)
 				if err != nil {
 					return err
 				}
-				mix(mean[v][first:first+n], variance[v][first:first+n], 1/float64(o+1), one, own)
+				if v == len(names) {
+					mix(out.constant[first:first+n], nil, 1/float64(o+1), one, nil)
+					continue
+				}
+				mix(out.mean[at[v]][first:first+n], out.variance[at[v]][first:first+n], 1/float64(o+1), one, own)
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return mean, variance, nil
+	return out, nil
 }
 
-// viewParts converts moments for the standardised target to the target's own units.
-func (t target) viewParts(mean, variance [][]float64) *ViewParts {
-	last := len(mean) - 1
-	out := &ViewParts{Constant: t.mean}
-	if len(mean[last]) > 0 {
-		out.Constant += float64(t.sd * mean[last][0])
-	}
-	for v, of := range mean[:last] {
-		part, sd := make([]float64, len(of)), make([]float64, len(of))
-		for i, value := range of {
-			part[i], sd[i] = t.sd*value, t.sd*math.Sqrt(variance[v][i])
-		}
-		out.Mean, out.SD = append(out.Mean, part), append(out.SD, sd)
-	}
-	return out
-}
-
-// PredictViews returns what the kernels of each input add to the prediction of each sample. Its moments are for the mixture of
+// PredictViews returns what the kernels of each view add to the prediction of each sample. Its moments are for the mixture of
 // the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². Arguments and errors are as in [TargetModel.PredictTargets]. It also
 // returns an error if a member is on landmarks or on nearest samples, because such a member is no sum over views.
 func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
 	if m.landmarks != nil || m.local != nil || len(m.members) != len(m.models) {
 		return nil, errors.New("mkl: PredictViews: a member on landmarks or on nearest samples has no sum of views: fit at most 3000 samples")
 	}
-	var mean, variance [][]float64
+	var all viewMoments
+	var out ViewParts
 	var before float64 // weight of the members so far
-	var all ViewParts
 	for i, w := range m.weights {
 		parts, err := m.members[i].PredictViews(ctx, opt, x...)
 		if err != nil {
 			return nil, err
 		}
-		if mean == nil {
-			for _, of := range parts.Mean {
-				mean, variance = append(mean, make([]float64, len(of))), append(variance, make([]float64, len(of)))
-			}
-		}
 		before += w
-		all.Constant += float64(w / before * (parts.Constant - all.Constant))
-		for v, of := range parts.Mean {
-			square := make([]float64, len(of))
-			for j, sd := range parts.SD[v] {
-				square[j] = sd * sd
-			}
-			mix(mean[v], variance[v], w/before, of, square)
-		}
+		out.Constant += float64(w / before * (parts.Constant - out.Constant))
+		all.join(parts, w/before)
 	}
-	all.Mean = mean
-	for _, of := range variance {
+	out.Views, out.Mean = all.names, all.mean
+	for _, of := range all.variance {
 		sd := make([]float64, len(of))
 		for j, v := range of {
 			sd[j] = math.Sqrt(v)
 		}
-		all.SD = append(all.SD, sd)
+		out.SD = append(out.SD, sd)
 	}
-	return &all, nil
+	return &out, nil
+}
+
+// join mixes a member's parts, which have a share of the weight so far, with the parts before. A view that a member has no kernels
+// of adds nothing to it.
+func (m *viewMoments) join(parts *ViewParts, share float64) {
+	for v, name := range parts.Views {
+		m.at(name, len(parts.Mean[v]))
+	}
+	for at, name := range m.names {
+		one, square := make([]float64, len(m.mean[at])), make([]float64, len(m.mean[at]))
+		if v := slices.Index(parts.Views, name); v >= 0 {
+			one = parts.Mean[v]
+			for j, sd := range parts.SD[v] {
+				square[j] = sd * sd
+			}
+		}
+		mix(m.mean[at], m.variance[at], share, one, square)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -120,5 +121,49 @@ func TestPredictViewsDense(t *testing.T) {
 				assert.InDelta(t, sd*sd*(square-mean*mean), math.Pow(parts.SD[v][i], 2), 1e-8)
 			}
 		}
+	}
+}
+
+// Names separate the views of one matrix as views of matrices of their own are separate, whatever kernels a member has of them.
+func TestPredictViewsOfOneMatrix(t *testing.T) {
+	x, y := bumpy(30)
+	r := rand.New(rand.NewPCG(6, 6))
+	at := normal(r, 5, 3)
+	ctx := context.Background()
+	k := kernel.RBF{Width: 1.5}
+	left, right := []int{0, 1}, []int{2}
+	of := func(x Features, columns []int) Features {
+		out := la.NewMatrix[float64](x.Rows, len(columns))
+		for i := range x.Rows {
+			for j, c := range columns {
+				out.Set(i, j, x.At(i, c))
+			}
+		}
+		return out
+	}
+	one, err := MultiGP{}.Fit(ctx, []View{{Name: "left", X: x, Columns: left, Kernel: k}, {Name: "right", X: x, Columns: right, Kernel: k}, {X: x, Kernel: kernel.Linear{}}}, y)
+	require.NoError(t, err)
+	two, err := MultiGP{}.Fit(ctx, []View{{X: of(x, left), Input: "left", Kernel: k}, {X: of(x, right), Input: "right", Kernel: k}, {X: x, Input: "all", Kernel: kernel.Linear{}}}, y)
+	require.NoError(t, err)
+	got, err := one.PredictViews(ctx, PredictOptions{}, at)
+	require.NoError(t, err)
+	want, err := two.PredictViews(ctx, PredictOptions{}, of(at, left), of(at, right), at)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"left", "right", "features"}, got.Views)
+	assert.Equal(t, []string{"left", "right", "all"}, want.Views)
+	for v := range 3 {
+		assert.InDeltaSlice(t, want.Mean[v], got.Mean[v], 1e-6)
+		assert.InDeltaSlice(t, want.SD[v], got.SD[v], 1e-6)
+	}
+
+	pool := fitPool(t, Auto{Climb: Climb{MaxSteps: 4}}, []View{{Name: "left", X: x, Columns: left}, {Name: "right", X: x, Columns: right}}, y)
+	parts, err := pool.PredictViews(ctx, PredictOptions{}, at)
+	require.NoError(t, err)
+	slices.Sort(parts.Views)
+	assert.Equal(t, []string{"left", "right"}, parts.Views, "kernels of single features and of ranks belong to their view")
+	p, _, err := pool.Predict(at)
+	require.NoError(t, err)
+	for i := range p {
+		assert.InDelta(t, p[i], parts.Constant+parts.Mean[0][i]+parts.Mean[1][i], 1e-9)
 	}
 }

@@ -344,7 +344,7 @@ func TestFitPredictInspect(t *testing.T) {
 // TestJSON checks what machines read.
 func TestJSON(t *testing.T) {
 	status, stdout, stderr := command(t, map[string]string{"d.csv": line()}, "",
-		"fit", "d.csv", "-target", "y,noise", "-view", "x,z:linear,rbf(width={1,2})", "-json", "-o", "m", "-sweeps", "30", "-sparse", "kernels")
+		"fit", "d.csv", "-target", "y,noise", "-view", "x,z:linear,rbf(width={1,2})", "-json", "-o", "m", "-sweeps", "30", "-sparse", "kernels", "-model", "bmkl")
 	require.Equal(t, console.StatusOK, status, stderr)
 	var fit report.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &fit))

@@ -227,6 +227,53 @@ func TestDefaultKernels(t *testing.T) {
 	assert.Regexp(t, `(?m)^kernels: features of one value are left out: #2$`, stderr)
 }
 
+// TestTargetsOfTheirOwn fits several targets: each is predicted as by a fit to it alone, and its views add up to its mean.
+func TestTargetsOfTheirOwn(t *testing.T) {
+	testkit.NotShort(t)
+	command(t, map[string]string{"d.csv": line()}, "")
+	run := func(args string) string {
+		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		return stdout
+	}
+	text := run("fit d.csv -target y,noise -view a=x -view b=z -o all.mkl")
+	assert.Contains(t, text, "regression (auto) of y, noise")
+	assert.Equal(t, 2, strings.Count(text, "left out one by one: "))
+	assert.Equal(t, 2, strings.Count(text, "views: share of"))
+	run("fit d.csv -target y -view a=x -view b=z -o y.mkl -task regression")
+	run("fit d.csv -target noise -view a=x -view b=z -o noise.mkl -task regression")
+	rows := func(model string) (all []map[string]float64) {
+		require.NoError(t, json.Unmarshal([]byte(run("predict "+model+" d.csv -views -json")), &all))
+		return all
+	}
+	all := rows("all.mkl")
+	for _, target := range []string{"y", "noise"} {
+		for i, row := range rows(target + ".mkl") {
+			for name, v := range row {
+				assert.Equal(t, v, all[i][target+"_"+name], name)
+			}
+			assert.InDelta(t, row["mean"], row["constant"]+row["view_a"]+row["view_b"], 1e-9)
+			assert.Positive(t, row["view_a_sd"])
+		}
+	}
+	var told report.Report
+	require.NoError(t, json.Unmarshal([]byte(run("inspect all.mkl -json")), &told))
+	assert.Equal(t, "regression", told.Task)
+	require.Len(t, told.Targets, 2)
+	for _, target := range told.Targets {
+		assert.NotEmpty(t, target.Story)
+		assert.Len(t, target.Views, 2)
+		assert.NotEmpty(t, target.Members)
+	}
+	run("evaluate all.mkl d.csv")
+	run("report all.mkl -data d.csv -o page.html")
+
+	run("fit d.csv -target y -view x -model bmkl -sweeps 20 -task regression -o b.mkl")
+	status, _, stderr := command(t, nil, "", "predict", "b.mkl", "d.csv", "-views")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, "mkl: -views is for numbers and the models auto and mgp, whose predictions are sums over the views")
+}
+
 // A fit that does not converge prints one warning on standard error.
 func TestWarning(t *testing.T) {
 	for _, args := range []string{"-sweeps 2", "-sweeps 2 -json"} {

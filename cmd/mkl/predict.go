@@ -20,6 +20,8 @@ type predictCmd struct {
 
 	tableFlags  `embed:""`
 	saved.Input `embed:""`
+
+	Views bool `help:"Also write what each view adds to the mean, with its standard deviation: of numbers, by the models auto and mgp."`
 }
 
 // Run predicts the rows and writes them.
@@ -49,6 +51,15 @@ func (c *predictCmd) Run(e *console.Env) error {
 	c.addID(&out, o.Main(), id)
 	o.Rows.Name(&out)
 	p.Columns(&predicted, o.Notes.Predicted(), c.Interval)
+	if c.Views {
+		samples, ok := o.Rows.(*saved.Samples)
+		if !ok {
+			return console.Inputf("-views is for models of samples, not for %v", o.Model.Model)
+		}
+		if err := predicted.AddViews(e.Ctx, o.Model.Model, samples.Options, p.X, o.Notes.Predicted()); err != nil {
+			return err
+		}
+	}
 	out.AddRows(&predicted, p.Kept, p.Rows)
 	if c.Novelty {
 		if p.Novelty == nil {

@@ -3,6 +3,7 @@ package gram
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
@@ -109,11 +110,7 @@ func (ds *Design) nameViews() {
 		if v.Name != "" {
 			continue
 		}
-		named := v.Kernel
-		if kernel.Learns(named) {
-			named = kernel.WithLengths(named, nil) // widths that will be learned are no part of the name
-		}
-		v.Name = named.String() + v.Sight.String()
+		v.Name = v.notation()
 		if len(ds.Inputs) == 1 {
 			continue
 		}
@@ -123,4 +120,45 @@ func (ds *Design) nameViews() {
 			v.Name = in + " " + v.Name
 		}
 	}
+}
+
+// notation is the notation of the view's kernel, which names a view without a name.
+func (v *Bound) notation() string {
+	named := v.Kernel
+	if kernel.Learns(named) {
+		named = kernel.WithLengths(named, nil) // those to be learned are no name
+	}
+	return named.String() + v.Sight.String()
+}
+
+// UserViews returns the views that belong together, with the name of each group: the views of one input or, if there is one input only,
+// the views of one name. Groups of several inputs have the inputs' order. Kernels of single features count as the view that they are made from,
+// and views without a name as one. Constants belong to no group: they are what is left.
+func (ds *Design) UserViews() (names []string, of [][]int, constants []int) {
+	at := map[string]int{}
+	for _, in := range ds.Inputs {
+		if len(ds.Inputs) > 1 {
+			names, of = append(names, in.Name), append(of, nil)
+		}
+	}
+	for i := range ds.Views {
+		v := &ds.Views[i]
+		if _, ok := v.Kernel.(kernel.Constant); ok {
+			constants = append(constants, i)
+			continue
+		}
+		group := v.Input
+		if len(ds.Inputs) == 1 {
+			name := strings.TrimSuffix(v.Name, Sight{Columns: v.Sight.Columns}.String())
+			if v.Name == v.notation() {
+				name = ""
+			}
+			if _, ok := at[name]; !ok {
+				at[name], names, of = len(names), append(names, name), append(of, nil)
+			}
+			group = at[name]
+		}
+		of[group] = append(of[group], i)
+	}
+	return names, of, constants
 }
