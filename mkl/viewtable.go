@@ -12,21 +12,21 @@ import (
 type ViewShare struct {
 	View string // its name
 
-	// Share is the view's share of the variance of the predicted function over the training samples, and SD its posterior standard
-	// deviation: of all amplitudes together, of the functions, and over the members with amplitudes that borrow strength. The shares
-	// of all views add up to 1. A view that is left out has the share 0.
+	// Share is the view's share of the variance of the predicted function over the training samples, and SD its posterior
+	// standard deviation. Both take into account the uncertainty of amplitudes and functions, and all members with amplitudes
+	// that borrow strength. The shares of all views add up to 1. A view that is left out has the share 0.
 	Share, SD float64
 
 	// Informative is the probability that the view by itself has information about the targets, rather than none.
 	Informative float64
 }
 
-// Views returns the table of the views, in their order; nil of a pool of one view, of landmarks, of learned widths alone, and of a file from
-// before there was one.
+// Views returns the table of the views, in their order. It is nil for a pool of one view, of landmarks, or of learned widths
+// alone, and for a file from before the table existed.
 func (p *pool) Views() []ViewShare { return slices.Clone(p.views) }
 
-// Draws of the shares: the sweeps of elliptical slices up to sweepSamples samples, of which each takes about five Cholesky factors, and
-// their least number with more samples; and the draws that are kept.
+// Draws of the shares. Up to sweepSamples samples there are tableSweeps sweeps of elliptical slices, each with about five
+// Cholesky factors; with more samples there are fewer, but at least leastSweeps. tableDraws of the draws are kept.
 const (
 	tableSweeps  = 300
 	leastSweeps  = 40
@@ -34,10 +34,10 @@ const (
 	tableDraws   = 30
 )
 
-// leastSpread is the spread of shares below which it is rounding: of a view without company, or one that is left out.
+// leastSpread is a limit below which the spread of shares is rounding: for a single view, or one that is left out.
 const leastSpread = 1e-9
 
-// viewTable describes the views by draws from the posterior of each fit.
+// viewTable makes the table of the views from draws from the posterior of each fit.
 func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, informative []float64, seed uint64) ([]ViewShare, error) {
 	_, n := a.packed.Dims()
 	few := float64(sweepSamples) / float64(max(n, sweepSamples))
