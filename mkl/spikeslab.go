@@ -112,7 +112,7 @@ func (s SpikeSlab) check(x Features, n int) error {
 	return checkFinite("x", x)
 }
 
-// featureNames returns Names, or x1, x2, … if there are none.
+// featureNames returns Names, or x1, x2, … without Names.
 func (s SpikeSlab) featureNames(n int) []string {
 	if s.Names != nil {
 		return slices.Clone(s.Names)

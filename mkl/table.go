@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// Table is a matrix of which some or all entries are observed: [Ratings],
+// Table is a matrix with some or all entries observed: [Ratings],
 // [SparseTable] or a [DenseTable] matrix.
 type Table interface {
 	// Dims returns the numbers of rows and columns.

@@ -27,8 +27,8 @@ func lackedBy(ds *gram.Design, x []Features, i int) func(input int) bool {
 	return func(j int) bool { return ds.Inputs[j].Gaps && gram.Lacks(x[j].Row(i)) }
 }
 
-// missingPatterns returns the patterns of the training samples, the first of which lacks nothing, and
-// the pattern of every sample; nil if no sample lacks a view.
+// missingPatterns returns the patterns of the training samples and the pattern of every sample. The first pattern
+// lacks nothing. Both are nil if no sample lacks a view.
 func missingPatterns(ds *gram.Design) (patterns [][]bool, of []int) {
 	patterns, of = [][]bool{make([]bool, len(ds.Inputs))}, make([]int, ds.D)
 	for i := range of {
