@@ -21,7 +21,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// gapped returns two views of n samples, of which some lack the one and others the other, and a
+// gapped returns two views of n samples, where some samples lack the first view and others the second, and a
 // target that depends on both.
 func gapped(seed uint64, n int) (a, b Features, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 12))
@@ -109,8 +109,8 @@ func withSelf(x la.Matrix[float64], self []float64) la.Matrix[float64] {
 	return y
 }
 
-// A model of views with gaps is that of the expected kernels, whatever the family; a regression
-// has noise for each pattern besides.
+// A model of views with gaps equals the model of the expected kernels, for every family; a regression
+// also has a noise for each pattern.
 func TestMissingViewsAreExpectedKernels(t *testing.T) {
 	ctx := context.Background()
 	a, b, y := gapped(1, 30)

@@ -18,7 +18,7 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// learningViews are views of n samples of which three have ARD kernels, on all and
+// learningViews are views of n samples. Three have ARD kernels, on all and
 // on some columns, standardised, of ranks and raw.
 func learningViews(rng *rand.Rand, n int) []View {
 	x := normal(rng, n, 4)
@@ -41,7 +41,7 @@ func processKernelsOf(t *testing.T, views []View, workers int) (*gram.Design, vi
 	return bound.Design, k
 }
 
-// The adaptive kernels at any widths are those of the design with these widths.
+// The adaptive kernels at any widths equal the kernels of the design with these widths.
 func TestAdaptiveKernelsAreThoseOfTheirWidths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 1))
 	const n = 90
@@ -158,7 +158,7 @@ func TestAdaptiveSlopesOfDistantSamples(t *testing.T) {
 	assert.InDelta(t, slopes[0][1], slopes[1][1], 1e-9*math.Abs(slopes[0][1]))
 }
 
-// The evidence tells a feature that matters from one that does not.
+// The evidence finds the feature that matters.
 func TestAdaptiveKernelsLearnWidths(t *testing.T) {
 	rng := rand.New(rand.NewPCG(64, 1))
 	const n = 80

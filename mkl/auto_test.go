@@ -57,7 +57,7 @@ func predicted(t *testing.T, m Model, x ...Features) []float64 {
 	return p
 }
 
-// The mixture's moments are those of its members' predictions.
+// The mixture's moments follow from its members' predictions.
 func TestPoolMoments(t *testing.T) {
 	x, y := bumpy(30)
 	m := fitPool(t, Auto{}, []View{{X: x}}, y)
@@ -124,9 +124,9 @@ func TestPoolProbabilities(t *testing.T) {
 	}
 }
 
-// What is stacked are predictions of every sample by the others: those of dense Gaussian processes
-// that lack the sample, at the parameters that were drawn with it, whose posterior without it
-// gives each the weight of one over its density.
+// The pool stacks leave-one-out predictions. They equal the predictions of dense Gaussian processes
+// that lack the sample, with the drawn parameters. The posterior without the sample
+// weights each draw by one over the sample's density.
 func TestPoolStacksWhatIsLeftOut(t *testing.T) {
 	x, y := bumpy(18)
 	m := fitPool(t, Auto{}, []View{{X: x}}, y)
@@ -389,7 +389,7 @@ func TestPoolOddData(t *testing.T) {
 	})
 }
 
-// The target's unit does not matter, nor that of a feature.
+// The units of target and features do not matter.
 func TestPoolUnits(t *testing.T) {
 	x, y := bumpy(30)
 	m := fitPool(t, Auto{}, []View{{X: x}}, y)

@@ -15,8 +15,8 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Deciding samples are those of the most influence that have nine tenths of it, of each class some, and
-// where they are too many a draw of all.
+// Deciding samples are the most influential ones, which have nine tenths of all influence, with some of each class.
+// If they are too many, samples are drawn from all.
 func TestDeciding(t *testing.T) {
 	influence, class := make([]float64, 40), make([]int, 40)
 	for i, at := range []int{3, 8, 17, 21, 25, 31, 33, 20, 36} {

@@ -88,7 +88,7 @@ func (m *MultiGPClassifierModel[T]) row(workers int, x []Features) ([]float64, e
 	return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
 }
 
-// row is that of a pool.
+// row is a row of a pool's prediction.
 func (m *AutoClassifierModel[T]) row(workers int, x []Features) ([]float64, error) {
 	p, err := m.PredictClasses(context.Background(), PredictOptions{Workers: workers}, x...)
 	if err != nil {
@@ -196,7 +196,7 @@ var estimators = []estimator{
 		name: "sparse regression",
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
 			m, err := orNil(Regression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes, Lambda: sparse, Omega: sparse}.Fit(ctx, views, y))
-			// So few samples may end without weights; the model is one all the same.
+			// With so few samples all weights may vanish; the model is valid all the same.
 			if c, ok := errors.AsType[*CollapsedError](err); ok {
 				return c.Model, nil
 			}
@@ -1096,7 +1096,7 @@ func (c countdown) Err() error {
 	return nil
 }
 
-// Wherever in a sweep a context ends, the model is that of the sweeps before.
+// Wherever in a sweep a context ends, the model has the state of the sweeps before.
 func TestEstimatorsEndWithinASweep(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		if e.process {
@@ -1184,7 +1184,7 @@ func TestAbsurdSettingsAreRefused(t *testing.T) {
 	assert.EqualError(t, err, "mkl: Latents is 2147483647: 20 samples of 1 targets tell no more than 20 apart")
 }
 
-// The limit of a fit that has none is that of the program.
+// A fit without a limit uses the limit of the program.
 func TestMemoryLimitOfTheProgram(t *testing.T) {
 	before := debug.SetMemoryLimit(1000)
 	defer debug.SetMemoryLimit(before)

@@ -162,7 +162,7 @@ func ExamplePairRegression() {
 }
 
 func ExamplePairClassifier() {
-	// Which keys open which locks: those of nearly the same size.
+	// Which keys open which locks: locks of nearly the same size.
 	var keys, locks [][]float64
 	fits := mkl.DenseTable{}
 	for i := range 12 {

@@ -661,7 +661,7 @@ func TestSeedsOfFuzzLoad(t *testing.T) {
 		} else if ok && g.design.Share != nil {
 			name += "-spanned"
 		}
-		switch p := m.(type) { // those of before there was healing are kept too
+		switch p := m.(type) { // posteriors without healing, as in old files, are kept too
 		case *PairRegressionModel:
 			if p.healed[0] != nil {
 				name += "-healed"
@@ -685,8 +685,8 @@ func TestSeedsOfFuzzLoad(t *testing.T) {
 	}
 }
 
-// FuzzLoad makes the checksum right, so that changes get past it. Files are no longer
-// than those of small models: what a long one does, a short one does.
+// FuzzLoad corrects the checksum, so that changes get past it. Files are no longer
+// than the files of small models: a long file uses the same code.
 func FuzzLoad(f *testing.F) {
 	f.Add(fileOf(`{}`, 0))
 	const longest = 1 << 13

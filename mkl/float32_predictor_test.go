@@ -67,7 +67,7 @@ func hardCases(t *testing.T) (cases []hardCase) {
 	return cases
 }
 
-// anywhere returns rows at the training samples, between them, a hair beside them, at their rim, and up to 10⁶ times as
+// anywhere returns rows at the training samples, between them, very close to them, at their rim, and up to 10⁶ times as
 // far away, along all features or one.
 func anywhere(rng *rand.Rand, x Features, n int) Features {
 	q := normal(rng, n, x.Cols)

@@ -80,7 +80,7 @@ func TestFromRefused(t *testing.T) {
 	assert.EqualError(t, err, "mkl: From: its classes are [0 1], not [1 0]")
 }
 
-// A fit that goes on from a model that has converged, as it is in a file, is as high after two sweeps.
+// A fit from a converged model, loaded from a file, has the same bound after two sweeps.
 func TestTwoSweepsFromAModelSuffice(t *testing.T) {
 	ctx := context.Background()
 	views, y, _, _ := twoInputs(1, 40)

@@ -16,8 +16,8 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// functionsProblem is samples of six features, of which two targets are sparse combinations, the second with a
-// smooth function of another input.
+// functionsProblem returns samples of six features and two targets. Both are sparse combinations of the features, the second
+// plus a smooth function of another input.
 func functionsProblem(n int) (x, u Features, y [][]float64) {
 	src := rand.New(rand.NewPCG(8, 3))
 	x, u = testkit.Normal(src, n, 6), la.NewMatrix[float64](n, 1)
@@ -57,7 +57,7 @@ func TestMultiTaskOfFunctionsIsSpikeSlab(t *testing.T) {
 	assert.Equal(t, "function", got.KernelWeights()[2].Kernel)
 }
 
-// Functions that are known stand beside processes, in predictions, predictors and files.
+// Known functions and processes work together, in predictions, predictors and files.
 func TestMultiTaskOfFunctionsAndProcesses(t *testing.T) {
 	const n = 60
 	x, u, y := functionsProblem(n + 40)

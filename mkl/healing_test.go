@@ -213,7 +213,7 @@ func TestRectangularKernelsAreNotHealed(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Far from the samples the variance is that of the unknown function, and not that of
+// Far from the samples the variance is the variance of the unknown function, not the variance of
 // the noise.
 func TestHealedVarianceFarAway(t *testing.T) {
 	x := normal(rand.New(rand.NewPCG(1, 5)), 60, 1)

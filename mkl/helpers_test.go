@@ -191,7 +191,7 @@ type probitEstimator[T comparable] interface {
 	EstimateMemory(s FitSize) int64
 }
 
-// allLabels returns labels of which all is known.
+// allLabels returns labels that are all known.
 func allLabels(has [][]bool) (labels [][]Label) {
 	for _, h := range has {
 		labels = append(labels, LabelsOf(h))

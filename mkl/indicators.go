@@ -56,7 +56,7 @@ type leastSquares[T comparable] struct {
 	notes   []string // on the kernels
 }
 
-// fit fits the members. There are none for views that learn widths.
+// fit fits the members. Views that learn widths get no members.
 func (l *leastSquares[T]) fit(ctx context.Context) error {
 	if !hasAmplitudes(l.views) {
 		return nil

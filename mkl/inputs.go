@@ -20,7 +20,7 @@ func bindViews(views []View, n int, gaps bool) (*gram.Training, error) {
 	return gram.Bind(sources, n, gaps)
 }
 
-// bindFunctions is bindViews for views of which some may be known functions. No sample may lack a view.
+// bindFunctions is bindViews for views that may include known functions. No sample may lack a view.
 func bindFunctions(views []View, n int) (*gram.Training, error) {
 	views, err := functionViews(views)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 //		err = journal.UnmarshalBinary(data)
 //	}
 //
-// It keeps the state of every ascent of a bound or of the evidence, of which [Auto] and
-// [AutoClassifier] make several; of every pass of a [LandmarkClassifier]; and of the chains of a sampled
+// It keeps the state of every ascent of a bound or of the evidence ([Auto] and
+// [AutoClassifier] make several), of every pass of a [LandmarkClassifier], and of the chains of a sampled
 // [ProbitClassifier]. The steps before, such as kernels, sums of samples and the plan of a fit with
 // landmarks, are computed anew.
 //
@@ -39,7 +39,7 @@ type Journal struct {
 	mu     sync.Mutex
 	begun  bool
 	of     [2]uint64 // Seed, and the bits of Tolerance
-	chains []byte    // a checkpoint of chains; nil if there is none
+	chains []byte    // a checkpoint of chains; may be nil
 }
 
 // claim records the settings of a fit that begins. It returns an error if the journal belongs to a fit with other settings.

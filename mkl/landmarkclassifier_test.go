@@ -27,8 +27,8 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// crests returns samples of the function of waves, and which of so many classes it puts them in, with
-// noise: of the probabilities of those with two classes the log odds of Φ are (f − 6)/noise.
+// crests returns samples of the function of waves f, and their classes, with noise. With two classes the
+// probability of the second is Φ((f − 6)/noise).
 func crests(seed uint64, n, classes int, noise float64) (x Features, labels []string, truth []float64) {
 	x, f := waves(seed, n, 0)
 	rng := rand.New(rand.NewPCG(seed, 12))
@@ -228,8 +228,8 @@ func TestLandmarkClassifierFromParts(t *testing.T) {
 	}
 }
 
-// Above so many samples AutoClassifier fits all of them by landmarks, says so, and its probabilities are nearer
-// to those that the labels were drawn with than those of the exact model of some.
+// Above DefaultExactSamples AutoClassifier fits all samples by landmarks and says so. Its probabilities are closer
+// to the true ones than the probabilities of the exact model of some samples.
 func TestAutoClassifierAtScale(t *testing.T) {
 	testkit.NotShort(t)
 	x, labels, _ := crests(9, DefaultExactSamples+1000, 2, 0.8)
@@ -324,7 +324,7 @@ func TestLandmarkClassifierRefuses(t *testing.T) {
 	require.NoError(t, err)
 	assert.EqualError(t, b.Add(labels[:2], x.Slice(0, 3, 0, 3)), "mkl: labels: 2 values where x[0] has 3 samples")
 
-	// A fit that is interrupted has what the passes before found.
+	// The model of an interrupted fit has the state after the passes before.
 	ctx, stop := context.WithCancel(t.Context())
 	passes := 0
 	rows := labelledRows(x, labels, 10, nil)
@@ -373,8 +373,8 @@ func TestCommonKernels(t *testing.T) {
 	assert.Equal(t, kernel.Linear{}, got[1])
 }
 
-// Labels that are sure do not switch kernels off: of classes that two clouds of samples each make up, no plane tells
-// which a sample is of.
+// Certain labels do not switch kernels off. Each class consists of two clouds of samples, so that no plane separates
+// the classes.
 func TestLandmarkClassifierOfSureLabels(t *testing.T) {
 	testkit.NotShort(t)
 	const n, d, classes = 400, 6, 5

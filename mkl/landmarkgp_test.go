@@ -52,8 +52,8 @@ func mustSum(t testing.TB, p *Plan, workers, piece int, x Features, y []float64)
 	return s
 }
 
-// With every sample a landmark nothing is left out of the kernels between samples, and the
-// fit is that of MultiGP with centred kernels.
+// With every sample a landmark the landmarks represent the kernels between samples exactly, and the
+// fit equals MultiGP's with centred kernels.
 func TestAllLandmarksAreTheExactModel(t *testing.T) {
 	x, y := waves(1, 80, 0.3)
 	views := []View{
@@ -263,7 +263,7 @@ func TestLandmarkChoices(t *testing.T) {
 	}
 }
 
-// The pivots are those of a pivoted Cholesky factorisation of the sum of the kernels.
+// The pivots equal the pivots of a pivoted Cholesky factorisation of the sum of the kernels.
 func TestPivotedLandmarks(t *testing.T) {
 	x, _ := waves(7, 120, 0)
 	views := waveViews(x)
@@ -345,8 +345,8 @@ func TestLandmarksRefuse(t *testing.T) {
 	assert.ErrorIs(t, err, cause)
 }
 
-// Above so many samples Auto fits all of them by landmarks, says so, and its model is saved
-// and predicts as any.
+// Above DefaultExactSamples Auto fits all samples by landmarks and says so. Its model can be saved and
+// predicts like any other.
 func TestAutoAtScale(t *testing.T) {
 	x, y := waves(9, DefaultExactSamples+200, 0.2)
 	views := []View{{X: x, Kernel: kernel.RBF{Width: 2}, Standardize: true}}

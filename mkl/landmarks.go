@@ -94,7 +94,7 @@ func (c LandmarkChoice) String() string {
 // memory estimates the bytes that a fit takes besides its data, with posteriors of the given number of functions of
 // labels.
 func (l Landmarks) memory(f *fitting, s FitSize, functions int) int64 {
-	s.Kernels = max(s.Kernels, 2+len(narrower)) // at least those of an open view
+	s.Kernels = max(s.Kernels, 2+len(narrower)) // at least as many as an open view gets
 	return inBytes(l.planWords(f, s) + sumWords(s.Kernels*min(l.count(s.Kernels), s.Samples, l.sampleSize()), functions))
 }
 

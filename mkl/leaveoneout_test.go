@@ -14,7 +14,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// wave is a noisy wave of 60 samples with two features, of which one matters.
+// wave is a noisy wave of 60 samples with two features. Only one of them matters.
 func wave() (x Features, y []float64) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	x = la.NewMatrix[float64](60, 2)
@@ -87,7 +87,7 @@ func TestLeaveOneOutAgainstRefits(t *testing.T) {
 	assert.Nil(t, factorised.LeaveOneOut())
 }
 
-// A pool's moments are those of a mixture; one of a part of the samples has none.
+// A pool's leave-one-out moments are the moments of a mixture; a pool of a part of the samples has no such moments.
 func TestLeaveOneOutOfPool(t *testing.T) {
 	x, y := wave()
 	m, err := Auto{}.Fit(t.Context(), []View{{X: x}}, y)

@@ -180,7 +180,7 @@ func TestLocalFeatures(t *testing.T) {
 	assert.Equal(t, f.columns[2].high+1, one.At(0, 2))
 }
 
-// crowds are samples of so many classes with several places each.
+// crowds returns samples of the given number of classes, each with several centres.
 func crowds(seed uint64, n, classes int) (x Features, labels []int) {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	x, labels = normal(rng, n, 2), make([]int, n)

@@ -85,7 +85,7 @@ type ClassModel[T comparable] interface {
 	PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error)
 }
 
-// LabelModel is a model of labels, each of which a sample has or has not.
+// LabelModel is a model of labels. A sample has or does not have each of them.
 type LabelModel interface {
 	Model
 
@@ -149,7 +149,7 @@ type Trace struct {
 	Sweeps    int       // number of sweeps over all samples; of each chain if sampled
 	Converged bool      // the fit reached its optimum, up to its tolerance or to rounding
 	Reason    string    // why the fit stopped
-	Mixing    Mixing    // of sampled chains; the zero value if there are none
+	Mixing    Mixing    // of sampled chains; the zero value without chains
 
 	// Left is about how many more sweeps the fit would have needed; 0 if none, or if the number is not known.
 	Left int

@@ -84,7 +84,7 @@ func oneOfEach(t *testing.T, f fitting) []Model {
 	return all
 }
 
-// known is what is known of labels, the first so many of the first not.
+// known converts labels to Labels; the first unknown labels of the first list become LabelUnknown.
 func known(labels [][]bool, unknown int) (out [][]Label) {
 	for o, label := range labels {
 		out = append(out, make([]Label, len(label)))

@@ -18,7 +18,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// gpProblem returns features of which only the first column makes the target,
+// gpProblem returns features, a target that depends only on the first column,
 // and a view of each column.
 func gpProblem(n, cols int) (x Features, views func(x Features) []View, y []float64) {
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -160,7 +160,7 @@ func TestMultiGPEstimateMemory(t *testing.T) {
 		assert.Greater(t, need, kernels+(2+l)*factor)
 		assert.Less(t, need, kernels+(3+l)*factor+8<<18)
 	}
-	// Draws are factors too, of a pool those of every member.
+	// Draws are factors too; a pool has the draws of every member.
 	small := FitSize{Samples: mostDrawn, Kernels: 1, Outputs: 1}
 	drawn := int64(8 * drawsOf(mostDrawn) * mostDrawn * mostDrawn)
 	assert.Greater(t, MultiGP{}.EstimateMemory(small), MultiGP{PointScales: true}.EstimateMemory(small)+drawn)
@@ -271,8 +271,8 @@ func TestMultiGPFilesAreChecked(t *testing.T) {
 	}
 }
 
-// A view of features with a linear kernel and a known weight is a mean function, whose coefficients
-// are those of generalised least squares with the penalty of their prior.
+// A view of features with a linear kernel and a known weight is a mean function. Its coefficients
+// equal the coefficients of generalised least squares with the penalty of their prior.
 func TestMeanFunctionOfAView(t *testing.T) {
 	ctx := context.Background()
 	x := la.NewMatrix[float64](70, 1)
@@ -319,7 +319,7 @@ func TestMeanFunctionOfAView(t *testing.T) {
 	assert.Equal(t, 0.5, cauchy.Posterior().State().Prior.Omega)
 }
 
-// Noise that is known is that of the model, in the target's units, by every method.
+// The model has the known noise, in the target's units, for every estimator.
 func TestMultiGPOfKnownNoise(t *testing.T) {
 	x, y := waves(1, 70, 0.2)
 	for i := range y {

@@ -6,7 +6,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// MultiLabel learns several labels, each of which a sample has or has not. Each label has a
+// MultiLabel learns several labels. A sample has or does not have each of them. Each label has a
 // function of its own; all share the kernel weights. The model, its settings and its source are as in
 // [Classifier]. The zero value is ready to fit.
 type MultiLabel struct {

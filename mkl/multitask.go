@@ -194,7 +194,7 @@ func (t MultiTask) from(targets, latents, n int) (*slab.MultiTaskFit, error) {
 // kernel whose width it learns, and none if targets have missing values, and then needs that much less.
 func (t MultiTask) EstimateMemory(s FitSize) int64 { return t.memory(s, s.Kernels) }
 
-// forms returns the number of kernels of which a fit makes tridiagonal forms.
+// forms returns the number of kernels for which a fit makes tridiagonal forms.
 func (t MultiTask) forms(ds *gram.Design, y [][]float64) (n int) {
 	for _, target := range y {
 		if slices.ContainsFunc(target, math.IsNaN) {

@@ -191,8 +191,8 @@ func TestVaryingNoiseFarAway(t *testing.T) {
 	assert.False(t, math.IsInf(variance[0], 0))
 }
 
-// Gross errors in some of the targets leave the function as it is, in every unit, and the
-// file has it all.
+// Gross errors in some of the targets do not change the function, in any unit, and the
+// file keeps all of it.
 func TestHeavyNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 20))
 	x, y := uneven(rng, 150, func(float64) float64 { return 0.1 })

@@ -24,7 +24,7 @@ func onLandmarkViews(x Features) []View {
 	}
 }
 
-// A fit with landmarks is that of the rectangular kernels with the landmarks, computed one by one.
+// A fit with landmarks equals the fit to the rectangular kernels with the landmarks, computed one by one.
 func TestRegressionOnLandmarks(t *testing.T) {
 	const n, D = 90, 12
 	x, y := waves(1, n, 0.2)

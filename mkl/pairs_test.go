@@ -37,7 +37,7 @@ func somePairs(seed uint64, n, m int) (rows, columns []View, values, has DenseTa
 	return rows, []View{{Name: "z", X: z, Kernel: kernel.RBF{Width: 1}}}, values, has
 }
 
-// pairSides divides the inputs of a prediction into those of rows and those of columns.
+// pairSides divides the inputs of a prediction into inputs of rows and inputs of columns.
 func pairSides(m interface {
 	SideInputs() (rows, columns []ModelInput)
 }, x []Features) (rows, columns PairSide) {
@@ -196,8 +196,8 @@ func TestPairsAgree(t *testing.T) {
 
 func second(_, _ float64, err error) error { return err }
 
-// New rows and columns are healed, also by predictors and from files, which widens them and leaves
-// those of the fit alone; Unhealed, Published and files from before there was healing do without.
+// New rows and columns are healed, also by predictors and from files. Healing widens their variances and does not
+// change the rows and columns of the fit. Unhealed, Published and old files do without it.
 func TestPairsAreHealed(t *testing.T) {
 	rows, columns, y, has := somePairs(5, 26, 22)
 	r, c, known, newRows, newColumns := firstPairs(rows, columns, y, 20, 18)

@@ -27,7 +27,7 @@ type probitClassifierJSON struct {
 // [Structured] all but alpha are replaced by state.probability, S; state.beta, S×P;
 // state.w, S×(C·D); and state.gram. After Gibbs sampling they are beta, the fixed
 // weights, and draws, chains × numbers. Relevances then holds, for each view, the number of features
-// whose relevances were sampled, 0 for other views; it is absent if there are none.
+// whose relevances were sampled, 0 for other views; it is absent if no relevances were sampled.
 type probitJSON struct {
 	Rule   string  `json:"rule"`
 	ESS    float64 `json:"ess,omitempty"`

@@ -31,7 +31,7 @@ func relevanceViews(a, b Features) []View {
 	return []View{{X: a, Input: "x1", Kernel: kernel.RBF{ARD: true, Width: 1.5}, Standardize: true}, {X: b, Input: "x2", Kernel: kernel.RBF{Width: 1}}, {X: a, Input: "x1", Columns: []int{0, 2}, Kernel: kernel.Laplacian{ARD: true, Width: 2}}}
 }
 
-// Kernels at given relevances are those of views with the widths that these stand for.
+// Kernels at given relevances equal the kernels of views with the corresponding widths.
 func TestRelevanceKernels(t *testing.T) {
 	ctx := context.Background()
 	a, b, _ := relevanceData(1, 12)

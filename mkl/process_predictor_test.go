@@ -36,7 +36,7 @@ func smooth(seed uint64, n, d int, noise float64) (x Features, views []View, y [
 	return x, views, y
 }
 
-// around returns rows of features at those of x, among them, around them and far away.
+// around returns rows of features at the rows of x, among them, around them and far away.
 func around(rng *rand.Rand, x Features, n int) Features {
 	q := normal(rng, n, x.Cols)
 	for i := range n {

@@ -134,8 +134,8 @@ func projectedCases(t *testing.T) (cases []projectedCase) {
 	return cases
 }
 
-// Predictions from pivots are as close to those of all samples as they say: at, among,
-// around and far from the samples, healed or not, of kernels with weights of either sign.
+// Predictions from pivots are within their bounds of the predictions from all samples: at, among,
+// around and far from the samples, healed or not, for kernels with weights of either sign.
 func TestProjectedPredictorWithinItsBounds(t *testing.T) {
 	testkit.NotShort(t)
 	for _, c := range projectedCases(t) {

@@ -104,7 +104,7 @@ func testRelevanceVectors(t *testing.T, c, gapped probitEstimator[string], x la.
 	}
 }
 
-// The priors of classes stand beside the default of pruned vectors, and what does not fit is refused.
+// Priors of single classes work together with the default of pruned vectors, and settings that do not fit are refused.
 func TestPrunedVectorsSettings(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	x, labels := la.NewMatrix[float64](40, 1), make([]int, 40)

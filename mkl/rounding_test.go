@@ -105,7 +105,7 @@ func TestRoundingOfWeights(t *testing.T) {
 				assert.Less(t, r, 1e-6, name)
 				assert.Positive(t, r, name)
 				assert.NotContains(t, m.Summary(), "ILL-CONDITIONED", name)
-			} else if name != "probit states" { // all of which may leave the kernel out
+			} else if name != "probit states" { // whose states may all leave the kernel out
 				assert.Greater(t, r, 0.01, name)
 				assert.Contains(t, m.Summary(), "ILL-CONDITIONED: rounding may move the variances of predictions by ", name)
 			}

@@ -17,8 +17,8 @@ import (
 // ±1.
 
 // fitScores fits scores to labels ±1, functions × samples, or NaN. settings are the settings of
-// the estimator's family, f those of all estimators; need estimates the memory. The scores are nil if
-// there is no fit.
+// the estimator's family, f the common settings of all estimators; need estimates the memory. The scores are nil
+// without a fit.
 func fitScores(ctx context.Context, f *fitting, l *Landmarks, settings bemkl.Classification, views []View, y la.Matrix[float64], outputs int, need func(FitSize) int64, from *scores) (model *scores, err error) {
 	ds, k, err := f.fixedKernels(ctx, l, views, y.Cols, outputs, need)
 	if err != nil {

@@ -14,7 +14,7 @@ type SharedRegressionModel struct {
 	posterior *bemkl.SharedPosterior
 }
 
-// strongest tells of each kernel weight the one of the targets' that is largest.
+// strongest reports each kernel weight for the target whose weight is largest.
 type strongest struct{ *bemkl.SharedPosterior }
 
 func (p strongest) KernelWeights() (mean, sd []float64) {
@@ -31,7 +31,7 @@ func (p strongest) KernelWeights() (mean, sd []float64) {
 	return mean, sd
 }
 
-// set completes the model by its posterior. The targets have the same active
+// set sets the posterior of the model and the fields that follow from it. All targets have the same active
 // samples.
 func (m *SharedRegressionModel) set(p *bemkl.SharedPosterior) error {
 	m.posterior, m.weights, m.targetFunctions.posterior = p, strongest{p}, p
@@ -44,18 +44,18 @@ func (m *SharedRegressionModel) set(p *bemkl.SharedPosterior) error {
 	return nil
 }
 
-// Kind returns shared-regression.
+// Kind returns "shared-regression".
 func (m *SharedRegressionModel) Kind() string { return "shared-regression" }
 
-// Posterior returns the approximate posterior, of the standardised targets.
+// Posterior returns the approximate posterior for the standardised targets.
 func (m *SharedRegressionModel) Posterior() *bemkl.SharedPosterior { return m.posterior }
 
-// KernelWeights returns of each view, in their order, the weight for the target
-// that it matters most to: the one with the largest absolute mean. Outputs has the
+// KernelWeights returns, for each view in their order, the weight for the target
+// to which it matters most: the weight with the largest absolute mean. Outputs has the
 // weights for each target.
 func (m *SharedRegressionModel) KernelWeights() []KernelWeight { return m.weighted.KernelWeights() }
 
-// Outputs tells what was learned of each target.
+// Outputs reports the noise and the weights that the fit learned for each target.
 func (m *SharedRegressionModel) Outputs() []ModelOutput {
 	out := m.targetFunctions.Outputs()
 	for o := range out {
@@ -64,8 +64,8 @@ func (m *SharedRegressionModel) Outputs() []ModelOutput {
 	return out
 }
 
-// ActiveSamples returns the samples whose weight, which the targets share, is at
-// least ActiveThreshold times the largest, in ascending order of the sample.
+// ActiveSamples returns the samples whose weight is at least ActiveThreshold times
+// the largest, in ascending order of the sample. All targets share these weights.
 func (m *SharedRegressionModel) ActiveSamples(target int) []SampleWeight {
 	return m.weighted.ActiveSamples(target)
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// Predictor prunes the model for predictions of single samples, of the target
+// Predictor prunes the model for predictions of single samples of the target
 // opt.Target; see [RegressionModel.Predictor].
 func (m *SharedRegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(len(m.targets)); err != nil {

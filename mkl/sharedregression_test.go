@@ -18,7 +18,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// fitShared fits two targets of which each depends on one of two inputs.
+// fitShared fits two targets; each depends on one of two inputs.
 func fitShared(t testing.TB, n int) (*SharedRegressionModel, []View, [][]float64) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	a, b := normal(rng, n, 1), normal(rng, n, 1)

@@ -10,21 +10,21 @@ import (
 // log odds of the functions are multiplied by a common factor, the sharpness b, and
 // normalised over the classes,
 //
-//	P(class c) ∝ odds_cᵇ   (two classes: the odds are those of the one function).
+//	P(class c) ∝ odds_cᵇ   (two classes: with the odds of the one function).
 //
-// b = 1 leaves two classes as they are. It is fitted on the leave-one-out
+// b = 1 leaves the probabilities of two classes unchanged. It is fitted to the leave-one-out
 // probabilities of the training samples, whose mean log is concave in b, under a weak
 // prior about 1.
 
 // scoreTable holds the scores [sample][class] that b multiplies: the log odds of
-// every class, or for two classes, which have one function, log P of both.
+// every class; for two classes, which have one function, the log probabilities of both.
 type scoreTable [][]float64
 
-// scoreRows returns a table for so many samples and classes.
+// scoreRows returns a table with the given numbers of samples and classes.
 func scoreRows(samples, classes int) scoreTable { return rows(samples, classes) }
 
-// set stores the scores of sample i by function o, which is positive with
-// probability P, from log P and log(1−P).
+// set stores the scores of sample i for function o, which is positive with
+// probability P, given log P and log(1−P).
 func (s scoreTable) set(i, o int, logP, logNot float64) {
 	if len(s[i]) == 2 {
 		s[i][0], s[i][1] = logNot, logP
@@ -41,9 +41,9 @@ func logNot(logP float64) float64 {
 	return special.Log1p(-special.Exp(logP))
 }
 
-// sharpen stores the log probabilities of the classes in dst: b·scores less the
-// logarithm of the sum of their exponentials. An infinite score is a certain class,
-// and of several each has an equal share.
+// sharpen stores the log probabilities of the classes in dst: b·scores minus the
+// logarithm of the sum of their exponentials. A class with an infinite score is certain;
+// several such classes have equal shares.
 func sharpen(b float64, scores, dst []float64) {
 	top := math.Inf(-1)
 	for _, s := range scores {
@@ -52,7 +52,7 @@ func sharpen(b float64, scores, dst []float64) {
 	var sum float64
 	for c, s := range scores {
 		dst[c] = 0
-		if s != top { // Inf − Inf otherwise
+		if s != top { // otherwise this is Inf − Inf
 			dst[c] = b * (s - top)
 		}
 		sum += special.Exp(dst[c])
@@ -63,7 +63,7 @@ func sharpen(b float64, scores, dst []float64) {
 	}
 }
 
-// sharpenAll stores the probabilities of the classes, by the scores of each sample, in the rows
+// sharpenAll stores the probabilities of the classes, computed from the scores of each sample, in the rows
 // of out.
 func sharpenAll(b float64, scores, out [][]float64) {
 	for i, row := range out {
@@ -74,20 +74,20 @@ func sharpenAll(b float64, scores, out [][]float64) {
 	}
 }
 
-// The ends of what sharpness can be.
+// The limits of the sharpness.
 const (
 	leastSharpness = 0.2
 	mostSharpness  = 5
 )
 
 // logSharpnessSpread is the standard deviation of log b in its normal prior about 0.
-// Where every training sample is predicted right from the others their probabilities
+// Without the prior, b would be infinite if leave-one-out predicted every training sample right.
 // alone would call for any b.
 const logSharpnessSpread = 0.5
 
 // fitSharpness returns the most probable b, given the scores of each sample in a row
 // and its class. The derivative of the log probability of the classes is
-// Σ_n (score of the class − E[score]), falling in b.
+// Σ_n (score of the class − E[score]), which decreases with b.
 func fitSharpness(scores [][]float64, class []int) float64 {
 	log := make([]float64, len(scores[0]))
 	slope := func(b float64) float64 {

@@ -9,23 +9,23 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Slopes are the derivatives of the lower bound of a fit by the logarithms of what
-// the fit holds: by how many nats the bound rises when a width grows e-fold, but for
-// curvature. They are exact where the ascent has converged.
+// Slopes are the derivatives of the lower bound of a fit with respect to the logarithms of
+// settings: to first order, the number of nats by which the bound rises when a width grows by
+// the factor e. They are exact if the ascent has converged.
 type Slopes struct {
 	Views []WidthSlopes // one for each view
 
-	// By log SigmaG and by Margin, of [Classifier] and [MultiLabel]; 0 for others.
+	// With respect to log SigmaG and to Margin, for [Classifier] and [MultiLabel]; 0 for others.
 	SigmaG, Margin float64
 }
 
-// WidthSlopes are the slopes by the widths of one view's kernel.
+// WidthSlopes are the slopes with respect to the widths of one view's kernel.
 type WidthSlopes struct {
-	// Widths are the kernel's width or scale as the training samples have resolved it,
-	// or its Widths. They are nil for kernels that have none, for views that are
+	// Widths are the kernel's width or scale, with defaults resolved by the training samples,
+	// or its Widths. They are nil for kernels without widths, for views that are
 	// centred or normalised, and for widths that [MultiTask] learned itself.
 	Widths []float64
-	Slopes []float64 // ∂L/∂log of each
+	Slopes []float64 // ∂L/∂log of each width
 }
 
 // widthSlopes returns the slopes of each view: see lengthSlopes.
@@ -41,8 +41,8 @@ func widthSlopes(ds *gram.Design, ks []la.Matrix[float64], of []int, boundGradie
 	return out, nil
 }
 
-// tell calls f.slopes, if it is not nil, with the slopes of a fit of the kernels k,
-// completed by more, which may be nil.
+// tell calls f.slopes, if it is not nil, with the slopes of a fit with the kernels k.
+// more completes them and may be nil.
 func (f *fitting) tell(ds *gram.Design, k gram.Held, boundGradient func(func(int, la.Matrix[float64])) error, more func(s *Slopes)) error {
 	if f.slopes == nil {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// linearProblem returns samples of two inputs, of which all that linear views can see is made.
+// linearProblem returns samples of two inputs and a target that linear views can explain.
 func linearProblem(n int) (x, z Features, y []float64) {
 	src := rand.New(rand.NewPCG(5, 17))
 	x, z = testkit.Normal(src, n, 4), testkit.Normal(src, n, 3)
@@ -40,7 +40,7 @@ func linearViews(x, z Features) []View {
 	}
 }
 
-// linearFunc is [kernel.Linear] as a kernel of which nothing is known, with which the same fit is to all samples.
+// linearFunc replaces [kernel.Linear] by an equal [kernel.Func], with which the same fit uses all samples.
 func linearFunc(views []View) []View {
 	out := append([]View(nil), views...)
 	for i, v := range out {
@@ -55,7 +55,7 @@ func linearFunc(views []View) []View {
 	return out
 }
 
-// A fit to the samples that span the features is that to all samples, in all that a model tells.
+// A fit to the samples that span the features gives the same model as a fit to all samples.
 func TestSpannedFitIsThatToAllSamples(t *testing.T) {
 	const n, later = 90, 30
 	x, z, y := linearProblem(n + later)

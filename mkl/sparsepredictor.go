@@ -14,19 +14,19 @@ type sparsePredictor struct {
 	meanOnly    bool
 	cols        int
 	bias, noise float64
-	index       []int     // features
+	index       []int     // indices of features
 	mean        []float64 // E[w]
 	center      []float64
 	variance    []float64 // Var[w]
 
-	// Of the standard mean field approximation, whose weights are correlated: the lower
-	// triangle of their covariance, its elements below the diagonal doubled.
+	// For the standard mean field approximation, whose weights are correlated: the lower
+	// triangle of their covariance, with the elements below the diagonal doubled.
 	cov  la.Matrix[float64]
-	pool reuse.Pool[scratch] // for it
+	pool reuse.Pool[scratch] // for predictions with cov
 }
 
 // Predictor prepares the model for predictions of single samples. It keeps the weights whose probability of inclusion is
-// at least opt.Inclusion; Tolerance and Exact play no role. The variance of n weights costs n multiplications, or n²/2
+// at least opt.Inclusion; Tolerance and Exact have no effect. The variance for n weights costs n multiplications, or n²/2
 // after a fit with the standard mean field approximation.
 func (m *SpikeSlabModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
@@ -48,7 +48,7 @@ func (m *SpikeSlabModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	return &Predictor{sparse: p}, nil
 }
 
-// correlate sets the covariance of the weights, given that of weights that are there.
+// correlate sets the covariance of the weights, given c, their covariance if all of them are included.
 func (p *sparsePredictor) correlate(m *SpikeSlabModel, c la.Matrix[float64]) {
 	_, _, inclusion := m.posterior.Weights()
 	p.cov = la.NewMatrix[float64](len(p.index), len(p.index))
@@ -102,7 +102,7 @@ func (p *sparsePredictor) predictBounded(in [][]float64) (BoundedPrediction, err
 	return BoundedPrediction{Mean: mean, Variance: variance}, nil
 }
 
-// correlated returns the mean less the bias and the variance of the function where
+// correlated returns the mean without the bias, and the variance, of the function if
 // weights are correlated.
 func (p *sparsePredictor) correlated(x []float64) (mean, variance float64) {
 	s := p.pool.Take()

@@ -16,8 +16,8 @@ import (
 type HeldSlab = slab.Held
 
 // SpikeSlab is sparse linear regression: each feature has a weight that is zero
-// with probability 1−π and otherwise Gaussian, and the fit says with which
-// probability it is not zero. The zero value is ready to fit.
+// with probability 1−π and otherwise Gaussian, and the fit estimates the
+// probability that it is not zero. The zero value is ready to fit.
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational
 // inference for multi-task and multiple kernel learning", NIPS 2011.
@@ -25,31 +25,31 @@ type SpikeSlab struct {
 	Fitting
 	Ascent
 
-	// Prior is the prior of the weights to start from, on the scale of features and
-	// targets of variance 1, and Noise the variance of the noise. Zeros leave them to
-	// the data. Held says what is held instead of learned.
+	// Prior is the prior of the weights from which the fit starts, on the scale of features and
+	// targets of variance 1, and Noise the variance of the noise. Zeros are replaced by values from
+	// the data. Held says which parameters are held instead of learned.
 	Prior SlabPrior
 	Noise float64
 	Held  HeldSlab
 
-	// StandardField takes the standard mean field approximation, to compare with:
-	// it depends more on the start, and its bound is on average lower.
+	// StandardField uses the standard mean field approximation, for comparison:
+	// it depends more on the start, and its bound is lower on average.
 	StandardField bool
 
-	// RawFeatures and RawTargets leave features and targets as they are. By default
-	// they are given mean 0 and standard deviation 1; the model has no other bias.
+	// RawFeatures and RawTargets leave features and targets unchanged. By default
+	// they are scaled to mean 0 and standard deviation 1; the model has no other bias.
 	// Weights and predictions are in the data's own units either way.
 	RawFeatures, RawTargets bool
 
 	Names []string // of the features, for results; nil means x1, x2, …
 
-	// From, if not nil, is a model of an earlier fit with as many features, perhaps of other samples,
-	// to continue from. It takes the place of Seed, Prior and Noise, and Restarts is an error.
+	// From, if not nil, is a model from which the fit continues: an earlier fit with as many features, perhaps of other
+	// samples. It replaces Seed, Prior and Noise, and Restarts must not be set.
 	From *SpikeSlabModel
 }
 
-// Fit fits the model to the features of N samples and their targets. Errors are
-// those of [Regression.Fit].
+// Fit fits the model to the features of N samples and their targets. It returns the
+// errors that [Regression.Fit] returns.
 func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlabModel, error) {
 	f := &fitting{Fitting: s.Fitting, Ascent: s.Ascent}
 	n, err := checkTargets([][]float64{y}, false)
@@ -91,7 +91,7 @@ func (s SpikeSlab) Fit(ctx context.Context, x Features, y []float64) (*SpikeSlab
 	return m, err
 }
 
-// check reports features that are not those of n samples, and names that do not fit them.
+// check returns an error for features that do not belong to n samples, and for names that do not fit them.
 func (s SpikeSlab) check(x Features, n int) error {
 	if err := gram.CheckLayout("x", x); err != nil {
 		return err
@@ -112,7 +112,7 @@ func (s SpikeSlab) check(x Features, n int) error {
 	return checkFinite("x", x)
 }
 
-// featureNames returns Names, or x1, x2, … if there are none.
+// featureNames returns Names, or x1, x2, … without Names.
 func (s SpikeSlab) featureNames(n int) []string {
 	if s.Names != nil {
 		return slices.Clone(s.Names)
@@ -124,7 +124,7 @@ func (s SpikeSlab) featureNames(n int) []string {
 	return names
 }
 
-// units returns of each feature what the model subtracts from it and what it divides the rest by.
+// units returns, for each feature, the number that the model subtracts from it and the divisor of the rest.
 func (s SpikeSlab) units(x Features) (center, scale []float64, err error) {
 	if s.RawFeatures {
 		return make([]float64, x.Cols), slices.Repeat([]float64{1}, x.Cols), nil
@@ -142,5 +142,5 @@ func (s SpikeSlab) units(x Features) (center, scale []float64, err error) {
 // takes.
 func (s SpikeSlab) EstimateMemory(size FitSize) int64 {
 	n, p := float64(size.Samples), float64(size.Kernels)
-	return inBytes(p * (2*n + min(n, p))) // the matrix as seen, its transpose, and products of columns
+	return inBytes(p * (2*n + min(n, p))) // the matrix on the model's scale, its transpose, and products of columns
 }

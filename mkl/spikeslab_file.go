@@ -8,15 +8,15 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// spikeSlabJSON is the settings of a spike-and-slab regression. It has no kernels:
-// the design is there, since files have always had it, and is empty.
+// spikeSlabJSON holds the settings of a spike-and-slab regression. It has no kernels:
+// the design is there because files have always had it, and is empty.
 type spikeSlabJSON struct {
 	designJSON
 	recordJSON
 	SpikeSlab slabJSON `json:"spike_slab"`
 }
 
-// slabJSON is what the tensors of a spike-and-slab regression leave out.
+// slabJSON holds the part of a spike-and-slab regression that is not in its tensors.
 type slabJSON struct {
 	Pi           float64  `json:"pi"`
 	SlabVariance float64  `json:"slab_variance"`
@@ -79,7 +79,7 @@ func (m *SpikeSlabModel) decode(f *fileReader) error {
 }
 
 // slabWeights returns logit γ, mean and variance of each weight. Infinite logits
-// are written as the largest number, which stands for the same probability.
+// are written as the largest number, which means the same probability.
 func slabWeights(q []slab.Pair) []float64 {
 	out := make([]float64, 0, 3*len(q))
 	for _, p := range q {
@@ -88,7 +88,7 @@ func slabWeights(q []slab.Pair) []float64 {
 	return out
 }
 
-// unslab undoes slabWeights.
+// unslab is the inverse of slabWeights.
 func unslab(x []float64) []slab.Pair {
 	out := make([]slab.Pair, len(x)/3)
 	for i := range out {

@@ -25,11 +25,11 @@ type SpikeSlabModel struct {
 	record
 	posterior     *slab.RegressionPosterior
 	target        target
-	center, scale []float64 // features are seen as (x − center)/scale
+	center, scale []float64 // the model uses (x − center)/scale
 	names         []string
 }
 
-// see returns x as the posterior's weights see it.
+// see returns x on the scale of the posterior's weights.
 func (m *SpikeSlabModel) see(x Features) la.Matrix[float64] {
 	z := x.Clone()
 	for i := range z.Rows {
@@ -41,7 +41,7 @@ func (m *SpikeSlabModel) see(x Features) la.Matrix[float64] {
 	return z
 }
 
-// Kind returns spike-slab.
+// Kind returns "spike-slab".
 func (m *SpikeSlabModel) Kind() string { return "spike-slab" }
 
 // Samples returns 0: the model keeps no samples.
@@ -50,7 +50,7 @@ func (m *SpikeSlabModel) Samples() int { return 0 }
 // Targets returns 1.
 func (m *SpikeSlabModel) Targets() int { return 1 }
 
-// Outputs tells what was learned of the target: the probability that each feature's
+// Outputs reports the noise that the fit learned for the target, and the probability that each feature's
 // weight is not zero.
 func (m *SpikeSlabModel) Outputs() []ModelOutput {
 	out := ModelOutput{NoiseSD: m.NoiseSD()[0]}
@@ -71,7 +71,7 @@ func (m *SpikeSlabModel) Weights() []SlabWeight {
 	return out
 }
 
-// Bias returns what is predicted where every feature is zero.
+// Bias returns the prediction for a sample whose features are all zero.
 func (m *SpikeSlabModel) Bias() float64 {
 	b := m.target.mean
 	for j, w := range m.Weights() {
@@ -80,8 +80,8 @@ func (m *SpikeSlabModel) Bias() float64 {
 	return b
 }
 
-// KernelWeights returns the weights as those of linear kernels, one for each
-// feature, of which those more likely there than not are active.
+// KernelWeights returns the weights as weights of linear kernels, one for each
+// feature. A weight is active if it is more probably nonzero than zero.
 func (m *SpikeSlabModel) KernelWeights() []KernelWeight {
 	var out []KernelWeight
 	for _, w := range m.Weights() {
@@ -99,28 +99,28 @@ func (m *SpikeSlabModel) Inputs() []ModelInput {
 	return []ModelInput{{Views: views, Cols: len(m.names)}}
 }
 
-// NoiseSD returns the standard deviation of the target's noise in its units: a slice
-// of one.
+// NoiseSD returns a slice of one: the standard deviation of the target's noise, in its
+// units.
 func (m *SpikeSlabModel) NoiseSD() []float64 {
 	return []float64{m.target.sd * math.Sqrt(m.posterior.State().Noise)}
 }
 
-// Prior returns the prior of the weights of standardised features, as learned.
+// Prior returns the learned prior of the weights, for standardised features.
 func (m *SpikeSlabModel) Prior() SlabPrior { return m.posterior.State().Prior }
 
-// Posterior returns the approximate posterior, of the standardised target.
+// Posterior returns the approximate posterior for the standardised target.
 func (m *SpikeSlabModel) Posterior() *slab.RegressionPosterior { return m.posterior }
 
 // Predict returns the predictive mean and variance, noise included, for each row
-// of x, of which there is one matrix; see PredictTargets.
+// of x, a single matrix; see PredictTargets.
 func (m *SpikeSlabModel) Predict(x ...Features) (mean, variance []float64, err error) {
 	return predictOne(m, x)
 }
 
-// PredictTargets predicts the target for each row of x, of which there is one
-// matrix. The paired approximation takes weights for independent, so that where
-// features are correlated the variance of the function is too small. The number of
-// workers means nothing, and a variance costs no more than a mean.
+// PredictTargets predicts the target for each row of x, a single
+// matrix. The paired approximation treats weights as independent, so that the variance
+// of the function is too small if features are correlated. Workers has
+// no effect, and a variance costs no more than a mean.
 func (m *SpikeSlabModel) PredictTargets(_ context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	if err := m.checkFeatures(x); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (m *SpikeSlabModel) PredictTargets(_ context.Context, opt PredictOptions, x
 	return out.checked()
 }
 
-// checkFeatures reports whether x is the one matrix that a prediction needs.
+// checkFeatures returns an error unless x is the one matrix that a prediction needs.
 func (m *SpikeSlabModel) checkFeatures(x []Features) error {
 	if len(x) != 1 {
 		return fmt.Errorf("mkl: %d input matrices where the model needs 1", len(x))

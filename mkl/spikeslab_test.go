@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slabProblem returns features in units of their own, of which two make the
-// target.
+// slabProblem returns features, each in units of its own, and a target that depends on two of
+// them.
 func slabProblem(n int, seed uint64) (x Features, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	x = normal(rng, n, 6)

@@ -12,18 +12,19 @@ import (
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
-// spreadWords is the most kernel values that [onViews.KernelSpreads] keeps at a time.
+// spreadWords is the largest number of kernel values that [onViews.KernelSpreads] keeps at a time.
 const spreadWords = 1 << 21
 
-// KernelSpreads returns, in the order of KernelWeights, by what to multiply weights so
-// that they can be compared between kernels of different scales: for a kernel k the mean of
-// k(x,x) over the samples given less that of k(x,b) over the samples and the basis points
-// b. Where a [MultiGP] keeps samples that span the others, b are all training samples. That
-// is the variance over samples that a Gaussian process with the kernel k is expected to have.
-// A constant kernel has none. The spread of a kernel that is given without the kernel of each
+// KernelSpreads returns, in the order of KernelWeights, the factors that make
+// weights comparable between kernels of different scales. For a kernel k the factor is the mean of
+// k(x,x) over the given samples minus the mean of k(x,b) over these samples and the basis points
+// b. If a [MultiGP] keeps samples that span the others, b are all training samples. The factor
+// is the expected variance over samples of a Gaussian process with the kernel k.
+// It is 0 for a constant kernel. It is NaN, not known, for a kernel that is given without the kernel of each
+// sample with itself.
 // sample with itself is NaN: it is not known.
 //
-// It takes one matrix for each of Inputs. PredictOptions matter by their Workers alone.
+// It takes one matrix for each of Inputs. Workers is the only option that has an effect.
 func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
 	ds := m.design
 	t, err := checkInputs(ds, x)
@@ -36,7 +37,7 @@ func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Fe
 			self[i] += vec.Total(own.Row(i))
 			values := k.At(i)
 			for d := range values.Rows {
-				samples := 1.0 // of d that the basis point stands for
+				samples := 1.0 // number of samples of d for which the basis point stands
 				if ds.Share != nil {
 					samples = ds.Share[d] * float64(ds.D)
 				}
@@ -60,8 +61,8 @@ func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Fe
 	return spread, nil
 }
 
-// KernelSpreads returns the spreads of all members' kernels, member after member, as
-// KernelWeights does the weights. It takes one matrix for each of Inputs.
+// KernelSpreads returns the spreads of all members' kernels, member after member, in the order of
+// KernelWeights. It takes one matrix for each of Inputs.
 func (p *pool) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) (all []float64, err error) {
 	for _, m := range p.models {
 		s, err := m.(interface {
@@ -75,7 +76,7 @@ func (p *pool) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Featu
 	return all, nil
 }
 
-// KernelSpreads returns ones: weights say what a latent function adds to the targets.
+// KernelSpreads returns ones: the weights already measure the contribution of a latent function to the targets.
 func (m *MultiTaskModel) KernelSpreads(_ context.Context, _ PredictOptions, x ...Features) ([]float64, error) {
 	if _, err := checkInputs(m.design, x); err != nil {
 		return nil, err
@@ -83,8 +84,8 @@ func (m *MultiTaskModel) KernelSpreads(_ context.Context, _ PredictOptions, x ..
 	return slices.Repeat([]float64{1}, len(m.design.Views)), nil
 }
 
-// KernelSpreads returns the spreads of the kernels, but ones for rules that multiply kernels:
-// there a weight is a power.
+// KernelSpreads returns the spreads of the kernels. It returns ones for rules that multiply kernels,
+// because a weight is then a power.
 func (m *ProbitClassifierModel[T]) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
 	spread, err := m.onViews.KernelSpreads(ctx, opt, x...)
 	if r := m.rule(); err == nil && (r == probit.RuleFixProd || r == probit.RuleWProd) {
@@ -93,8 +94,8 @@ func (m *ProbitClassifierModel[T]) KernelSpreads(ctx context.Context, opt Predic
 	return spread, err
 }
 
-// KernelSpreads returns the standard deviation of each feature over the samples: times its
-// weight it is that of what the feature adds to the target.
+// KernelSpreads returns the standard deviation of each feature over the samples. Multiplied by the feature's
+// weight it is the standard deviation of the feature's contribution to the target.
 func (m *SpikeSlabModel) KernelSpreads(_ context.Context, _ PredictOptions, x ...Features) ([]float64, error) {
 	if err := m.checkFeatures(x); err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// Sweeps over the samples by which the weights of a stack are found, and those before the
+// The number of sweeps over the samples that compute the weights of a stack, and the number of sweeps before the
 // first that counts.
 const (
 	stackSweeps = 1000
@@ -15,8 +15,8 @@ const (
 )
 
 // pseudoShare is the weight of the uniform mixture in the prior of a stack, as a share of the
-// samples: small enough that data decide, large enough for predictions that have not seen a
-// sample but whose length scales have.
+// samples. It is small enough for the data to decide. It is large enough for predictions whose length
+// scales, though not the predictions themselves, were fitted to the sample.
 const pseudoShare = 0.05
 
 // stack returns the weights of a mixture of M predictive distributions: their posterior
@@ -24,19 +24,19 @@ const pseudoShare = 0.05
 //
 //	w ~ Dirichlet(1 + c, …, 1 + c),   p(y | w) = Π_n Σ_m w_m·p_m(y_n),
 //
-// given log p_m(y_n) in row m, of predictions that have not seen sample n, and with
-// c = pseudoShare·N/M, rounded, pseudo-counts for each model. A mixture is
+// Row m of logDensity holds log p_m(y_n), the leave-one-out densities of the samples n, and
+// c = pseudoShare·N/M, rounded, is the number of pseudo-counts for each model. A mixture is
 // linear in its weights, so that its average over their posterior is the mixture with
-// their mean. The weights of highest density would drop a model for a few samples' luck.
+// their mean. The posterior mode would drop a model because of chance in a few samples.
 //
 // Source: Y. Yao, A. Vehtari, D. Simpson and A. Gelman, "Using stacking to average
-// Bayesian predictive distributions", Bayesian Analysis 13 (2018). The mean is that of Gibbs
+// Bayesian predictive distributions", Bayesian Analysis 13 (2018). The mean is computed by Gibbs
 // sampling, which draws the model of each sample given the weights, and the weights given
-// how many samples each model has (J. Diebolt and C. P. Robert, "Estimation of finite mixture
+// the number of samples of each model (J. Diebolt and C. P. Robert, "Estimation of finite mixture
 // distributions through Bayesian sampling", Journal of the Royal Statistical Society B 56, 1994).
 func stack(logDensity [][]float64, seed uint64) []float64 {
 	M := len(logDensity)
-	var density [][]float64 // of each sample that has any, relative to the largest
+	var density [][]float64 // of each sample with a finite one, relative to the largest
 	for n := range logDensity[0] {
 		top := math.Inf(-1)
 		for _, l := range logDensity {
@@ -74,7 +74,7 @@ func stack(logDensity [][]float64, seed uint64) []float64 {
 	return mean
 }
 
-// drawModel returns m with a probability in proportion to weights[m]·density[m].
+// drawModel returns m with a probability proportional to weights[m]·density[m].
 func drawModel(src special.Rand, weights, density []float64) int {
 	var sum float64
 	for m, w := range weights {
@@ -89,8 +89,8 @@ func drawModel(src special.Rand, weights, density []float64) int {
 	return len(weights) - 1 // rounding
 }
 
-// drawGamma returns a gamma variate of integer shape: the sum of as many exponential ones,
-// minus the logarithm of a product of uniform ones.
+// drawGamma returns a gamma variate of integer shape: the sum of shape exponential variates,
+// which is minus the logarithm of a product of uniform variates.
 func drawGamma(src special.Rand, shape int) (sum float64) {
 	product := 1.0
 	for range shape {

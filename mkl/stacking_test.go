@@ -13,7 +13,7 @@ func normalLog(x, mean, sd float64) float64 {
 	return -0.5*d*d - math.Log(sd) - 0.5*math.Log(2*math.Pi)
 }
 
-// The weights are those of sums over a grid on the simplex.
+// The weights agree with sums over a grid on the simplex.
 func TestStack(t *testing.T) {
 	for _, N := range []int{0, 5, 40} {
 		src := rand.New(rand.NewPCG(1, 1))

@@ -32,7 +32,7 @@ type stopSet struct {
 	labels      []string
 }
 
-// readStopSet reads a table of at most so many rows for training.
+// readStopSet reads a table with at most most rows for training.
 func readStopSet(t *testing.T, name string, most int) (s stopSet) {
 	f, err := os.Open(filepath.Join(*stopData, name+".csv"))
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ type stopModel struct {
 	fit     func(ctx context.Context, f fitting, views []View, s stopSet) (Trace, *vi.Predictions, error)
 }
 
-// ofTargets returns what a model of targets tells of the rows for testing.
+// ofTargets returns the predictions of a model of targets for the test rows.
 func ofTargets(m interface {
 	Trace() Trace
 	Predict(...Features) ([]float64, []float64, error)
@@ -88,7 +88,7 @@ func ofTargets(m interface {
 	return m.Trace(), p, err
 }
 
-// ofClasses returns what a classifier tells of the rows for testing.
+// ofClasses returns the predictions of a classifier for the test rows.
 func ofClasses(m interface {
 	Trace() Trace
 	Predict(...Features) ([]string, [][]float64, error)
@@ -137,7 +137,7 @@ var stopRows = []stopModel{
 }
 
 // TestStopTable prints after how many sweeps fits stop, and how far their predictions of
-// rows not seen then are from those of fits that have converged.
+// new rows are from the predictions of converged fits.
 func TestStopTable(t *testing.T) {
 	if !*stopTable {
 		t.Skip("a table of long fits, asked for with -stoptable -data DIR")

@@ -10,19 +10,19 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// The sums hold features and targets from −mostEntry to mostEntry, and kernels of a sample with itself to mostEntry².
-// Wider units bring a target to mostWide at most, and kernels to mostWide².
+// The sums hold features and targets from −mostEntry to mostEntry, and kernels of a sample with itself up to mostEntry².
+// Larger units bring a target to at most mostWide, and kernels to at most mostWide².
 const (
 	mostEntry = 128
 	mostWide  = mostEntry / 2
 )
 
-// rangeError reports a sample that is beyond the range of a plan's sums.
+// rangeError reports a sample beyond the range of a plan's sums.
 type rangeError struct {
-	sample        int // from the builder's first
-	input, column int // −1: the target is
+	sample        int // counted from the builder's first
+	input, column int // −1 for the target
 	value         float64
-	sds           float64 // from the mean of the landmarks, in their standard deviations
+	sds           float64 // distance from the mean of the landmarks, in their standard deviations
 }
 
 // Error implements error.
@@ -30,7 +30,7 @@ func (e *rangeError) Error() string {
 	return "mkl: " + e.place() + ", and the range of the sums ends before: the plan's sample should have such samples"
 }
 
-// place says where the sample is and how far.
+// place describes where the sample is and how far out.
 func (e *rangeError) place() string {
 	if e.input < 0 {
 		return fmt.Sprintf("y[%d] is %.4g standard deviations from the mean of the plan's sample", e.sample, e.sds)
@@ -66,7 +66,7 @@ func (b *summing) firstBeyond(phi []la.Matrix[float64], self, y la.Matrix[float6
 					column[d] = basis.At(d, c)
 				}
 				mean, sd := vec.MeanSD(column)
-				if sds := math.Abs(v-mean) / sd; sds > e.sds { // NaN, a missing value, is not
+				if sds := math.Abs(v-mean) / sd; sds > e.sds { // false for NaN, a missing value
 					e.input, e.column, e.value, e.sds = in, c, v, sds
 				}
 			}
@@ -76,8 +76,8 @@ func (b *summing) firstBeyond(phi []la.Matrix[float64], self, y la.Matrix[float6
 	return nil
 }
 
-// widenedFor returns the plan, yet without its hash, with units of features so large that the sums hold all of the samples.
-// Units become greater by powers of two: the features keep their digits.
+// widenedFor returns the plan, without its hash, with units of features so large that the sums hold all samples.
+// Units grow by powers of two, so that the features keep their digits.
 func (p *featurePlan) widenedFor(ctx context.Context, workers int, x []Features) (wide featurePlan, err error) {
 	most := make([]float64, len(p.by))
 	b := newPieces(p, 0, workers)
@@ -106,7 +106,7 @@ func (p *featurePlan) widenedFor(ctx context.Context, workers int, x []Features)
 	return wide, nil
 }
 
-// doublings returns the least power of two, 1 or greater, that divides a value into at most the limit.
+// doublings returns the least power of two, 1 or greater, by which a value must be divided to be at most the limit.
 func doublings(value, limit float64) float64 {
 	unit := 1.0
 	for value > float64(limit*unit) && unit < math.MaxFloat64/2 {

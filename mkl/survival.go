@@ -12,12 +12,12 @@ type SurvivalLaw int
 
 // Distributions of times.
 const (
-	LawByEvidence SurvivalLaw = iota // the one of the others under which the evidence is higher
+	LawByEvidence SurvivalLaw = iota // the one of the others with the higher evidence
 	LogNormal                        // the logarithm of a time has normal noise
 	Weibull                          // hazards are proportional, and a power of time
 )
 
-// String returns by-evidence, log-normal or weibull.
+// String returns "by-evidence", "log-normal" or "weibull".
 func (l SurvivalLaw) String() string {
 	if l == LawByEvidence {
 		return "by-evidence"
@@ -25,20 +25,20 @@ func (l SurvivalLaw) String() string {
 	return l.law().String()
 }
 
-// law returns the law as package mgp has it.
+// law converts the law to package mgp's.
 func (l SurvivalLaw) law() mgp.Law { return mgp.Law(l - LogNormal) }
 
-// Survival is the multiple Gaussian process model for times until an event. Some may be censored: all that is
-// known of these is a bound or an interval. The logarithm of a time is a level, a sum of one Gaussian process for each
+// Survival is the multiple Gaussian process model for times until an event. Some times may be censored: only
+// a bound or an interval is known. The logarithm of a time is a level, a sum of one Gaussian process for each
 // view, and noise (an accelerated failure time model):
 //
 //	log T = b + Σ_p f_p(x) + σ·e.
 //
-// The error e is standard normal under [LogNormal], and under [Weibull] the logarithm of an exponential variable. By
-// default both are fitted, and the model is the one of the higher evidence. The kernels' weights, b,
+// The error e is standard normal for [LogNormal], and the logarithm of an exponential variable for [Weibull]. By
+// default both are fitted, and the model is the one with the higher evidence. The kernels' weights, b,
 // σ and learned length scales maximise the evidence, which expectation propagation estimates. The model
-// also serves other positive quantities with limits of detection. The zero value is ready to fit. The fit has no random
-// start, and so no use for Restarts and Seed. It takes N² numbers for each kernel and N³ operations for a sweep of
+// also suits other positive quantities with limits of detection. The zero value is ready to fit. The fit has no random
+// start, so Restarts and Seed have no effect. It takes N² numbers for each kernel and N³ operations for a sweep of
 // expectation propagation; a step takes several sweeps.
 //
 // Source: docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].
@@ -52,7 +52,7 @@ type Survival struct {
 	Storage      KernelStorage // as in [Regression]
 }
 
-// Fit fits the model to the views of N samples and what is known of their times. It returns the errors of [MultiGP.Fit].
+// Fit fits the model to the views of N samples and their times. It returns the errors that [MultiGP.Fit] returns.
 func (s Survival) Fit(ctx context.Context, views []View, times []Lifetime) (*SurvivalModel, error) {
 	unit, lower, upper, err := logTimes(times)
 	if err != nil {

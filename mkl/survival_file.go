@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// survivalJSON is the settings of a survival model. It has the tensors of a multiple Gaussian process. The mean
-// and the standard deviation of a target are the mean and the standard deviation of the logarithms of times.
+// survivalJSON holds the settings of a survival model. It has the tensors of a multiple Gaussian process. The mean
+// and the standard deviation of the target belong to the logarithms of times.
 type survivalJSON struct {
 	designJSON
 	recordJSON
@@ -38,7 +38,7 @@ func (m *SurvivalModel) decode(f *fileReader) (err error) {
 	return f.close()
 }
 
-// takeObservations takes a function with one of the likelihoods that are named.
+// takeObservations reads a function with one of the named likelihoods.
 func (f *fileReader) takeObservations(design designJSON, record recordJSON, all []processJSON, names ...string) (m processes, err error) {
 	if len(all) != 1 {
 		return m, fmt.Errorf("model: %d processes where there is one", len(all))

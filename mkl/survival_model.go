@@ -15,7 +15,7 @@ type SurvivalModel struct {
 	unit target // of the logarithms of times
 }
 
-// Kind returns survival.
+// Kind returns "survival".
 func (m *SurvivalModel) Kind() string { return "survival" }
 
 // Law returns the distribution of times given the function.
@@ -35,13 +35,13 @@ func (m *SurvivalModel) sigma() float64 { return special.Exp(0.5 * m.posteriors[
 // Posterior returns the approximate posterior of the function, in units of the standardised logarithms of times.
 func (m *SurvivalModel) Posterior() *mgp.Posterior { return m.posteriors[0] }
 
-// Predict predicts the times of samples. It takes the matrices of [TargetModel.PredictTargets] and
-// returns its errors.
+// Predict predicts the times of samples. Its arguments and errors are as in
+// [TargetModel.PredictTargets].
 func (m *SurvivalModel) Predict(x ...Features) (*SurvivalPrediction, error) {
 	return m.PredictTimes(context.Background(), PredictOptions{}, x...)
 }
 
-// PredictTimes is Predict with options. Only Workers has a meaning here.
+// PredictTimes is Predict with options. Workers is the only option that has an effect.
 func (m *SurvivalModel) PredictTimes(ctx context.Context, opt PredictOptions, x ...Features) (*SurvivalPrediction, error) {
 	t, err := checkInputs(m.design, x)
 	if err != nil {
@@ -62,7 +62,7 @@ func (m *SurvivalModel) PredictTimes(ctx context.Context, opt PredictOptions, x 
 	return p, nil
 }
 
-// checkPredicted reports a mean or a variance that is not finite.
+// checkPredicted returns an error for a mean or a variance that is not finite.
 func checkPredicted(mean, variance []float64) error {
 	for i, v := range mean {
 		if v-v != 0 || variance[i]-variance[i] != 0 {
@@ -83,8 +83,8 @@ type SurvivalPrediction struct {
 // Samples returns the number of samples.
 func (p *SurvivalPrediction) Samples() int { return len(p.mean) }
 
-// Risk returns a score of every sample that is the higher, the earlier its event is expected: minus the mean of the
-// logarithm of its time but for the error, in units of the standard deviation of the training samples' logarithms.
+// Risk returns a score of every sample: the earlier its event is expected, the higher the score. It is minus the mean of the
+// logarithm of its time without the error, in units of the standard deviation of the training samples' logarithms.
 func (p *SurvivalPrediction) Risk() []float64 {
 	risk := make([]float64, len(p.mean))
 	for i, v := range p.mean {
@@ -132,8 +132,8 @@ func (p *SurvivalPrediction) standard(t float64) float64 {
 	return (special.Log(t) - p.unit.mean) / p.unit.sd
 }
 
-// Band returns the limits between which the survival curve of a sample lies at each of the times with the given
-// probability, such as .9, when its function is uncertain: the curve of Survival is the mean over the function.
+// Band returns limits of the survival curve of a sample at each of the times: the curve lies between them with the given
+// probability, such as 0.9, because its function is uncertain. The curve of Survival is the mean over the function.
 func (p *SurvivalPrediction) Band(sample int, times []float64, probability float64) (low, high []float64) {
 	width := float64(special.NormalQuantile(0.5+float64(0.5*probability)) * math.Sqrt(p.variance[sample]))
 	for _, t := range times {
@@ -149,9 +149,9 @@ func (p *SurvivalPrediction) Band(sample int, times []float64, probability float
 	return low, high
 }
 
-// LogScore returns the logarithm of what the prediction said of the time that a sample turned out to have: of the
-// density, for each unit of log T, of an exact time, and of the probability of an interval. Their mean over samples is
-// the censored log score, which is the better the higher it is.
+// LogScore compares the prediction with the true time t of a sample. It returns the logarithm of the
+// density, for each unit of log T, at an exact time, or of the probability of an interval. The mean over samples is
+// the censored log score; higher is better.
 func (p *SurvivalPrediction) LogScore(sample int, t Lifetime) float64 {
 	m, v := p.mean[sample], p.variance[sample]
 	switch {
@@ -168,7 +168,7 @@ func (p *SurvivalPrediction) LogScore(sample int, t Lifetime) float64 {
 	return from + special.Log(-special.Expm1(to-from))
 }
 
-// Outputs describes what was learned of the time.
+// Outputs reports what the fit learned for the time.
 func (m *SurvivalModel) Outputs() []ModelOutput { return m.processes.Outputs() }
 
 // String describes the model in one line.

@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// Table is a matrix of which some or all entries are observed: [Ratings],
+// Table is a matrix with some or all entries observed: [Ratings],
 // [SparseTable] or a [DenseTable] matrix.
 type Table interface {
 	// Dims returns the numbers of rows and columns.
@@ -17,7 +17,7 @@ type Table interface {
 	observed(arg string) (*slab.Observed, error)
 }
 
-// DenseTable is a table given in full, a slice for each row; NaN marks an entry that is
+// DenseTable is a complete table, a slice for each row; NaN marks an entry that is
 // not observed.
 type DenseTable [][]float64
 
@@ -57,10 +57,10 @@ type TableCell struct{ Row, Col int }
 // TableEntry is one observed entry of a table.
 type TableEntry struct {
 	TableCell
-	Value float64 // what stands there
+	Value float64 // the value of the entry
 }
 
-// SparseTable is a table of which the entries listed, in any order, are observed.
+// SparseTable is a table with a list of the observed entries, in any order.
 type SparseTable struct {
 	Rows, Cols int          // of the whole table
 	Entries    []TableEntry // the observed entries
@@ -94,7 +94,7 @@ type Ratings[R, C comparable] struct {
 	entries []slab.Entry
 }
 
-// keys numbers names in the order of their first use.
+// keys numbers names in the order in which they first appear.
 type keys[K comparable] struct {
 	index map[K]int
 	names []K
@@ -145,7 +145,7 @@ func (r *Ratings[R, C]) observed(arg string) (*slab.Observed, error) {
 	return observed(slab.ObserveEntries(rows, cols, r.entries))
 }
 
-// observed names the argument of a fit in the error of a table.
+// observed adds the name of the argument of a fit to the error of a table.
 func observed(o *slab.Observed, err error) (*slab.Observed, error) {
 	if err != nil {
 		err = fmt.Errorf("mkl: y: %w", err)
@@ -153,7 +153,7 @@ func observed(o *slab.Observed, err error) (*slab.Observed, error) {
 	return o, err
 }
 
-// prefixed lets an error of another package begin like those of this one.
+// prefixed gives an error of another package the prefix of this one.
 func prefixed[T any](x T, err error) (T, error) {
 	if err != nil {
 		err = fmt.Errorf("mkl: %w", err)

@@ -11,17 +11,17 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// target says how a target was standardised: z = (y − mean)/sd.
+// target holds the mean and standard deviation of a standardised target: z = (y − mean)/sd.
 type target struct {
 	mean, sd float64
 }
 
-// leastSD is the least standard deviation of a target, and one over it the greatest.
-// Its square, the variance, then has room for that of a prediction.
+// leastSD is the least standard deviation of a target, and 1/leastSD the largest.
+// The square, its variance, then leaves room for the variance of a prediction.
 const leastSD = 1e-145
 
-// checkTargets reports what is wrong with the targets y, and returns the number of
-// samples. With missing NaN stands for a value that is not known.
+// checkTargets checks the targets y, and returns the number of
+// samples. With missing, NaN is an unknown value.
 func checkTargets(y [][]float64, missing bool) (n int, err error) {
 	if len(y) == 0 {
 		return 0, errors.New("mkl: y: no target given")
@@ -51,7 +51,7 @@ func checkTargets(y [][]float64, missing bool) (n int, err error) {
 		case slices.Max(seen) == slices.Min(seen):
 			return 0, fmt.Errorf("mkl: %s: every target is %g: there is nothing to learn", arg, seen[0])
 		}
-		// Variances are predicted, in the unit of the target squared.
+		// Variances of predictions are in the squared unit of the target.
 		if _, sd := vec.MeanSD(seen); !(sd >= leastSD && sd <= 1/leastSD) {
 			return 0, fmt.Errorf("mkl: %s: the standard deviation is %g, and its square is outside the range of floating-point numbers: choose another unit", arg, sd)
 		}
@@ -59,8 +59,8 @@ func checkTargets(y [][]float64, missing bool) (n int, err error) {
 	return n, nil
 }
 
-// standardizeTargets returns the targets, L×N, with mean 0 and standard deviation
-// 1 each, and how they were made so; raw ones stay as they are.
+// standardizeTargets returns the targets, L×N, scaled to mean 0 and standard deviation
+// 1 each, and their original means and standard deviations; it leaves raw targets unchanged.
 func standardizeTargets(y [][]float64, raw bool) ([]target, la.Matrix[float64]) {
 	targets := make([]target, len(y))
 	z := la.NewMatrix[float64](len(y), len(y[0]))
@@ -77,8 +77,8 @@ func standardizeTargets(y [][]float64, raw bool) ([]target, la.Matrix[float64]) 
 	return targets, z
 }
 
-// restore stores predictions of the standardised target, for samples first …, in
-// its own units in row o of out.
+// restore converts predictions of the standardised target, for samples first …, to
+// its own units and stores them in row o of out.
 func (t target) restore(out *Prediction, o, first int, mean, variance []float64) {
 	for i, v := range mean {
 		out.Mean[o][first+i] = t.mean + float64(t.sd*v)

@@ -10,16 +10,16 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// TaskClassifier is [TaskRegression] for labels that samples have or have not: several
-// labels, the tasks, each known for samples of its own, that share the kernel weights. A task
-// is learned from the samples of which its label is known and from no others. The zero value
+// TaskClassifier is [TaskRegression] for labels that a sample has or has not: several
+// labels, the tasks, each known for samples of its own, which share the kernel weights. A task
+// is learned only from the samples whose label is known. The zero value
 // is ready to fit.
 //
-// [MultiLabel] is the same model but for the samples whose label is not known: it gives every
-// label weights of all the samples, and takes for each label the time of all of them.
+// [MultiLabel] is the same model except for the samples whose label is not known: there every
+// label has weights of all samples, and takes the time of all of them.
 //
 // Source: the likelihood of M. Gönen, "Bayesian efficient multiple kernel learning", ICML
-// 2012, for the model of J. C. Costello et al., "A community effort to assess and improve drug
+// 2012, in the model of J. C. Costello et al., "A community effort to assess and improve drug
 // sensitivity prediction algorithms", Nature Biotechnology 32 (2014); derived in docs/theory/tasks.md.
 type TaskClassifier struct {
 	Fitting
@@ -30,9 +30,9 @@ type TaskClassifier struct {
 	SigmaG               float64 // as in [Classifier]
 	Plain                bool    // as in [Classifier]
 
-	// From, if not nil, is a model of an earlier fit of as many labels to the same samples
-	// and kernels, perhaps with other labels or priors, to continue from; it takes the place
-	// of Seed, and Restarts is an error.
+	// From, if not nil, is a model from which the fit continues: an earlier fit of as many labels to the same samples
+	// and kernels, perhaps with other labels or priors. It replaces
+	// Seed, and Restarts must not be set.
 	From *TaskClassifierModel
 
 	AllowDuplicates bool          // as in [Regression]
@@ -44,9 +44,9 @@ func (c TaskClassifier) fitting() *fitting {
 	return &fitting{Fitting: c.Fitting, Ascent: c.Ascent, allowDuplicates: c.AllowDuplicates, storage: c.Storage}
 }
 
-// Fit fits the model to the views of N samples and, for each task, what is known of its
-// label of each of them. With rectangular kernels every task has all basis points. Errors are
-// those of [Regression.Fit].
+// Fit fits the model to the views of N samples and, for each task, the values of its
+// label for the N samples. With rectangular kernels every task has all basis points. It returns the errors
+// that [Regression.Fit] returns.
 func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label) (model *TaskClassifierModel, err error) {
 	f := c.fitting()
 	y, err := checkKnown(labels)
@@ -85,8 +85,8 @@ func (c TaskClassifier) Fit(ctx context.Context, views []View, labels ...[]Label
 	return m, err
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes where every
-// task has nearly all samples, but others than the other tasks.
+// EstimateMemory returns about how many bytes a fit of the given size takes if every
+// task has nearly all samples, each task different ones.
 func (c TaskClassifier) EstimateMemory(s FitSize) int64 {
 	own := taskMemory(s)
 	return min(c.fitting().kernelMemory(s, 1), math.MaxInt64-own) + own

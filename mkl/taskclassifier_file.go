@@ -6,15 +6,15 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// taskClassifierJSON is the settings of a task classifier. The tensors of task O have the
-// names of a classifier's of one function, after task.O. .
+// taskClassifierJSON holds the settings of a task classifier. The tensors of task O are named
+// like the tensors of a classifier with one function, with the prefix task.O. .
 type taskClassifierJSON struct {
 	scoresJSON
 	TaskSamples []int `json:"task_samples"` // of each task
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save]. It takes
-// about 4·D² bytes for each task of D basis points.
+// about 4·D² bytes for each task with D basis points.
 func (m *TaskClassifierModel) Save(w io.Writer) error {
 	s := m.posterior.State()
 	var f fileWriter

@@ -16,10 +16,10 @@ import (
 type TaskClassifierModel struct {
 	weighted
 	posterior *bemkl.TaskClassificationPosterior
-	functions *taskScores // the posterior, seen from the basis points of the design
+	functions *taskScores // the posterior for the basis points of the design
 }
 
-// taskScores are the posteriors of the tasks as one.
+// taskScores combines the posteriors of the tasks.
 type taskScores struct {
 	taskWeights[*bemkl.ClassificationPosterior]
 }
@@ -45,7 +45,7 @@ func (p *taskScores) Predict(k vi.Kernels, opt vi.PredictOptions) (*bemkl.ClassP
 	return all, nil
 }
 
-// set completes the model by its posterior and the basis points of the tasks.
+// set sets the posterior, the basis points of the tasks, and the fields that follow from them.
 func (m *TaskClassifierModel) set(p *bemkl.TaskClassificationPosterior, basis [][]int) error {
 	f := &taskScores{taskWeights[*bemkl.ClassificationPosterior]{basis: basis, d: m.design.D}}
 	for o := range basis {
@@ -55,8 +55,8 @@ func (m *TaskClassifierModel) set(p *bemkl.TaskClassificationPosterior, basis []
 	return m.prepare(f.widen(func(o int) []float64 { return p.State().Tasks[o].A }))
 }
 
-// continued returns the posterior for a fit of tasks with the given basis points to go on
-// from: weights of basis points that a task did not have are at their prior.
+// continued returns the posterior from which a fit of tasks with the given basis points continues:
+// weights of basis points that a task did not have get their prior.
 func (m *TaskClassifierModel) continued(f *fitting, ds *gram.Design, basis [][]int) (*bemkl.TaskClassificationPosterior, error) {
 	s := m.posterior.State()
 	if err := checkFrom(f, m.design, "tasks", len(s.Tasks), ds, len(basis)); err != nil {
@@ -66,7 +66,7 @@ func (m *TaskClassifierModel) continued(f *fitting, ds *gram.Design, basis [][]i
 	for o := range s.Tasks {
 		t := &s.Tasks[o]
 		t.Lambda, t.A = moved(m.functions.basis[o], t.Lambda, s.Priors.Lambda.Scale, basis[o], ds.D), moved(m.functions.basis[o], t.A, 0, basis[o], ds.D)
-		t.Gram = la.NewMatrix[float64](len(t.A), len(t.A)) // the fit makes its own
+		t.Gram = la.NewMatrix[float64](len(t.A), len(t.A)) // the fit computes its own
 	}
 	p, err := bemkl.NewTaskClassificationPosterior(s)
 	if err != nil {
@@ -75,7 +75,7 @@ func (m *TaskClassifierModel) continued(f *fitting, ds *gram.Design, basis [][]i
 	return p, nil
 }
 
-// Kind returns task-classifier.
+// Kind returns "task-classifier".
 func (m *TaskClassifierModel) Kind() string { return "task-classifier" }
 
 // Labels returns the number of labels.

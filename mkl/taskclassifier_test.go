@@ -33,7 +33,7 @@ func labelScreen(n int) (views []View, labels [][]Label, x Features) {
 	return views, labels, x
 }
 
-// A task sees its own samples and no others: the model is that of vi on the submatrices.
+// A task uses only its own samples: the model equals the model of vi on the submatrices.
 func TestTaskClassifierIsThatOfItsSamples(t *testing.T) {
 	ctx := context.Background()
 	views, labels, x := labelScreen(24)

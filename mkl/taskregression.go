@@ -10,23 +10,23 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// TaskRegression is Bayesian multiple kernel learning for several targets, the tasks, that
-// are known for samples of their own and share the kernel weights: the drugs of a screen,
-// each of them tried on some of the cell lines. A task is learned from the samples with its
-// target and from no others, and takes the time of a regression on these; that it shares
-// with the other tasks is what it makes of the views. The zero value is ready to fit.
+// TaskRegression is Bayesian multiple kernel learning for several targets, the tasks, each
+// known for samples of its own, which share the kernel weights: for example the drugs of a screen,
+// each tried on some of the cell lines. A task is learned from the samples with its
+// target only, and takes the time of a regression on these. It shares
+// the weights of the views with the other tasks. The zero value is ready to fit.
 //
-// The views are those of all samples, and so are the statistics that Standardize, Center,
-// Normalize and default widths take from them. The priors are those of [Regression], and
-// predictions are healed as its are.
+// The views hold all samples, and Standardize, Center, Normalize and default widths use the statistics of all of
+// them. The priors are as in [Regression], and
+// predictions are healed as there.
 //
-// [Regression] with MissingTargets is the same model but for the samples without a target:
-// it gives every target weights of all the samples, and takes for each target the time of a
+// [Regression] with MissingTargets is the same model except for the samples without a target:
+// there every target has weights of all samples, and takes the time of a
 // regression on all of them.
 //
 // Source: J. C. Costello et al., "A community effort to assess and improve drug sensitivity
-// prediction algorithms", Nature Biotechnology 32 (2014), 1202–1212, whose best performing
-// method it is; derived in docs/theory/tasks.md.
+// prediction algorithms", Nature Biotechnology 32 (2014), 1202–1212, where this method performed
+// best; derived in docs/theory/tasks.md.
 type TaskRegression struct {
 	Fitting
 	Ascent
@@ -36,7 +36,7 @@ type TaskRegression struct {
 	// Plain does exactly the published updates, which need many more sweeps.
 	Plain bool
 
-	// RawTargets leaves the targets as they are, instead of giving each mean 0 and
+	// RawTargets leaves the targets unchanged, instead of scaling each to mean 0 and
 	// standard deviation 1 over its own samples before the fit, as in [Regression].
 	RawTargets bool
 
@@ -44,9 +44,9 @@ type TaskRegression struct {
 	// instead of an error.
 	MissingTargets bool
 
-	// From, if not nil, is a model of an earlier fit of as many targets to the same samples
-	// and kernels, perhaps with other values of the targets or priors, to continue from; it
-	// takes the place of Seed, and Restarts is an error.
+	// From, if not nil, is a model from which the fit continues: an earlier fit of as many targets to the same samples
+	// and kernels, perhaps with other values of the targets or other priors. It
+	// replaces Seed, and Restarts must not be set.
 	From *TaskRegressionModel
 
 	AllowDuplicates bool          // as in [Regression]
@@ -59,8 +59,8 @@ func (t TaskRegression) fitting() *fitting {
 }
 
 // Fit fits the model to the views of N samples and the targets of length N each. With
-// rectangular kernels every task has all basis points. Errors are those of
-// [Regression.Fit].
+// rectangular kernels every task has all basis points. It returns the errors that
+// [Regression.Fit] returns.
 func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (model *TaskRegressionModel, err error) {
 	f := t.fitting()
 	n, err := checkTargets(y, t.MissingTargets)
@@ -101,8 +101,8 @@ func (t TaskRegression) Fit(ctx context.Context, views []View, y ...[]float64) (
 	return m, err
 }
 
-// EstimateMemory returns about how many bytes a fit of the given size takes where every
-// task has nearly all samples, but others than the other tasks.
+// EstimateMemory returns about how many bytes a fit of the given size takes if every
+// task has nearly all samples, each task different ones.
 func (t TaskRegression) EstimateMemory(s FitSize) int64 {
 	own := taskMemory(s)
 	return min(t.fitting().kernelMemory(s, 1), math.MaxInt64-own) + own

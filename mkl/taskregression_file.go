@@ -6,15 +6,15 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// taskRegressionJSON is the settings of a task regression. The tensors of task O have the
-// names of a regression's of one target, after task.O. .
+// taskRegressionJSON holds the settings of a task regression. The tensors of task O are named
+// like the tensors of a regression of one target, with the prefix task.O. .
 type taskRegressionJSON struct {
 	targetsJSON
 	TaskSamples []int `json:"task_samples"` // of each task
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save]. It takes
-// about 8·D² bytes for each task of D basis points.
+// about 8·D² bytes for each task with D basis points.
 func (m *TaskRegressionModel) Save(w io.Writer) error {
 	s := m.posterior.State()
 	L, samples := len(s.Tasks), m.taskSamples()

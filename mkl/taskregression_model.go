@@ -15,10 +15,10 @@ import (
 type TaskRegressionModel struct {
 	targetFunctions
 	posterior *bemkl.TaskPosterior
-	functions *taskFunctions // the posterior, seen from the basis points of the design
+	functions *taskFunctions // the posterior for the basis points of the design
 }
 
-// taskFunctions are the posteriors of the tasks as one.
+// taskFunctions combines the posteriors of the tasks.
 type taskFunctions struct {
 	taskWeights[*bemkl.RegressionPosterior]
 }
@@ -35,8 +35,8 @@ func (p *taskFunctions) PredictHealed(k vi.Kernels, self la.Matrix[float64], opt
 	})
 }
 
-// predict makes the predictions of the tasks, each of which sees its own rows of k, those of
-// one posterior.
+// predict makes the predictions of the tasks. Each task uses its own rows of k; of makes the predictions of
+// one task.
 func (p *taskFunctions) predict(k vi.Kernels, of func(o int, k vi.Kernels) (*bemkl.Prediction, error)) (*bemkl.Prediction, error) {
 	_, _, n := k.Dims()
 	all := &bemkl.Prediction{Mean: la.NewMatrix[float64](len(p.basis), n)}
@@ -66,12 +66,12 @@ func (p *taskFunctions) Healable() bool {
 	return true
 }
 
-// Healer returns what heals task o, given kernels with the task's own basis points.
+// Healer returns the healer of task o, given kernels with the task's own basis points.
 func (p *taskFunctions) Healer(ws *la.Workspace, o int) (*bemkl.Healer, error) {
 	return p.tasks[o].Healer(ws, 0)
 }
 
-// set completes the model by its posterior and the basis points of the tasks.
+// set sets the posterior, the basis points of the tasks, and the fields that follow from them.
 func (m *TaskRegressionModel) set(p *bemkl.TaskPosterior, basis [][]int) error {
 	f := &taskFunctions{taskWeights[*bemkl.RegressionPosterior]{basis: basis, d: m.design.D}}
 	var noise []Gamma
@@ -85,8 +85,8 @@ func (m *TaskRegressionModel) set(p *bemkl.TaskPosterior, basis [][]int) error {
 	return m.prepare(f.widen(func(o int) []float64 { return p.State().Tasks[o].A }))
 }
 
-// continued returns the posterior for a fit of tasks with the given basis points to go on
-// from: weights of basis points that a task did not have are at their prior.
+// continued returns the posterior from which a fit of tasks with the given basis points continues:
+// weights of basis points that a task did not have get their prior.
 func (m *TaskRegressionModel) continued(f *fitting, ds *gram.Design, basis [][]int) (*bemkl.TaskPosterior, error) {
 	s := m.posterior.State()
 	if err := checkFrom(f, m.design, "tasks", len(s.Tasks), ds, len(basis)); err != nil {
@@ -96,7 +96,7 @@ func (m *TaskRegressionModel) continued(f *fitting, ds *gram.Design, basis [][]i
 	for o := range s.Tasks {
 		t := &s.Tasks[o]
 		t.Lambda, t.A = moved(m.functions.basis[o], t.Lambda, s.Priors.Lambda.Scale, basis[o], ds.D), moved(m.functions.basis[o], t.A, 0, basis[o], ds.D)
-		t.Gram, t.Healing = la.NewMatrix[float64](len(t.A), len(t.A)), nil // the fit makes its own
+		t.Gram, t.Healing = la.NewMatrix[float64](len(t.A), len(t.A)), nil // the fit computes its own
 	}
 	p, err := bemkl.NewTaskPosterior(s)
 	if err != nil {
@@ -105,10 +105,10 @@ func (m *TaskRegressionModel) continued(f *fitting, ds *gram.Design, basis [][]i
 	return p, nil
 }
 
-// Kind returns task-regression.
+// Kind returns "task-regression".
 func (m *TaskRegressionModel) Kind() string { return "task-regression" }
 
-// Posterior returns the approximate posterior, of the standardised targets.
+// Posterior returns the approximate posterior for the standardised targets.
 func (m *TaskRegressionModel) Posterior() *bemkl.TaskPosterior { return m.posterior }
 
 // taskSamples returns the number of training samples of each task.

@@ -5,7 +5,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// Predictor prunes the model for predictions of single samples, of the target opt.Target,
+// Predictor prunes the model for predictions of single samples of the target opt.Target,
 // as [RegressionModel.Predictor] does.
 func (m *TaskRegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(len(m.targets)); err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
-// screen is a table of targets with gaps, of which the first has none and the second and
+// screen returns a table of targets with gaps. The first target has no gaps; the second and
 // fourth are known for the same samples.
 func screen(n int) (views []View, y [][]float64, x Features) {
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -36,7 +36,7 @@ func screen(n int) (views []View, y [][]float64, x Features) {
 	return []View{{X: x, Kernel: kernel.RBF{Width: 1}}, {X: x, Kernel: kernel.Linear{}, Normalize: true, Center: true}}, y, x
 }
 
-// A task sees its own samples and no others: the model is that of vi on the submatrices.
+// A task uses only its own samples: the model equals the model of vi on the submatrices.
 func TestTaskRegressionIsThatOfItsSamples(t *testing.T) {
 	ctx := context.Background()
 	views, y, x := screen(24)

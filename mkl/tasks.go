@@ -13,11 +13,11 @@ import (
 )
 
 // This file holds what [TaskRegression] and [TaskClassifier] have in common: targets, the
-// tasks, that have samples of their own.
+// tasks, each with samples of its own.
 
-// splitTasks returns a task for each row of z, of the samples where it is not NaN, and the
-// basis points of each: the task's samples if the kernels are square, else nil for all.
-// Tasks of the same samples share their kernels.
+// splitTasks returns a task for each row of z, with the samples where it is not NaN. It also returns the
+// basis points of each task: its samples if the kernels are square, else nil for all.
+// Tasks with the same samples share their kernels.
 func splitTasks(k gram.Held, z la.Matrix[float64]) (tasks []bemkl.Task, basis [][]int) {
 	_, D, N := k.Dims()
 	var own []vi.Kernels
@@ -60,7 +60,7 @@ func taskMemory(s FitSize) int64 {
 	return inBytes(words)
 }
 
-// taskWeights are the posteriors of tasks with basis points of their own, seen from those of
+// taskWeights holds the posteriors of tasks, which have basis points of their own, for the basis points of
 // the design.
 type taskWeights[T interface {
 	posterior
@@ -68,7 +68,7 @@ type taskWeights[T interface {
 	CovarianceRoundoff(o int, cov la.Matrix[float64]) float64
 }] struct {
 	tasks []T
-	basis [][]int // of each task, its basis points, ascending; nil: all
+	basis [][]int // the basis points of each task, ascending; nil: all
 	d     int     // basis points of the design
 }
 
@@ -81,12 +81,12 @@ func (p *taskWeights[T]) Dims() (L, P, D int) {
 // KernelWeights returns the mean and the standard deviation of each kernel weight.
 func (p *taskWeights[T]) KernelWeights() (mean, sd []float64) { return p.tasks[0].KernelWeights() }
 
-// WeightCovariance returns that of task o's weights of basis points that it has.
+// WeightCovariance returns the covariance of task o's weights for the given basis points, which it must have.
 func (p *taskWeights[T]) WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error) {
 	return p.tasks[o].WeightCovariance(ws, 0, p.places(o, rows))
 }
 
-// WeightVariances returns those of task o's weights, 0 for basis points that it lacks.
+// WeightVariances returns the variances of task o's weights, 0 for basis points that it lacks.
 func (p *taskWeights[T]) WeightVariances(ws *la.Workspace, o int) (variances []float64, rounding float64, err error) {
 	own, rounding, err := p.tasks[o].WeightVariances(ws, 0)
 	if err != nil {
@@ -95,12 +95,12 @@ func (p *taskWeights[T]) WeightVariances(ws *la.Workspace, o int) (variances []f
 	return moved(p.basis[o], own, 0, nil, p.d), rounding, nil
 }
 
-// roundoff is that of task o's covariance.
+// roundoff bounds the rounding of task o's covariance.
 func (p *taskWeights[T]) roundoff(o int, cov la.Matrix[float64]) float64 {
 	return p.tasks[o].CovarianceRoundoff(0, cov)
 }
 
-// places returns where basis points of the design are among those of task o.
+// places returns the indices of basis points of the design among the basis points of task o.
 func (p *taskWeights[T]) places(o int, rows []int) []int {
 	if p.basis[o] == nil {
 		return rows
@@ -118,7 +118,7 @@ func (p *taskWeights[T]) kernels(o int, k vi.Kernels) vi.Kernels {
 		return k
 	}
 	_, _, N := k.Dims()
-	return k.(*vi.Dense).Select(p.basis[o], vec.UpTo(N)) // a prediction's kernels are dense
+	return k.(*vi.Dense).Select(p.basis[o], vec.UpTo(N)) // the kernels of a prediction are dense
 }
 
 // widen returns a row for each task with its values at its own basis points, and 0 elsewhere.
@@ -130,8 +130,8 @@ func (p *taskWeights[T]) widen(of func(o int) []float64) la.Matrix[float64] {
 	return a
 }
 
-// moved returns values of the basis points from at the basis points to of a design of d, and
-// the rest at those that from lacks; nil: all.
+// moved returns values, which belong to the basis points from, for the basis points to of a design of d basis points. It
+// puts rest where from lacks a basis point; nil means all basis points.
 func moved(from []int, values []float64, rest float64, to []int, d int) []float64 {
 	if from == nil {
 		from = vec.UpTo(d)
@@ -149,17 +149,17 @@ func moved(from []int, values []float64, rest float64, to []int, d int) []float6
 	return out
 }
 
-// taskTensors are what files of models of tasks have in common.
+// taskTensors holds what files of models of tasks have in common.
 type taskTensors struct {
-	basis        [][]int              // of each task, its basis points; nil: all
+	basis        [][]int              // the basis points of each task; nil: all
 	gamma, omega []Gamma              // of the tasks' biases, and of the kernel weights
 	mean         []float64            // of the biases and the kernel weights
-	cov          la.Matrix[float64]   // likewise
+	cov          la.Matrix[float64]   // of the biases and the kernel weights
 	lambda, a    [][]float64          // of each task
 	gram         []la.Matrix[float64] // of each task
 }
 
-// addTask adds what a task has of its own.
+// addTask adds the tensors of one task.
 func (t *taskTensors) addTask(gamma Gamma, lambda, a []float64, gram la.Matrix[float64]) {
 	t.gamma, t.lambda, t.a, t.gram = append(t.gamma, gamma), append(t.lambda, lambda), append(t.a, a), append(t.gram, gram)
 }
@@ -191,11 +191,11 @@ func (f *fileWriter) addTasks(t *taskTensors, D int) {
 	f.prefix = ""
 }
 
-// taskPrefix begins the names of a task's own tensors.
+// taskPrefix returns the prefix of the names of a task's own tensors.
 func taskPrefix(o int) string { return fmt.Sprintf("task.%d.", o) }
 
-// taskSizes returns the numbers of tasks and of kernels of a file with the given design, or what
-// does not fit; what names the tasks, samples are their numbers of training samples.
+// taskSizes returns the numbers of tasks and of kernels of a file with the given design, or an error if sizes
+// do not fit. what names the tasks; samples are their numbers of training samples.
 func (f *fileReader) taskSizes(what string, samples []int, d designJSON) (L, P int, err error) {
 	L, P = f.size("gamma")/2, f.size("omega")/2
 	if L < 1 || P < 1 || d.Basis < 1 || d.Samples != d.Basis || f.size("basis.of")/L != d.Basis || len(samples) != L {
@@ -204,7 +204,7 @@ func (f *fileReader) taskSizes(what string, samples []int, d designJSON) (L, P i
 	return L, P, nil
 }
 
-// takeTasks takes the tensors of L tasks, P kernels and D basis points.
+// takeTasks reads the tensors of L tasks, P kernels and D basis points.
 func (f *fileReader) takeTasks(L, P, D int) (*taskTensors, error) {
 	t := &taskTensors{
 		omega: unpair(f.take("omega", P, 2)), mean: f.take("be.mean", L+P), cov: f.takeCovariance("be.cov", L+P),
@@ -226,7 +226,7 @@ func (f *fileReader) takeTasks(L, P, D int) (*taskTensors, error) {
 	return t, nil
 }
 
-// takeTaskBasis takes which basis points the L tasks have; nil: all. sizes are their numbers.
+// takeTaskBasis reads the basis points of the L tasks (nil: all), and sizes, the number of basis points of each task.
 func (f *fileReader) takeTaskBasis(L, D int) (basis [][]int, sizes []int, err error) {
 	has := f.takeMatrix("basis.of", L, D)
 	if f.err != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkText reports a text that a file cannot keep as it is.
+// checkText returns an error for a text that a file cannot keep unchanged.
 func checkText(text string) error {
 	if utf8.ValidString(text) {
 		return nil
@@ -18,7 +18,7 @@ func checkText(text string) error {
 	return fmt.Errorf("%q is not UTF-8", text[:min(len(text), longest)])
 }
 
-// brief returns a class as text for an error, cut off if it is long: a file may hold
+// brief returns a class as text for an error. It cuts off a long text, because a file may hold
 // anything.
 func brief(class any) string {
 	const longest = 80
@@ -29,7 +29,7 @@ func brief(class any) string {
 	return strings.ToValidUTF8(text[:longest], "") + "…"
 }
 
-// checkNotes reports notes that a file cannot keep as they are, the first in the order of their keys.
+// checkNotes returns an error for notes that a file cannot keep unchanged, the first in the order of their keys.
 func checkNotes(notes map[string]string) error {
 	for _, key := range slices.Sorted(maps.Keys(notes)) {
 		if err := cmp.Or(checkText(key), checkText(notes[key])); err != nil {

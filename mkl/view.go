@@ -11,9 +11,9 @@ import (
 
 // View is one kernel on one matrix of features.
 type View struct {
-	// Name is what results and errors call the view; views may share one. If it
-	// is empty, the kernel's notation stands in, with the input's number before
-	// it when there are several.
+	// Name is the name of the view in results and errors; views may share one. If it
+	// is empty, the kernel's notation replaces it, preceded by the input's number
+	// if there are several.
 	Name string
 
 	// X has a row for each sample.
@@ -35,24 +35,24 @@ type View struct {
 	// Ranks replaces each feature v by the normal score of its rank among the N
 	// training samples before the kernel sees it:
 	//
-	//	Φ⁻¹((#{x_i < v} + #{x_i ≤ v}) / 2N), the argument held within .01 and .99.
+	//	Φ⁻¹((#{x_i < v} + #{x_i ≤ v}) / 2N), with the argument limited to [0.01, 0.99].
 	//
-	// The kernel then depends on the order of a feature's values alone. It excludes
+	// The kernel then depends only on the order of a feature's values. Ranks excludes
 	// Standardize.
 	Ranks bool
 
 	// Center moves the samples' mean in the kernel's feature space to the origin:
-	// k(x,y) − mean_j k(x,x_j) − mean_i k(x_i,y) + mean_ij k(x_i,x_j), means over
+	// k(x,y) − mean_j k(x,x_j) − mean_i k(x_i,y) + mean_ij k(x_i,x_j), with means over
 	// the training samples. A centred kernel cannot be pruned to fewer samples.
 	Center bool
 
 	// Normalize scales the kernel, after centring, to k(x,y)/√(k(x,x)·k(y,y)),
-	// so that its diagonal is 1. For a kernel that is given (Precomputed), the
-	// matrices of a prediction then carry one more column: k(x,x).
+	// so that its diagonal is 1. For a given kernel (Precomputed), the
+	// matrices of a prediction then have one more column: k(x,x).
 	Normalize bool
 
-	// from is one more than the index of the caller's view that this one stands for, if
-	// an estimator chose its kernel; errors name that one.
+	// from is one more than the index of the caller's view, if an estimator chose the kernel of
+	// this one. Errors name the caller's view.
 	from int
 }
 
@@ -73,11 +73,11 @@ type ModelInput struct {
 	Views []int  // indices of the views that use it
 	Cols  int    // columns it must have
 
-	// MissingViews says that a sample may lack it: its row is then NaN.
+	// MissingViews says that a sample may lack this input: its row is then NaN.
 	MissingViews bool
 }
 
-// argument names the i-th view as the caller gave it.
+// argument names the i-th view as the caller's argument.
 func (v *View) argument(i int) string {
 	if v.from > 0 {
 		i = v.from - 1
@@ -96,7 +96,7 @@ func isGiven(v View) bool {
 	return v.Kernel != nil && v.Kernel.Statistic().Kind == kernel.GivenStatistic
 }
 
-// source returns the i-th view as the kernels' machinery takes it.
+// source returns the i-th view in the form of package gram.
 func (v *View) source(i int) gram.View {
 	return gram.View{
 		Argument: v.argument(i), Name: v.Name, Input: v.Input, X: v.X,

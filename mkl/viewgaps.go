@@ -11,24 +11,24 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// viewGaps is what a model of weighted kernels knows of samples that lack views: how uncertain
-// a prediction is for want of them. docs/theory/missing-views.md derives it.
+// viewGaps is what a model of weighted kernels knows about samples that lack views: how uncertain
+// their predictions are. docs/theory/missing-views.md derives it.
 type viewGaps struct {
-	patterns [][]bool    // C×inputs, which inputs the samples of each group lack; the first none
-	noise    [][]float64 // of each function, the variance of every group's noise; nil: no groups
+	patterns [][]bool    // C×inputs: the inputs that the samples of each group lack; the first group lacks none
+	noise    [][]float64 // for each function, the noise variance of every group; nil without groups
 
-	// Of each function, P×P: E[e_m·e_m']·Cov(a·k_m, a·k_m') over the training samples that
-	// have both views, what two views add to the variance of samples that lack both.
+	// For each function, P×P: E[e_m·e_m']·Cov(a·k_m, a·k_m') over the training samples that
+	// have both views. It is what two views add to the variance of samples that lack both.
 	spread []la.Matrix[float64]
 }
 
-// lackedBy says which inputs sample i of x lacks.
+// lackedBy returns a function that reports whether sample i of x lacks an input.
 func lackedBy(ds *gram.Design, x []Features, i int) func(input int) bool {
 	return func(j int) bool { return ds.Inputs[j].Gaps && gram.Lacks(x[j].Row(i)) }
 }
 
-// missingPatterns returns the patterns of the training samples, the first of which lacks nothing, and
-// the pattern of every sample; nil if no sample lacks a view.
+// missingPatterns returns the patterns of the training samples and the pattern of every sample. The first pattern
+// lacks nothing. Both are nil if no sample lacks a view.
 func missingPatterns(ds *gram.Design) (patterns [][]bool, of []int) {
 	patterns, of = [][]bool{make([]bool, len(ds.Inputs))}, make([]int, ds.D)
 	for i := range of {
@@ -72,7 +72,7 @@ func viewSpreads(ds *gram.Design, k vi.Kernels, a la.Matrix[float64], beMean []f
 	return out
 }
 
-// viewCovariance returns that of rows m and n of h over the samples that have both views.
+// viewCovariance returns the covariance of rows m and n of h over the samples that have both views.
 func viewCovariance(ds *gram.Design, m, n int, h la.Matrix[float64]) float64 {
 	p, q := ds.Inputs[ds.Views[m].Input].Lacking, ds.Inputs[ds.Views[n].Input].Lacking
 	var count, mean, other, product float64
@@ -92,9 +92,9 @@ func viewCovariance(ds *gram.Design, m, n int, h la.Matrix[float64]) float64 {
 	return product / count
 }
 
-// extra returns by how much the predictive variance of function o is larger for samples of a
-// pattern than for those that lack nothing: by what the noise of its group says, or, of a
-// pattern that no training sample has, by the spread of the views.
+// extra returns how much larger the predictive variance of function o is for samples with the given missing inputs than
+// for samples that lack nothing. It is the difference of their groups' noise or, if no training sample
+// has this pattern, it comes from the spread of the views.
 func (g *viewGaps) extra(ds *gram.Design, o int, missing func(input int) bool) float64 {
 	for c := 0; c < len(g.patterns) && (c == 0 || g.noise != nil); c++ {
 		same := true
@@ -119,7 +119,7 @@ func (g *viewGaps) extra(ds *gram.Design, o int, missing func(input int) bool) f
 	return math.Max(0, sum)
 }
 
-// addGaps adds what is known of samples that lack views.
+// addGaps adds g, which may be nil.
 func (f *fileWriter) addGaps(g *viewGaps) {
 	if g == nil {
 		return
@@ -137,8 +137,8 @@ func (f *fileWriter) addGaps(g *viewGaps) {
 	f.add("gaps.spread", spread, len(g.spread), P, P)
 }
 
-// takeGaps takes what is known of samples that lack views, of L functions; nil if the file has
-// nothing of it. noise are the precisions of the noise of every group; nil: there are none.
+// takeGaps reads the viewGaps of L functions; nil if the file has
+// none. noise are the precisions of the noise of every group; nil without groups.
 func (f *fileReader) takeGaps(ds *gram.Design, L int, noise [][]Gamma) (*viewGaps, error) {
 	if !f.has("gaps.patterns") {
 		return nil, f.err

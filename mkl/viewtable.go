@@ -34,8 +34,8 @@ type ViewShare struct {
 	Loss, LossSE float64
 }
 
-// Views returns the table of the views, in their order; nil of a pool of one view, of landmarks, of learned widths alone, and of a file from
-// before there was one.
+// Views returns the table of the views, in their order. It is nil for a pool of one view, of landmarks, or of learned widths
+// alone, and for a file from before the table existed.
 func (p *pool) Views() []ViewShare { return slices.Clone(p.views) }
 
 // leastSpread is the spread of shares below which it is rounding: of a view without company.

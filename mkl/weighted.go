@@ -11,8 +11,8 @@ import (
 )
 
 // weighted is what models have in common whose functions are sums over samples and
-// kernels, each with a weight. A function is a row of the posterior: that of a
-// target, of a label, or of a class (one for two classes).
+// kernels, each with a weight. A function is a row of the posterior, for a
+// target, a label, or a class (two classes have one function).
 type weighted struct {
 	onViews
 	weights  posterior
@@ -20,22 +20,22 @@ type weighted struct {
 	rounding float64          // see Rounding
 }
 
-// posterior is what the posteriors of all such models can tell.
+// posterior is the interface that the posteriors of all such models have.
 type posterior interface {
 	Dims() (L, P, D int)
 	KernelWeights() (mean, sd []float64)
 	WeightCovariance(ws *la.Workspace, o int, rows []int) (la.Matrix[float64], error)
 }
 
-// variances are posteriors that tell the variances of all sample weights of a function for
-// less than their covariance, and what rounding may have done to those of predictions. Those
-// that are sampled are none.
+// variances are posteriors that can compute the variances of all sample weights of a function at lower
+// cost than their covariance, and a bound on the rounding of predictive variances. Sampled posteriors
+// cannot.
 type variances interface {
 	WeightVariances(ws *la.Workspace, o int) (variances []float64, rounding float64, err error)
 }
 
-// weightVariances returns those of the sample weights of function o that rows lists, and notes
-// what rounding may have done.
+// weightVariances returns the variances of the sample weights of function o listed in rows, and records
+// the rounding of predictions.
 func (m *weighted) weightVariances(ws *la.Workspace, o int, rows []int) ([]float64, error) {
 	out := make([]float64, len(rows))
 	if w, ok := m.weights.(variances); ok {
@@ -60,7 +60,7 @@ func (m *weighted) weightVariances(ws *la.Workspace, o int, rows []int) ([]float
 }
 
 // prepare finds the active samples; a, functions × basis points, are the means of
-// the sample weights. It reports weights that are not numbers.
+// the sample weights. It returns an error for weights that are not finite.
 func (m *weighted) prepare(a la.Matrix[float64]) error {
 	ws := &la.Workspace{}
 	m.active = make([][]SampleWeight, a.Rows)
@@ -85,37 +85,37 @@ func (m *weighted) prepare(a la.Matrix[float64]) error {
 
 // KernelWeights returns the views' weights in the order of the views.
 //
-// Weights multiply kernels as they are: compare them only between kernels of
-// one scale, such as RBF kernels or those with Normalize. Their sign means
-// nothing alone, since the sample weights may take the opposite one.
+// Weights multiply kernels in their own scale: compare them only between kernels of
+// the same scale, such as RBF kernels or those with Normalize. Their sign alone has no
+// meaning, because the sample weights may have the opposite sign.
 func (m *weighted) KernelWeights() []KernelWeight { return m.kernelWeights(m.weights.KernelWeights()) }
 
 // ActiveSamples returns the samples whose weight for a target (label, class; 0
 // with two classes) is at least ActiveThreshold times the largest, in ascending
-// order of the sample. Targets count from 0 and are as many as Outputs.
+// order of the sample. Targets count from 0; there are as many as Outputs.
 func (m *weighted) ActiveSamples(target int) []SampleWeight { return slices.Clone(m.active[target]) }
 
-// Rounding returns the share of themselves by which rounding may have moved the variances of
-// predictions, of the function of which it is largest, given what was learned: see docs/lab/digits.md.
-// It is large where kernels have values that are nearly constant and large, such as linear kernels
-// of features far from 0, which want Standardize or Center. Summary warns from a thousandth on. It is 0
-// after Gibbs sampling, of which nothing is known.
+// Rounding returns the relative error that rounding may have caused in the variances of
+// predictions, for the function with the largest error: see docs/lab/digits.md.
+// It is large if kernels have nearly constant and large values, such as linear kernels
+// of features far from 0, which need Standardize or Center. Summary warns above a thousandth. It is 0
+// after Gibbs sampling, where it is not known.
 func (m *weighted) Rounding() float64 { return m.rounding }
 
-// roundingNote warns of rounding that may move variances by that share.
+// roundingNote warns of rounding that may move variances by the given share.
 func roundingNote(rounding float64) string {
 	if rounding <= noticeable {
 		return ""
 	}
 	most := "all"
-	if rounding < 1 { // which an infinity and NaN, of sums that overflow, are not
+	if rounding < 1 { // false for an infinity and NaN, which come from sums that overflow
 		most = fmt.Sprintf("%.2g", rounding)
 	}
 	return fmt.Sprintf("ILL-CONDITIONED: rounding may move the variances of predictions by %s of themselves; "+
 		"features far from 0 want Standardize or Center\n", most)
 }
 
-// Outputs tells what was learned of each function.
+// Outputs reports the weights that the fit learned for each function.
 func (m *weighted) Outputs() []ModelOutput {
 	out := make([]ModelOutput, len(m.active))
 	for o := range out {
@@ -124,18 +124,18 @@ func (m *weighted) Outputs() []ModelOutput {
 	return out
 }
 
-// describe is a model's String.
+// describe returns what String of a model returns.
 func (m *weighted) describe(what string) string {
 	return fmt.Sprintf("%s, bound %.6g", m.describeSize(what), m.Bound())
 }
 
-// describeSize says on how many kernels and samples the model is.
+// describeSize adds the numbers of kernels and samples.
 func (m *weighted) describeSize(what string) string {
 	_, P, D := m.weights.Dims()
 	return fmt.Sprintf("%s on %d kernels (%d active) and %d samples", what, P, countActive(m.KernelWeights()), D)
 }
 
-// summary is a model's Summary; row begins the line on a function.
+// summary returns what Summary of a model returns; row(o) begins the line on function o.
 func (m *weighted) summary(headline string, row func(o int) string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, headline)

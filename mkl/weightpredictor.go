@@ -15,7 +15,7 @@ import (
 )
 
 // weightPredictor predicts one target of a model of weighted kernels. It is pruned to the samples and kernels that
-// matter. Where predictions are healed no sample is left out.
+// matter. If predictions are healed, no sample is left out.
 type weightPredictor struct {
 	gram.Points
 	info PredictorInfo
@@ -24,8 +24,8 @@ type weightPredictor struct {
 	e    []float64 // E[e] of the active kernels
 	a    []float64 // E[a] of the active samples
 
-	// With v(x) = K·U, K the kernel values of the active samples and kernels,
-	// the variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g). With the samples in
+	// Let v(x) = K·U, where K are the kernel values of the active samples and kernels. The
+	// variance is constant + wᵀ·cov·w + ‖Cᵀ·v‖², w = (1, g). With the samples in
 	// the right order Cᵀ is lower trapezoidal.
 	constant float64
 	cov      la.Matrix[float64] // of the bias and the active kernels' weights
@@ -35,26 +35,26 @@ type weightPredictor struct {
 	full     bool               // the last term counts
 
 	healer  *bemkl.Healer // nil if predictions are not healed
-	healing *healing      // the like
+	healing *healing      // nil if predictions are not healed
 	bare    []gram.Input  // the inputs of predictions that are not healed
 
-	near      *bemkl.Projection // nil if there are no pivots
-	pivots    *gram.Pivots      // the like
-	tolerance float64           // of near, in predictive standard deviations
+	near      *bemkl.Projection // nil without pivots
+	pivots    *gram.Pivots      // nil without pivots
+	tolerance float64           // of near, in units of the predictive standard deviation
 
 	target target
 	pool   reuse.Pool[scratch]
 
 	gaps  *viewGaps    // nil unless samples may lack views
 	ds    *gram.Design // for gaps
-	index int          // the like
+	index int          // for gaps
 }
 
 // function is one function of a fitted model: what a Predictor is made from.
 type function struct {
 	*weighted
 	index   int                // the row of the posterior
-	basis   []int              // the basis points that it has; nil: all
+	basis   []int              // the basis points of the function; nil: all
 	a       []float64          // its sample weights' means
 	beMean  []float64          // biases and kernel weights
 	beCov   la.Matrix[float64] // their covariance
@@ -63,10 +63,10 @@ type function struct {
 	targets int
 	target  target
 	healing *healing      // nil if predictions are not healed
-	healer  *bemkl.Healer // the like
+	healer  *bemkl.Healer // nil if predictions are not healed
 	gaps    *viewGaps     // nil unless samples may lack views
 	project func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error)
-	// How far rounding can move what Cov[a] contributes to a standard deviation.
+	// A bound on the rounding of the part of a standard deviation that comes from Cov[a].
 	roundoff func(o int, cov la.Matrix[float64]) float64
 }
 
@@ -127,7 +127,7 @@ func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 	return p, nil
 }
 
-// project finds pivots with which predictions are faster, if there are any.
+// project finds pivots if predictions with them are faster.
 func (p *weightPredictor) project(opt PredictorOptions, f function) (err error) {
 	if f.project == nil || opt.Published || opt.Exact || !f.design.Definite() {
 		return nil
@@ -209,7 +209,7 @@ func (p *weightPredictor) predictBounded(x [][]float64) (BoundedPrediction, erro
 	return b, nil
 }
 
-// fromPivots predicts the standardised target of x from the pivots; ok says whether
+// fromPivots predicts the standardised target of x from the pivots. ok reports whether
 // the bound on the error is within the tolerance. The errors are in the target's units.
 func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok bool) {
 	if p.near == nil {
@@ -223,7 +223,7 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 	return BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError}, c.Within(p.tolerance)
 }
 
-// predict works on the standardised target.
+// predict predicts the standardised target.
 func (p *weightPredictor) predict(s *scratch, x [][]float64) (mean, variance float64) {
 	p.Kernels(s.PointScratch, x)
 	mean = p.bias

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// A forecast is the processor time of a fit on one core of the machine that docs/lab/rows.md names, by counts of
-// operations. It is the same on every machine, so that what Time leaves out is too.
+// A forecast is the processor time of a fit on one core of the machine that docs/lab/rows.md names, computed from counts
+// of operations. It is the same on every machine, and so are the members that Time leaves out.
 const (
-	secondsCube    = 3.5e-10 // of a member on N samples, for each N³ and each of its functions
+	secondsCube    = 3.5e-10 // of a member on N samples, times N³, for each of its functions
 	secondsMember  = 0.01    // of a member on few samples
-	secondsProduct = 3.1e-11 // of sums of features, for each sample and each two features
-	secondsWidths  = 1.5     // of widths that landmarks learn
+	secondsProduct = 3.1e-11 // of sums of features, for each sample and each pair of features
+	secondsWidths  = 1.5     // of the widths that a fit with landmarks learns
 
-	labelWork       = 5   // functions of numbers that have the work of one function of labels
+	labelWork       = 5   // the work of one function of labels, in functions of numbers
 	passesOfClasses = 3.3 // passes of a classifier with landmarks, in units of a sum of features
 )
 
-// exactSeconds forecasts a member on n samples.
+// exactSeconds forecasts a member on n samples with the given number of functions.
 func exactSeconds(n, functions int) float64 {
 	m := float64(n)
 	return secondsMember + float64(secondsCube*m*m*m*float64(functions))
 }
 
-// landmarkSeconds forecasts a model with landmarks of n samples and so many features for its fit.
+// landmarkSeconds forecasts a model with landmarks of n samples with the given number of features.
 func landmarkSeconds(n, features int) float64 {
 	m := float64(features)
 	return secondsWidths + float64(secondsProduct*float64(n)*m*m) + float64(10*secondsProduct*m*m*m)
@@ -34,14 +34,14 @@ func classLandmarkSeconds(n, features, functions int) float64 {
 	return float64(passesOfClasses*float64(functions)*landmarkSeconds(n, features)) + float64(float64(functions)*secondsWidths)
 }
 
-// DefaultTime returns the Time of a pool that is fitted to n samples, more than DefaultExactSamples: two and a half
-// minutes, and twelve seconds more for every further 50 000 samples.
+// DefaultTime returns the default Time of a pool that is fitted to n samples, more than DefaultExactSamples: two and a half
+// minutes, plus twelve seconds for every further 50 000 samples.
 func DefaultTime(n int) time.Duration {
 	return 150*time.Second + time.Duration(max(0, n-50_000))*240*time.Microsecond
 }
 
-// exactRows returns how many of n samples the exact members of a pool see, if they may take so many seconds and so
-// many bytes by the function need.
+// exactRows returns how many of n samples the exact members of a pool use, if they may take the given seconds, and the
+// bytes limit for the memory that need estimates.
 func exactRows(n, members, functions int, seconds float64, need func(rows int) int64, limit int64) int {
 	rows := min(n, mostExactRows)
 	for rows > leastExactRows && (float64(float64(members)*exactSeconds(rows, functions)) > seconds || need(rows) > limit) {

@@ -53,14 +53,14 @@ func TestCompare(t *testing.T) {
 	assert.InDelta(t, math.Sqrt(7.5), k.Rows[0].Scores[RMSE].Value, 1e-15)
 	assert.InDelta(t, math.Sqrt(7.5)-1, k.Rows[0].Difference.Value, 1e-15)
 	assert.InDelta(t, 0.25, k.Rows[0].Scores[Coverage].Value, 1e-15)
-	// e²/(2·RMSE) of a less that of b, which is ½ for each sample: deviations of e²/(2·√7.5).
+	// e²/(2·RMSE) of a minus the same of b, which is ½ for each sample: deviations of e²/(2·√7.5).
 	var variance float64
 	for _, e2 := range []float64{1, 4, 9, 16} {
 		d := (e2 - 7.5) / 2 / math.Sqrt(7.5)
 		variance += d * d / 3
 	}
 	assert.InDelta(t, math.Sqrt(variance/4), k.Rows[0].Difference.SE, 1e-14)
-	// NLPD: the difference is (e²−1)/2, its standard error that of the mean.
+	// NLPD: the difference is (e²−1)/2, with the standard error of a mean.
 	d := r.Difference(0, 1, NLPD)
 	assert.InDelta(t, (0+3+8+15)/8.0, d.Value, 1e-14)
 	assert.InDelta(t, math.Sqrt((6.5*6.5+3.5*3.5+1.5*1.5+8.5*8.5)/4/3/4), d.SE, 1e-14)
@@ -90,9 +90,9 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, "Recommendation: take sure, the best (accuracy 0.6667); careful cannot be told from it, so that other reasons may decide between them.", k.Recommendation())
 }
 
-// Two candidates that are equally good, by symmetry, are told apart by chance about as often as an
-// interval of 95 % allows, although the training samples of 50 folds overlap; without the
-// correction far more often.
+// Two candidates that are equally good, by symmetry, differ significantly about as often as
+// 95 % intervals allow, although the training samples of 50 folds overlap. Without the
+// correction they do far more often.
 func TestFalseAlarms(t *testing.T) {
 	const sets, n = 300, 60
 	var alarms, uncorrected int

@@ -21,7 +21,7 @@ type Plan struct {
 	Seed uint64 // of the order
 
 	// Strata gives every fold its share of each stratum, such as a class: the stratum
-	// of each sample, any number from 0. Nil: there are none.
+	// of each sample, any number from 0. Nil: no strata.
 	Strata []int
 
 	// Groups keeps samples together: the samples of one group are never divided between
@@ -56,7 +56,7 @@ func (f Fold) check(name string, n int) error {
 	return nil
 }
 
-// Limits of all repetitions together: the number of folds, each of which is a fit, and the number of indices in
+// Limits of all repetitions together: the number of folds (each is a fit) and the number of indices in
 // Train and Test, which take a gigabyte.
 const (
 	mostFolds  = 1 << 20

@@ -203,7 +203,7 @@ func (s Score) loss(t Truth, p *Prediction) (float64, error) {
 	return math.NaN(), fmt.Errorf("choose: there is no %v", s)
 }
 
-// known reports whether a prediction has what the score needs.
+// known reports whether a prediction contains the values that the score needs.
 func (s Score) known(p *Prediction) bool {
 	return s != NLPD && s != Coverage || p.Variance != nil
 }

@@ -33,7 +33,7 @@ type Validation struct {
 	// depend on it.
 	Workers int
 
-	// File, if not empty, stores the scores of each fold as soon as it is done. A later
+	// File, if not empty, stores the scores of each fold when it is done. A later
 	// validation with the same truth, folds and Key reads them and does only the rest.
 	// It recognises candidates by their names, and candidates can be added.
 	File string

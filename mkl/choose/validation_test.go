@@ -85,7 +85,7 @@ func TestValidation(t *testing.T) {
 	assert.Equal(t, r, again)
 }
 
-// Classes by name, one of which some training samples lack.
+// Classes by name; some training samples lack one of them.
 func TestValidationOfClasses(t *testing.T) {
 	views, y := bent(45)
 	names := []string{"high", "low", "one"}
@@ -149,7 +149,7 @@ func TestGivenKernels(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// A fold that fails is told, and the candidates are compared on the others.
+// The result names a fold that fails, and the candidates are compared on the others.
 func TestFailedFold(t *testing.T) {
 	_, y := bent(30)
 	broken := errors.New("broken")
@@ -354,7 +354,7 @@ func TestRecommendations(t *testing.T) {
 	assert.Contains(t, rank("a", 1), "a is the only candidate")
 }
 
-// severalTargets are three targets of 30 samples, two of which have gaps, and folds.
+// severalTargets returns three targets of 30 samples, two of them with gaps, and folds.
 func severalTargets(t *testing.T) (Truth, []Fold) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -374,7 +374,7 @@ func severalTargets(t *testing.T) (Truth, []Fold) {
 	return truth, folds
 }
 
-// The results of several targets are those of each target with its gaps left out, and the mean
+// The results of several targets equal the results of each target without its gaps, and the mean
 // of errors in units of the targets' standard deviations.
 func TestSeveralTargets(t *testing.T) {
 	truth, folds := severalTargets(t)

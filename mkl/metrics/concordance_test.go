@@ -48,7 +48,7 @@ func TestConcordanceByHand(t *testing.T) {
 	assert.InDelta(t, (w*(phi1+phi2+phi3)/3+1-phi2)/(w+1), got, 1e-13)
 }
 
-// The weight is that of the indices of all orders.
+// The weight follows from the mean and deviation of the indices over all orders.
 func TestConcordanceWeightIsThatOfAllOrders(t *testing.T) {
 	for _, truth := range [][]float64{{1, 2}, {3, 1, 2}, {0, 0, 1, 5}, {2.5, -1, 0.3, 4, 0.2}, {1, 1, 1, 2, 3, 3}} {
 		for _, sd := range []float64{0, 0.4, 3} {

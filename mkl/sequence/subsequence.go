@@ -14,8 +14,8 @@ func (k Subsequence) values(ctx context.Context, t *task) error {
 	})
 }
 
-// subsequences sums over common subsequences. P_0 = 1, and P_n(i,j) is the sum over
-// those of n letters within the first i letters of x and j letters of y. Each counts λ to the power of its length,
+// subsequences sums over common subsequences. P_0 = 1, and P_n(i,j) is the sum over the common subsequences
+// of n letters within the first i letters of x and j letters of y. Each counts λ to the power of its length,
 // measured from its first letter to i and to j:
 //
 //	E_n(i,j) = λE_n(i,j−1) + λ²[x_i = y_j]·P_{n−1}(i−1,j−1)   over subsequences that end at x_i

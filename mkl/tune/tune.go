@@ -1,10 +1,10 @@
-// Package tune learns the widths of kernels that an estimator of package mkl holds: it
-// maximises the lower bound over them, with exact gradients. It is a module of its own,
-// so that programs that do not need it do not depend on an optimiser.
+// Package tune learns kernel widths that an estimator of package mkl keeps fixed: it
+// maximises the lower bound over the widths, with exact gradients. It is a separate module,
+// so that other programs do not depend on an optimiser.
 //
 // [mkl.MultiGP] and [mkl.MultiGPClassifier] need no tuning: they learn the widths of
-// kernels with ARD themselves, at the cost of one fit. [mkl.MultiTask] learns the one
-// width of its kernels; what is left to tune are Widths, and all with FixedKernels.
+// kernels with ARD themselves, at the cost of one fit. [mkl.MultiTask] learns the
+// width of a kernel with a single width; only Widths remain to be tuned, and all widths with FixedKernels.
 package tune
 
 import (
@@ -25,30 +25,30 @@ type Model interface {
 	Bound() float64 // in nats
 }
 
-// Search says what is learned and how far to climb. The zero value is ready.
+// Search says what to learn and how far to climb. The zero value is ready to use.
 type Search struct {
 	// SigmaG, if not 0, learns the standard deviation of the intermediate outputs of
-	// an [mkl.Classifier] or [mkl.MultiLabel], from this value on.
+	// an [mkl.Classifier] or [mkl.MultiLabel], starting from this value.
 	SigmaG float64
 
 	// MaxSteps is the largest number of steps of L-BFGS; 0 means 50.
 	MaxSteps int
 
-	// Rise ends the search when the bound has risen by less, in nats, over three steps;
+	// Rise ends the search if the bound has risen by less than Rise nats over three steps;
 	// 0 means 0.01.
 	Rise float64
 }
 
-// Setting is what one fit of a search holds.
+// Setting is the point of a search for which one fit is made.
 type Setting struct {
-	Views  []mkl.View // with the widths to fit with
+	Views  []mkl.View // with the widths for the fit
 	SigmaG float64    // 0 unless it is learned
 
 	slopes func(mkl.Slopes)
 }
 
-// Apply prepares an estimator for the search, given its Ascent and its Slopes. A Tolerance of 0 becomes 1e-8: gradients
-// are exact only where a fit has converged.
+// Apply sets the Ascent and the Slopes of an estimator for the search. It changes a Tolerance of 0 to 1e-8: gradients
+// are exact only if a fit has converged.
 func (s Setting) Apply(a *mkl.Ascent, slopes *func(mkl.Slopes)) {
 	*slopes = s.slopes
 	if a.Tolerance == 0 {
@@ -56,23 +56,23 @@ func (s Setting) Apply(a *mkl.Ascent, slopes *func(mkl.Slopes)) {
 	}
 }
 
-// Result is the best fit found, and how it was found.
+// Result is the best fit of a search.
 type Result[M Model] struct {
-	Model  M          // fitted at the widths found
-	Views  []mkl.View // the views with the widths found
-	SigmaG float64    // as found; 0 unless it was learned
+	Model  M          // fitted with the learned widths
+	Views  []mkl.View // the views with the learned widths
+	SigmaG float64    // the learned value; 0 unless it was learned
 
-	First float64 // the lower bound at the first widths, in nats
-	Fits  int     // the number of fits made
-	Why   string  // why the search ended, in the words of the optimiser
+	First float64 // the lower bound for the first widths, in nats
+	Fits  int     // the number of fits
+	Why   string  // why the search ended, in the optimiser's words
 }
 
-// Fit maximises the lower bound that fit's model converges to over the logarithms of the
-// widths of all views whose kernel is an [kernel.RBF], [kernel.Laplacian],
+// Fit maximises the lower bound, to which fit's model has converged, over the logarithms of the
+// widths of all views that are neither centred nor normalised and whose kernel is an [kernel.RBF], [kernel.Laplacian],
 // [kernel.Matern], [kernel.RationalQuadratic],
-// [kernel.PowerExponential], [kernel.Categorical] or [kernel.FromDistance], neither centred nor normalised. A kernel with Widths or ARD has one
-// width for each feature. The search starts from the widths given, or from those that
-// the training samples give them. Every evaluation is a whole fit:
+// [kernel.PowerExponential], [kernel.Categorical] or [kernel.FromDistance]. A kernel with Widths or ARD has one
+// width for each feature. The search starts from the given widths, or from the default widths for
+// the training samples. Every evaluation is a whole fit:
 //
 //	r, err := tune.Fit(ctx, tune.Search{}, views,
 //		func(ctx context.Context, s tune.Setting) (*mkl.RegressionModel, error) {
@@ -81,9 +81,9 @@ type Result[M Model] struct {
 //			return e.Fit(ctx, s.Views, y)
 //		})
 //
-// The error is that of the first fit, or wraps the cause of the context's end. A fit that
-// fails later is no error: its widths count as infinitely bad. Widths that no
-// prior holds can overfit, one for each feature above all: check on other samples.
+// Fit returns the error of the first fit, or one that wraps the cause of the context's end. It ignores an error of a
+// later fit and treats its widths as infinitely bad. Widths without a prior can overfit, especially with one for
+// each feature: check on other samples.
 //
 // Source of the gradients: docs/theory/gradients.md.
 func Fit[M Model](ctx context.Context, search Search, views []mkl.View, fit func(ctx context.Context, s Setting) (M, error)) (*Result[M], error) {
@@ -110,7 +110,7 @@ func Fit[M Model](ctx context.Context, search Search, views []mkl.View, fit func
 	return r, nil
 }
 
-// search climbs from x and says why it ended.
+// search climbs from x and returns the reason why it ended.
 func (c *climb[M]) search(x []float64, s Search) string {
 	found, err := optimize.Minimize(optimize.Problem{
 		Func: func(x []float64) float64 { return -c.evaluate(x).bound },
@@ -125,7 +125,7 @@ func (c *climb[M]) search(x []float64, s Search) string {
 		MajorIterations: s.MaxSteps,
 		Converger:       &optimize.FunctionConverge{Absolute: s.Rise, Iterations: 3},
 	}, &optimize.LBFGS{})
-	if err != nil { // the line search finds nothing better, which is no failure
+	if err != nil { // the line search finds nothing better, which is not a failure
 		return err.Error()
 	}
 	return found.Status.String()
@@ -137,25 +137,25 @@ type climb[M Model] struct {
 	run    func(ctx context.Context, s Setting) (M, error)
 	views  []mkl.View
 	sigmaG float64
-	counts []int // of the widths of each view
+	counts []int // number of widths of each view
 
 	last, best *point[M] // the last point and the best so far
 	fits       int
 }
 
-// point is a fit at some widths.
+// point is a fit with certain widths.
 type point[M Model] struct {
-	x        []float64 // their logarithms, view after view; log σ_g
+	x        []float64 // the logarithms of the widths, view after view; log σ_g
 	setting  Setting
 	model    M
 	bound    float64   // −Inf if the fit failed
-	gradient []float64 // of minus the bound
+	gradient []float64 // gradient of minus the bound
 }
 
-// begin fits at the first widths, which this finds out.
+// begin makes the fit with the first widths, and sets the views to these widths.
 func (c *climb[M]) begin() (*point[M], error) {
 	views := slices.Clone(c.views)
-	features := make([]int, len(views)) // of kernels with ARD
+	features := make([]int, len(views)) // number of features of kernels with ARD
 	for i := range views {
 		var ard bool
 		if views[i].Kernel, ard = oneWidth(views[i].Kernel); !ard {
@@ -183,14 +183,14 @@ func (c *climb[M]) begin() (*point[M], error) {
 	if c.sigmaG != 0 {
 		p.x = append(p.x, special.Log(c.sigmaG))
 	}
-	if again { // for the slopes by each width
+	if again { // to get the slopes for each width
 		return c.at(p.x)
 	}
 	p.gradient = c.gradient(slopes)
 	return p, nil
 }
 
-// at fits at the point x.
+// at makes a fit at the point x.
 func (c *climb[M]) at(x []float64) (*point[M], error) {
 	s := Setting{Views: slices.Clone(c.views)}
 	rest := x
@@ -232,7 +232,7 @@ func (c *climb[M]) fit(s Setting) (*point[M], mkl.Slopes, error) {
 	return &point[M]{setting: s, model: m, bound: m.Bound()}, slopes, nil
 }
 
-// gradient returns minus the slopes of what is learned.
+// gradient returns minus the slopes of the parameters that are learned.
 func (c *climb[M]) gradient(s mkl.Slopes) (g []float64) {
 	for i, n := range c.counts {
 		for j := range n {
@@ -245,9 +245,9 @@ func (c *climb[M]) gradient(s mkl.Slopes) (g []float64) {
 	return g
 }
 
-// evaluate returns the point x. It fits unless the last or the best point is the one,
-// as the optimiser asks for value and gradient of a point one by one. A fit that fails
-// makes a point without a model.
+// evaluate returns the point x. It reuses the last and the best point,
+// because the optimiser asks for the value and the gradient of a point separately. A fit that fails
+// gives a point without a model.
 func (c *climb[M]) evaluate(x []float64) *point[M] {
 	for _, p := range []*point[M]{c.last, c.best} {
 		if p != nil && slices.Equal(p.x, x) {

@@ -69,7 +69,7 @@ func TestFitLearnsTheWidth(t *testing.T) {
 	assert.InDelta(t, own.Model.Bound(), r.Model.Bound(), 0.01)
 }
 
-// One width for each feature tells those that matter from those that do not, in
+// One width for each feature separates the features that matter from the others, in
 // models of every kind.
 func TestFitLearnsWhichFeaturesMatter(t *testing.T) {
 	testkit.NotShort(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Adaptive holds kernel matrices, some of which have length scales that a fit learns:
-// the matrices of ARD kernels. Their parameters are the logarithms of the widths, view
+// Adaptive holds kernel matrices. Some of them, the matrices of ARD kernels, have length scales that a fit
+// learns. Their parameters are the logarithms of the widths, view
 // after view.
 type Adaptive struct {
 	*vi.Dense

@@ -94,7 +94,7 @@ func (c *Covariance) limit(k kernel.Kernel) {
 	c.Least, c.Most = c.Length/lengthRange, c.Length*lengthRange
 	for _, end := range []float64{c.Least, c.Most} {
 		if withDecay(k, end).Check(0) != nil {
-			c.Least, c.Most = c.Length, c.Length // the kernel does not accept such a length: ℓ stays as it is
+			c.Least, c.Most = c.Length, c.Length // the kernel does not accept such a length: ℓ is held
 		}
 	}
 }

@@ -99,8 +99,7 @@ func Evenly(x la.Matrix[float64], m int) la.Matrix[float64] {
 
 // medianDistance is the median distance over pairs of two training samples, either all of those in x
 // or some evenly spaced ones. If more than half of the pairs are equal samples, so that the median is 0, it is
-// the median of the positive distances, and 0 only if
-// there are none.
+// the median of the positive distances, or 0 if no distance is positive.
 func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[float64]) (float64, error) {
 	b := Evenly(x, MedianSamples(x.Rows, x.Cols))
 	d := make([]float64, b.Rows*(b.Rows-1)/2)
@@ -135,7 +134,7 @@ func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[flo
 	return median, nil
 }
 
-// middle returns the median of sorted numbers, the lower one of two, or 0 if there are none.
+// middle returns the median of sorted numbers, the lower one of two, or 0 without numbers.
 func middle(sorted []float64) float64 {
 	if len(sorted) == 0 {
 		return 0

@@ -26,7 +26,7 @@ func Bind(sources []View, n int, gaps bool) (*Training, error) {
 	return BindFunctions(sources, n, gaps)
 }
 
-// BindFunctions is Bind for views of which some may be known functions.
+// BindFunctions is Bind for views that may include known functions.
 func BindFunctions(sources []View, n int, gaps bool) (*Training, error) {
 	if len(sources) == 0 {
 		return nil, fmt.Errorf("mkl: views: none given")
