@@ -217,6 +217,13 @@ func gumbel(l, u, f, sigma float64) logLikelihood {
 // leastExponent is where an exponential has lost its last digits, nearly.
 const leastExponent = -700
 
+// narrowest reports whether f has no more than its mean: it varies by less than rounding makes of the mean and of the unit
+// by which the likelihood changes, and no steps within can be told apart.
+func narrowest(mean, variance, unit float64) bool {
+	const digits = 1e-12
+	return math.Sqrt(variance) <= digits*max(math.Abs(mean), unit)
+}
+
 // wide reports whether the error is next to nothing beside what f + b varies by: its law is then of no matter.
 func wide(variance, sigma float64) bool { return variance > 1e10*sigma*sigma }
 
@@ -229,7 +236,7 @@ func (l Law) LogSurvival(mean, variance, sigma, at float64) (above, below float6
 		z := (mean - at) / math.Sqrt(variance+float64(sigma*sigma))
 		return special.LogNormalCDF(z), special.LogNormalCDF(-z)
 	}
-	if variance == 0 {
+	if narrowest(mean, variance, sigma) {
 		w := special.Exp((at - mean) / sigma)
 		return -w, special.Log(-special.Expm1(-w))
 	}
@@ -249,7 +256,7 @@ func (l Law) LogDensity(mean, variance, sigma, at float64) float64 {
 	if l == LogNormal || wide(variance, sigma) {
 		return normalBetween(at, at, mean, variance+float64(sigma*sigma)).logZ
 	}
-	if variance == 0 {
+	if narrowest(mean, variance, sigma) {
 		return gumbel(at, at, mean, sigma).log
 	}
 	m, _ := integrate(mean, variance, sigma, func(f float64) logLikelihood { return gumbel(at, at, f, sigma) })

@@ -274,6 +274,23 @@ func TestLawsOfTimes(t *testing.T) {
 	}
 }
 
+// A function that varies by less than its rounding has the distributions of its mean.
+func TestNarrowFunctions(t *testing.T) {
+	for _, v := range []float64{1e-100, 1e-26, 0} {
+		for _, y := range []float64{0, 3, 900} {
+			d := CountDistribution{Mean: 5, Variance: v, Exposure: 1, R: 2}
+			want := CountDistribution{Mean: 5, Variance: 1e-12, Exposure: 1, R: 2}.LogProbability(y)
+			assert.InDelta(t, want, d.LogProbability(y), 1e-8*(1+math.Abs(want)), "%g", v)
+		}
+		for _, at := range []float64{3, 5, 6} {
+			above, below := Weibull.LogSurvival(5, v, 0.5, at)
+			wantAbove, wantBelow := Weibull.LogSurvival(5, 1e-12, 0.5, at)
+			assert.InDelta(t, wantAbove, above, 1e-8*(1+math.Abs(wantAbove)), "%g", v)
+			assert.InDelta(t, wantBelow, below, 1e-8*(1+math.Abs(wantBelow)), "%g", v)
+		}
+	}
+}
+
 // The distribution of a count is the one that drawing f and then the count makes.
 func TestCountDistribution(t *testing.T) {
 	for _, d := range []CountDistribution{
