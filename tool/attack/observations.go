@@ -66,7 +66,7 @@ func (p *problem) counts() []float64 {
 	return y
 }
 
-// judgeObserved holds predictions of times and counts to what their numbers are, and those of a loaded model to theirs.
+// judgeObserved holds predictions of times and counts to what their numbers are. A loaded model must predict the same.
 func judgeObserved(p *problem, m, loaded mkl.Model, x []mkl.Features) (wrong []string) {
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	got, err := observedNumbers(p.again(1), m, x, complain)
