@@ -163,9 +163,20 @@ func (p *SurvivalPrediction) LogScore(sample int, t Lifetime) float64 {
 		_, below := p.law.LogSurvival(m, v, p.sigma, p.standard(t.To))
 		return below
 	}
-	from, _ := p.law.LogSurvival(m, v, p.sigma, p.standard(t.From))
-	to, _ := p.law.LogSurvival(m, v, p.sigma, p.standard(t.To))
-	return from + special.Log(-special.Expm1(to-from))
+	aboveFrom, belowFrom := p.law.LogSurvival(m, v, p.sigma, p.standard(t.From))
+	aboveTo, belowTo := p.law.LogSurvival(m, v, p.sigma, p.standard(t.To))
+	if aboveFrom <= belowTo { // the digits are on the smaller side
+		return logDifference(aboveFrom, aboveTo)
+	}
+	return logDifference(belowTo, belowFrom)
+}
+
+// logDifference returns log(eᵃ − eᵇ), for b ≤ a.
+func logDifference(a, b float64) float64 {
+	if !(a > b) {
+		return math.Inf(-1)
+	}
+	return a + special.Log(-special.Expm1(b-a))
 }
 
 // Outputs reports what the fit learned for the time.

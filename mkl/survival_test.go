@@ -122,6 +122,9 @@ func TestLogScore(t *testing.T) {
 		assert.InDelta(t, math.Log(s[0]), p.LogScore(3, EventAfter(4)), 1e-9)
 		assert.InDelta(t, math.Log(1-s[0]), p.LogScore(3, EventBefore(4)), 1e-9)
 		assert.InDelta(t, math.Log(s[0]-s[1]), p.LogScore(3, EventBetween(4, 6)), 1e-9)
+		assert.True(t, math.IsInf(p.LogScore(3, EventBetween(1e300, 1e308)), -1) || p.LogScore(3, EventBetween(1e300, 1e308)) < -1e4)
+		assert.Less(t, p.LogScore(3, EventBetween(1e-300, 1e-290)), -50.0)
+		assert.Zero(t, p.Survival(3, []float64{math.Inf(1)})[0])
 		assert.InDelta(t, p.LogScore(3, EventAt(4)), p.LogScore(3, EventBetween(4*(1-1e-4), 4*(1+1e-4)))-math.Log(2e-4), 1e-6)
 	}
 }

@@ -8,9 +8,13 @@ const (
 )
 
 // LogNormalCDF returns log Φ(x), where Φ is the standard normal distribution function,
-// to full relative accuracy in both tails.
+// to full relative accuracy in both tails. It is −∞ where x² overflows.
 func LogNormalCDF(x float64) float64 {
 	switch {
+	case x < -mostSquared:
+		return math.Inf(-1)
+	case x > mostSquared:
+		return 0
 	case x < -tail:
 		// Φ(x) = φ(x)·R(−x) with Mills' ratio R.
 		delta, _ := millsTail(-x)
@@ -21,6 +25,9 @@ func LogNormalCDF(x float64) float64 {
 		return Log1p(-bell(x) * millsRatio(x))
 	}
 }
+
+// mostSquared has a square, and what is larger has none.
+const mostSquared = 1.3e154
 
 // bell returns the density φ(x) of the standard normal distribution, to an ulp or two.
 func bell(x float64) float64 {

@@ -282,6 +282,13 @@ func estimates(r *rand.Rand) siege.Case {
 		"SpikeSlab":          with(f, mkl.SpikeSlab{}).EstimateMemory(s),
 		"MultiTask":          with(f, mkl.MultiTask{Latents: n()}).EstimateMemory(s),
 		"FactorAnalysis":     with(f, mkl.FactorAnalysis{Factors: n()}).EstimateMemory(n(), n(), n()),
+		"Survival":           with(f, mkl.Survival{}).EstimateMemory(s),
+		"Counts":             with(f, mkl.Counts{}).EstimateMemory(s),
+		"FactorisedGP":       with(f, mkl.FactorisedGP{}).EstimateMemory(s),
+		"factorised classes": with(f, mkl.FactorisedGPClassifier[string]{}).EstimateMemory(s),
+		"RelevanceVectors":   with(f, mkl.RelevanceClassifier[string]{}).EstimateMemory(s),
+		"pruned vectors":     with(f, mkl.PrunedClassifier[string]{}).EstimateMemory(s),
+		"mode of probit":     with(f, mkl.ProbitMAP[string]{}).EstimateMemory(s),
 		"PairRegression":     with(f, mkl.PairRegression{Components: n()}).EstimateMemory(s, mkl.FitSize{Samples: n(), Kernels: n()}),
 		"PairClassifier":     with(f, mkl.PairClassifier{Components: n()}).EstimateMemory(s, mkl.FitSize{Samples: n(), Kernels: n()}),
 	} {

@@ -40,6 +40,7 @@ func TestFound(t *testing.T) {
 		"factors": {9, 106}, "pool classifier": {176}, "regression": {3741, 4039}, "spike and slab": {58, 68}, "multi-task": {198, 5156},
 		"probit classifier, sampled": {187, 4473}, "probit classifier, settings": {104641, 109797}, "forged journal of a probit classifier at its mode": {120000085}, "Gaussian process": {2899}, "shared regression": {194},
 		"pairs": {102360, 108122}, "ended at any moment": {102000, 109359}, "measures and folds": {100154, 100189, 101190}, "tables": {105392},
+		"survival": {7, 32, 84, 88, 339}, "forged survival": {5, 172, 403}, "forged counts": {109, 161, 409},
 	}
 	for _, a := range attacks() {
 		for _, seed := range seeds[a.Name] {

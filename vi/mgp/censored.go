@@ -191,6 +191,15 @@ func gumbel(l, u, f, sigma float64) logLikelihood {
 	}
 	above := (u - f) / sigma
 	high := special.Exp(above)
+	if above < leastExponent { // E_u and E_l are 0, and P is their difference
+		ratio := special.Expm1(above - below) // E_u/E_l − 1, ∞ if there is no lower bound
+		out := logLikelihood{log: above, first: -1 / sigma, shape: -0.5 * above}
+		if !math.IsInf(ratio, 1) {
+			out.log = below + special.Log(ratio)
+			out.shape -= 0.5 * (above - below) / ratio
+		}
+		return out
+	}
 	d := high - low
 	less := special.Expm1(-d) // −(1 − e^(−D))
 	out := logLikelihood{log: special.Log(-less) - low}
@@ -205,8 +214,21 @@ func gumbel(l, u, f, sigma float64) logLikelihood {
 	return out
 }
 
+// leastExponent is where an exponential has lost its last digits, nearly.
+const leastExponent = -700
+
+// narrowest reports whether f has no more than its mean: it varies by less than rounding makes of the mean and of the unit
+// by which the likelihood changes, and no steps within can be told apart.
+func narrowest(mean, variance, unit float64) bool {
+	const digits = 1e-12
+	return math.Sqrt(variance) <= digits*max(math.Abs(mean), unit)
+}
+
 // wide reports whether the error is next to nothing beside what f + b varies by: its law is then of no matter.
 func wide(variance, sigma float64) bool { return variance > 1e10*sigma*sigma }
+
+// beyondSquares is how many standard deviations have a square that is no number, nearly.
+const beyondSquares = 1e150
 
 // LogSurvival returns log P(y > at) where f + b has the distribution N(mean, variance), and log P(y ≤ at).
 func (l Law) LogSurvival(mean, variance, sigma, at float64) (above, below float64) {
@@ -214,9 +236,15 @@ func (l Law) LogSurvival(mean, variance, sigma, at float64) (above, below float6
 		z := (mean - at) / math.Sqrt(variance+float64(sigma*sigma))
 		return special.LogNormalCDF(z), special.LogNormalCDF(-z)
 	}
-	if variance == 0 {
+	if narrowest(mean, variance, sigma) {
 		w := special.Exp((at - mean) / sigma)
 		return -w, special.Log(-special.Expm1(-w))
+	}
+	switch z := (at - mean) / math.Sqrt(variance); {
+	case z > beyondSquares:
+		return math.Inf(-1), 0
+	case z < -beyondSquares: // P(y ≤ at) is the mean of E
+		return 0, (at-mean)/sigma + float64(0.5*variance/(sigma*sigma))
 	}
 	up, _ := integrate(mean, variance, sigma, func(f float64) logLikelihood { return gumbel(at, math.Inf(1), f, sigma) })
 	down, _ := integrate(mean, variance, sigma, func(f float64) logLikelihood { return gumbel(math.Inf(-1), at, f, sigma) })
@@ -228,7 +256,7 @@ func (l Law) LogDensity(mean, variance, sigma, at float64) float64 {
 	if l == LogNormal || wide(variance, sigma) {
 		return normalBetween(at, at, mean, variance+float64(sigma*sigma)).logZ
 	}
-	if variance == 0 {
+	if narrowest(mean, variance, sigma) {
 		return gumbel(at, at, mean, sigma).log
 	}
 	m, _ := integrate(mean, variance, sigma, func(f float64) logLikelihood { return gumbel(at, at, f, sigma) })

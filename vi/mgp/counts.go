@@ -186,7 +186,7 @@ func (d CountDistribution) LogProbability(y float64) float64 {
 		eta = []float64{special.Log(d.R)}
 	}
 	c := newCounter(y, d.Exposure, eta)
-	if d.Variance == 0 {
+	if narrowest(d.Mean, d.Variance, 1) {
 		return c.at(d.Mean).log
 	}
 	m, _ := integrate(d.Mean, d.Variance, 1, c.at)

@@ -274,6 +274,23 @@ func TestLawsOfTimes(t *testing.T) {
 	}
 }
 
+// A function that varies by less than its rounding has the distributions of its mean.
+func TestNarrowFunctions(t *testing.T) {
+	for _, v := range []float64{1e-100, 1e-26, 0} {
+		for _, y := range []float64{0, 3, 900} {
+			d := CountDistribution{Mean: 5, Variance: v, Exposure: 1, R: 2}
+			want := CountDistribution{Mean: 5, Variance: 1e-12, Exposure: 1, R: 2}.LogProbability(y)
+			assert.InDelta(t, want, d.LogProbability(y), 1e-8*(1+math.Abs(want)), "%g", v)
+		}
+		for _, at := range []float64{3, 5, 6} {
+			above, below := Weibull.LogSurvival(5, v, 0.5, at)
+			wantAbove, wantBelow := Weibull.LogSurvival(5, 1e-12, 0.5, at)
+			assert.InDelta(t, wantAbove, above, 1e-8*(1+math.Abs(wantAbove)), "%g", v)
+			assert.InDelta(t, wantBelow, below, 1e-8*(1+math.Abs(wantBelow)), "%g", v)
+		}
+	}
+}
+
 // The distribution of a count is the one that drawing f and then the count makes.
 func TestCountDistribution(t *testing.T) {
 	for _, d := range []CountDistribution{
@@ -311,5 +328,73 @@ func TestCountDistribution(t *testing.T) {
 	few, lots := d.Quantiles([]float64{0.1, 0.9}), many.Quantiles([]float64{0.1, 0.9})
 	for i := range few {
 		assert.InDelta(t, 100, lots[i]/few[i], 1)
+	}
+}
+
+// Far from the mean the logarithms of both probabilities of a Weibull time are sums over a fine grid of f. They are
+// probabilities, in order, however far the time is.
+func TestFarTimes(t *testing.T) {
+	grid := func(v, from, to float64, of func(f float64) float64) float64 {
+		const nodes = 400_000
+		h := (to - from) / nodes
+		logs, top := make([]float64, nodes), math.Inf(-1)
+		for i := range logs {
+			f := from + (float64(i)+0.5)*h
+			logs[i] = of(f) - 0.5*f*f/v
+			top = max(top, logs[i])
+		}
+		var sum float64
+		for _, l := range logs {
+			sum += math.Exp(l - top)
+		}
+		return top + math.Log(sum*h) - 0.5*math.Log(2*math.Pi*v)
+	}
+	for _, c := range []struct{ v, sigma, at float64 }{{100, 0.1, 30}, {1, 0.1, 30}, {1, 0.7, 700}, {4, 3, 900}, {0.04, 0.1, -2}} {
+		reach := 12 * math.Sqrt(c.v)
+		above, below := Weibull.LogSurvival(0, c.v, c.sigma, c.at)
+		want := grid(c.v, -reach, c.at+reach+10*c.sigma, func(f float64) float64 { return -math.Exp((c.at - f) / c.sigma) })
+		assert.InDelta(t, want, above, 1e-8*(1+math.Abs(want)), "%+v", c)
+		if c.at < 0 {
+			want = grid(c.v, c.at-reach, reach, func(f float64) float64 { return math.Log(-math.Expm1(-math.Exp((c.at - f) / c.sigma))) })
+			assert.InDelta(t, want, below, 1e-8*(1+math.Abs(want)), "%+v", c)
+		}
+	}
+	for _, law := range []Law{LogNormal, Weibull} {
+		for _, v := range []float64{0, 1e-8, 0.04, 1, 100, 1e12} {
+			for _, sigma := range []float64{0.1, 0.7, 3} {
+				last, rest := 0.0, math.Inf(-1)
+				for _, at := range []float64{math.Inf(-1), -1e300, -1e160, -1e8, -1e4, -700, -30, 0, 5, 30, 100, 700, 1e4, 1e8, 1e160, 1e300, math.Inf(1)} {
+					above, below := law.LogSurvival(0, v, sigma, at)
+					assert.LessOrEqual(t, above, last+1e-12, "%v %g %g %g", law, v, sigma, at)
+					assert.GreaterOrEqual(t, below, rest-1e-12, "%v %g %g %g", law, v, sigma, at)
+					assert.LessOrEqual(t, below, 0.0)
+					if sum := math.Exp(above) + math.Exp(below); at > -40 {
+						assert.InDelta(t, 1, sum, 1e-9, "%v %g %g %g", law, v, sigma, at)
+					}
+					last, rest = above, below
+				}
+				assert.True(t, math.IsInf(last, -1), "%v %g %g", law, v, sigma)
+			}
+		}
+	}
+}
+
+// The likelihood of a time between two others goes on where both are so early that their exponentials are lost. There
+// P = E_u − E_l.
+func TestEarlyIntervals(t *testing.T) {
+	for _, l := range []float64{math.Inf(-1), -703, -700.5} {
+		const sigma = 0.5
+		of := func(f float64) logLikelihood { return gumbel(sigma*l, sigma*-700.1, f, sigma) }
+		got := of(0)
+		want := -700.1 + math.Log(-math.Expm1(l+700.1))
+		assert.InDelta(t, want, got.log, 1e-12*700)
+		near := of(-0.1) // where an exponential is one yet
+		assert.InDelta(t, near.log-0.1/sigma, got.log, 1e-9)
+		assert.InDelta(t, near.first, got.first, 1e-9)
+		assert.InDelta(t, near.shape+0.5*0.1/sigma, got.shape, 1e-9)
+		assert.Zero(t, got.second)
+		h := 1e-5
+		up, down := gumbel(sigma*l, sigma*-700.1, 0, sigma*math.Exp(h)), gumbel(sigma*l, sigma*-700.1, 0, sigma*math.Exp(-h))
+		assert.InDelta(t, (up.log-down.log)/(4*h), got.shape, 1e-5*700) // η is log σ²
 	}
 }

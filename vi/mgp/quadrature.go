@@ -68,6 +68,10 @@ func integrate(mean, variance, unit float64, at func(f float64) logLikelihood) (
 		return math.Abs(step)
 	}
 	add(mode)
+	if top < lostShape { // the integrand is 0 for all purposes, and its shape is lost in rounding
+		l := at(mode)
+		return moments{logZ: top, slope: l.first, bend: 1 / variance}, l.shape
+	}
 	step = max(step, (reach(step)+reach(-step))/mostNodes)
 	for k := 1.0; k <= mostNodes && add(mode+float64(k*step)); k++ {
 	}
@@ -84,15 +88,22 @@ func integrate(mean, variance, unit float64, at func(f float64) logLikelihood) (
 	return m, slope / weight
 }
 
-// modeSteps is the most steps to a mode: each halves its bracket at least.
-const modeSteps = 200
+// lostShape is a logarithm whose rounding is as large as what it varies by about a mode, nearly.
+const lostShape = -1e14
+
+// modeSteps is the most steps to a mode. After newtonSteps of them every second one halves the bracket, or doubles the way
+// from the mean: where a likelihood is exponential in f, Newton's steps only take a unit each.
+const (
+	modeSteps   = 200
+	newtonSteps = 30
+)
 
 // tiltedMode returns the mode of a log-concave likelihood times N(mean, variance), and the standard deviation that
 // the curvature there has.
 func tiltedMode(mean, variance float64, at func(f float64) logLikelihood) (mode, sd float64) {
 	low, high := math.Inf(-1), math.Inf(1)
 	f, width := mean, math.Sqrt(variance)
-	for range modeSteps {
+	for k := range modeSteps {
 		l := at(f)
 		slope := l.first - (f-mean)/variance
 		curvature := 1/variance - l.second
@@ -107,7 +118,7 @@ func tiltedMode(mean, variance float64, at func(f float64) logLikelihood) (mode,
 		switch bounded := !math.IsInf(low, 0) && !math.IsInf(high, 0); {
 		case math.Abs(next-f) <= 1e-6*sd:
 			return f, sd
-		case next > low && next < high && math.Abs(next-f) <= width:
+		case next > low && next < high && math.Abs(next-f) <= width && (k < newtonSteps || k%2 == 0):
 		case bounded:
 			next = low + float64(0.5*(high-low))
 		case slope > 0:

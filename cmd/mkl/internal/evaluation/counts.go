@@ -11,7 +11,7 @@ import (
 // measureCounts measures predicted counts by their own distributions. Missing truths (NaN) are left out.
 func (ev *Evaluation) measureCounts(p prediction.Numbers, truth []float64, target string) error {
 	low, high := 0.5-float64(0.5*ev.interval), 0.5+float64(0.5*ev.interval)
-	lower, upper := p.Interval(0, ev.interval)
+	lower, upper := p.Intervals(0, ev.interval)
 	var y, mean, from, to []float64
 	score, inside := 0.0, 0.0
 	for i, t := range truth {
