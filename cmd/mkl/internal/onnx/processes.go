@@ -134,8 +134,11 @@ func (e *exporter) pool() error {
 	}
 	switch { // of very many samples a pool may have a member on landmarks and a local one
 	case m.Local != nil || m.Landmarks != nil && len(m.Members) > 0:
-		return fmt.Errorf("the pool is of very many samples, and has members that cannot be exported: " +
-			"-model landmarks learns numbers by one that can")
+		instead := "-model landmarks learns one that can"
+		if e.kind == "pool-classifier" {
+			instead = "-model mgp and -model bmkl learn one that can"
+		}
+		return fmt.Errorf("the pool is of very many samples, and has members that cannot be exported: %s", instead)
 	case m.Landmarks == nil:
 	case e.kind == "pool-classifier":
 		return fmt.Errorf("the pool is a model of classes with landmarks, which cannot be exported: " +
