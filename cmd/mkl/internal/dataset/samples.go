@@ -160,7 +160,7 @@ func count(is []bool) (n int) {
 
 // Notes say where the views and the targets of a fit are.
 func (s *Samples) Notes(task string, made *provenance.Made) *notes.Notes {
-	n := &notes.Notes{Task: task, Targets: s.TargetNames(), Made: made}
+	n := &notes.Notes{Task: task, Targets: s.TargetNames(), Rows: s.Rows(), Made: made}
 	for _, f := range s.Features {
 		note := f.Note()
 		note.File = f.Source.File.Path != s.Data
