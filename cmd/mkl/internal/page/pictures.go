@@ -47,6 +47,7 @@ func Bars(name, title, axisName string, bars []Bar) *Picture {
 		p.line("grid", x.at(v), 6, x.at(v), height-50)
 		p.text(x.at(v), height-34, "middle", "", x.label(v))
 	}
+	p.line("axis", x.at(0), 6, x.at(0), height-50)
 	for i, b := range bars {
 		y := 8 + float64(float64(i)*row)
 		if above > 0 {
@@ -61,7 +62,6 @@ func Bars(name, title, axisName string, bars []Bar) *Picture {
 			p.line("whisker", x.at(b.Low), y+(row-above)/2-1, x.at(b.High), y+(row-above)/2-1)
 		}
 	}
-	p.line("axis", x.at(0), 6, x.at(0), height-50)
 	p.text(plotWidth/2, height-12, "middle", "name", clip(axisName, plotWidth-2))
 	if len(bars) > 0 {
 		p.Shows = fmt.Sprintf("%d bars with whiskers; the first is %s, %.3g. The table has the figures.", len(bars), bars[0].Name, bars[0].Value)

@@ -29,7 +29,7 @@ func newPicture(name, title string, width, height float64) *Picture {
 }
 
 // styles are those of the classes that drawings use.
-const styles = `.plot text{fill:var(--quiet);font:12px "Liberation Sans",Arial,Helvetica,"DejaVu Sans",sans-serif}.plot text.name{fill:var(--ink)}` +
+const styles = `.plot text{fill:var(--quiet);font:12px "Liberation Sans",Arial,Helvetica,"DejaVu Sans",sans-serif}.plot text.name{fill:var(--ink);paint-order:stroke;stroke:var(--paper);stroke-width:3px}` +
 	`.plot .grid{stroke:var(--grid);stroke-width:1}.plot .axis{stroke:var(--line);stroke-width:1}` +
 	`.plot .guide{stroke:var(--line);stroke-width:1.5;stroke-dasharray:5 4;fill:none}` +
 	`.plot .whisker{stroke:var(--ink);stroke-width:1.5;fill:none}`
