@@ -27,7 +27,7 @@ type Flags struct {
 // Input names a model and the data to predict.
 type Input struct {
 	Model string `arg:"" help:"Model file; - is standard input."`
-	Data  string `arg:"" optional:"" help:"Table with a row for each sample: CSV (also compressed), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input. Not needed if every view has a file of its own."`
+	Data  string `arg:"" optional:"" help:"Table with a row for each sample: CSV (also compressed), Excel (.xlsx), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input. Not needed if every view has a file of its own."`
 
 	pairs.Sides `embed:""`
 	Flags       `embed:""`
