@@ -39,7 +39,7 @@ func (b *workbook) rows(s sheet) (io.Reader, error) {
 // Read writes the next lines. It closes the part at its end.
 func (s *sheetReader) Read(p []byte) (int, error) {
 	for len(s.out) == 0 && s.err == nil {
-		if s.err = s.next(); s.err != nil {
+		if s.err = s.nextRow(); s.err != nil {
 			_ = s.part.Close() // it was read only
 			if s.err != io.EOF {
 				s.err = fmt.Errorf("sheet %s: %w", short(s.name), s.err)
@@ -54,10 +54,10 @@ func (s *sheetReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next reads up to the end of a row.
-func (s *sheetReader) next() error {
+// nextRow reads up to the end of a row.
+func (s *sheetReader) nextRow() error {
 	for {
-		token, err := s.d.Token()
+		token, err := next(s.d)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (s *sheetReader) write(row int, cells []string) {
 func (s *sheetReader) cells() (all []string, err error) {
 	length := int64(0)
 	for {
-		token, err := s.d.Token()
+		token, err := next(s.d)
 		if err != nil {
 			return nil, err
 		}
@@ -209,7 +209,7 @@ func (s *sheetReader) content() (value, inline string, err error) {
 	in := 0 // how many elements are open within the cell
 	of := ""
 	for {
-		token, err := s.d.Token()
+		token, err := next(s.d)
 		if err != nil {
 			return "", "", err
 		}

@@ -3,6 +3,7 @@ package table
 import (
 	"archive/zip"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -91,7 +92,7 @@ func (b *workbook) elements(part string, inside func(d *xml.Decoder, e xml.Start
 	defer r.Close()
 	d := xml.NewDecoder(&markupReader{r: r, longest: b.longest})
 	for {
-		token, err := d.Token()
+		token, err := next(d)
 		if err == io.EOF {
 			return nil
 		}
@@ -102,6 +103,15 @@ func (b *workbook) elements(part string, inside func(d *xml.Decoder, e xml.Start
 			return fmt.Errorf("%s: %w", short(part), err)
 		}
 	}
+}
+
+// next reads a token. An error is short, however long a damaged name is.
+func next(d *xml.Decoder) (xml.Token, error) {
+	token, err := d.Token()
+	if wrong := new(xml.SyntaxError); errors.As(err, &wrong) {
+		err = fmt.Errorf("XML syntax error on line %d: %s", wrong.Line, short(wrong.Msg))
+	}
+	return token, err
 }
 
 // attribute is the value of an attribute of an element; empty if it has none.
@@ -172,7 +182,7 @@ func textWithin(d *xml.Decoder) (string, error) {
 	var text strings.Builder
 	var open []string
 	for {
-		token, err := d.Token()
+		token, err := next(d)
 		if err != nil {
 			return "", err
 		}

@@ -128,6 +128,7 @@ func TestDamagedXLSX(t *testing.T) {
 		a + `<row r="2"><c r="B2"><v>1</v></c><c r="A2"/></row>`:   `a cell is called "A2" after 2 columns`,
 		a + `<row r="2"><c r="AAAA2"><v>1</v></c></row>`:           `a cell is called "AAAA2" after 0 columns`,
 		a + `<row r="2"><c r="12"><v>1</v></c></row>`:              `a cell is called "12" after 0 columns`,
+		a + `</` + strings.Repeat("x", 9999) + `>`:                 "XML syntax error on line 1: element <sheetData> closed by </xxxxxxxx…",
 		a + `<row r="2"><c>`:                                       `XML syntax error`,
 		a + `<row r="2"><c r="B2"><v>1</v></c></row>`:              `f: row 1 (line 2): 2 cells where there are 1 columns`,
 		a + `<row r="2"><c>` + strings.Repeat("1", 3<<20) + `</c>`: `an element of more than`,
