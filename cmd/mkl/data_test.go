@@ -347,6 +347,10 @@ func TestTargets(t *testing.T) {
 
 // TestFormats fits and predicts from other files than text with names.
 func TestFormats(t *testing.T) {
+	text, err := os.ReadFile("../internal/table/testdata/houses.xlsx.base64")
+	require.NoError(t, err)
+	houses, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(string(text), "\n", ""))
+	require.NoError(t, err)
 	var svm, packed bytes.Buffer
 	for i := range 30 {
 		fmt.Fprintf(&svm, "%d 1:%d", i%2*2-1, 3*(i%2)+i%4)
@@ -356,7 +360,7 @@ func TestFormats(t *testing.T) {
 		svm.WriteByte('\n')
 	}
 	w := gzip.NewWriter(&packed)
-	_, err := w.Write([]byte("# measured\n# in May\n" + line()))
+	_, err = w.Write([]byte("# measured\n# in May\n" + line()))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	files := map[string]string{"d.svm": svm.String(), "d.csv.gz": packed.String(), "short.svm": "1 1:5\n-1 1:0\n", "book.xlsx": "PK\x03\x04"}
@@ -379,10 +383,6 @@ func TestFormats(t *testing.T) {
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: book.xlsx: zip: not a valid zip file\n", stderr)
 
-	text, err := os.ReadFile("../internal/table/testdata/houses.xlsx.base64")
-	require.NoError(t, err)
-	houses, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(string(text), "\n", ""))
-	require.NoError(t, err)
 	status, stdout, stderr = command(t, map[string]string{"h.xlsx": string(houses)}, "", strings.Fields("fit h.xlsx -target price -view share:rbf -model mgp -sweeps 2 -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stderr, "h.xlsx: the sheet Houses is read (-sheet names another: there are Houses, Notes)\n")
