@@ -42,8 +42,11 @@ func TestFound(t *testing.T) {
 func TestFiles(t *testing.T) {
 	for _, f := range formats {
 		files := f.files()
-		if f.name == "NPZ" || f.name == "XLSX" {
-			files = nil // parts of archives
+		switch f.name { // files of parts
+		case "NPZ":
+			files = nil
+		case "XLSX":
+			files = [][]byte{archive(xlsxNames, xlsxParts)}
 		}
 		for i, file := range files {
 			held := false

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -103,22 +104,26 @@ var (
 // changeZip returns an archive of parts. One part is changed, and has a checksum that is
 // right, or whose own bytes are changed.
 func changeZip(r *rand.Rand, names []string, parts [][]byte, change func(*rand.Rand, []byte) []byte) []byte {
+	if r.IntN(4) == 0 {
+		return changeBytes(r, archive(names, parts))
+	}
+	parts = slices.Clone(parts)
+	one := r.IntN(len(parts))
+	parts[one] = change(r, bytes.Clone(parts[one]))
+	return archive(names, parts)
+}
+
+// archive returns an archive of parts.
+func archive(names []string, parts [][]byte) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	one, inside := r.IntN(len(parts)), r.IntN(4) > 0
 	for i, part := range parts {
-		if i == one && inside {
-			part = change(r, bytes.Clone(part))
-		}
 		w, err := z.CreateHeader(&zip.FileHeader{Name: names[i], Method: zip.Store})
 		check(err)
 		_, err = w.Write(part)
 		check(err)
 	}
 	check(z.Close())
-	if !inside {
-		return changeBytes(r, b.Bytes())
-	}
 	return b.Bytes()
 }
 

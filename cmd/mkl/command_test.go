@@ -218,7 +218,7 @@ func TestErrors(t *testing.T) {
 		{"fit empty.csv -target y -missing refuse", `empty.csv: row 2 (line 3), column 2 "b": the cell is empty`},
 		{"fit ragged.csv -target y", "ragged.csv: row 2 (line 3): 2 cells where there are 3 columns"},
 		{"fit none.csv -target y", "none.csv has no rows"},
-		{"fit bin.csv -target y", "bin.csv: neither text nor an NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file: byte 1 is zero"},
+		{"fit bin.csv -target y", "bin.csv: neither text nor an Excel, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file: byte 1 is zero"},
 		{"fit flat.csv -target y -task regression", "y: every target is 3: there is nothing to learn"},
 		{"fit d.csv -target y -view v=c", `-view v=c: d.csv: no column "c" (there are a, b, y)`},
 		{"fit d.csv -target y -view v=a,y", `-view v=a,y: d.csv: column "y" is a target`},

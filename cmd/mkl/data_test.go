@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -346,6 +347,10 @@ func TestTargets(t *testing.T) {
 
 // TestFormats fits and predicts from other files than text with names.
 func TestFormats(t *testing.T) {
+	text, err := os.ReadFile("../internal/table/testdata/houses.xlsx.base64")
+	require.NoError(t, err)
+	houses, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(string(text), "\n", ""))
+	require.NoError(t, err)
 	var svm, packed bytes.Buffer
 	for i := range 30 {
 		fmt.Fprintf(&svm, "%d 1:%d", i%2*2-1, 3*(i%2)+i%4)
@@ -355,7 +360,7 @@ func TestFormats(t *testing.T) {
 		svm.WriteByte('\n')
 	}
 	w := gzip.NewWriter(&packed)
-	_, err := w.Write([]byte("# measured\n# in May\n" + line()))
+	_, err = w.Write([]byte("# measured\n# in May\n" + line()))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	files := map[string]string{"d.svm": svm.String(), "d.csv.gz": packed.String(), "short.svm": "1 1:5\n-1 1:0\n", "book.xlsx": "PK\x03\x04"}
@@ -377,6 +382,18 @@ func TestFormats(t *testing.T) {
 	status, _, stderr = command(t, nil, "", "fit", "book.xlsx", "-target", "y")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: book.xlsx: zip: not a valid zip file\n", stderr)
+
+	status, stdout, stderr = command(t, map[string]string{"h.xlsx": string(houses)}, "", strings.Fields("fit h.xlsx -target price -view share:rbf -model mgp -sweeps 2 -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "h.xlsx: the sheet Houses is read (-sheet names another: there are Houses, Notes)\n")
+	assert.Contains(t, stdout, "h.xlsx: 3 samples")
+	status, stdout, stderr = command(t, nil, "", "predict", "m", "h.xlsx", "-sheet", "Houses")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, 4, strings.Count(stdout, "\n"))
+	assert.Empty(t, stderr)
+	status, _, stderr = command(t, nil, "", "predict", "m", "h.xlsx", "-sheet", "Nots")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: h.xlsx: no sheet \"Nots\": there are Houses, Notes\n", stderr)
 }
 
 // TestMissingViews learns from rows that lack views, and predicts such rows.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -44,6 +45,25 @@ func TestFilledIn(t *testing.T) {
 	rows := strings.Split(stdout, "\n")
 	assert.NotEmpty(t, strings.Split(rows[2], ",")[0])
 	assert.Equal(t, rows[2], rows[3])
+}
+
+// TestFarOutside warns of numbers and dates that are farther from the fit's than these are from each other, and of no
+// others.
+func TestFarOutside(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,day,y\n")
+	for i := range 20 {
+		b.WriteString(number(float64(i)/2) + ",2026-03-" + number(float64(10+i)) + "," + number(math.Sin(float64(i))) + "\n")
+	}
+	status, _, stderr := command(t, map[string]string{"d.csv": b.String()}, "", strings.Fields("fit d.csv -target y -model mgp -sweeps 3 -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, _, stderr = command(t, nil, "x,day\n19,2026-02-20\n-9.5,2026-04-16\n", "predict", "m", "-")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Empty(t, stderr)
+	status, _, stderr = command(t, nil, "x,day\n5,2026-03-12\n950,2062-03-12\n-95,2026-03-12\n", "predict", "m", "-")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, "mkl: warning: column x: 2 cells far outside of the fit (0 … 9.5), the first 950: predictions there are guesses\n"+
+		"mkl: warning: column day: 1 cell far outside of the fit (2026-03-10 … 2026-03-29), the first 2062-03-12: predictions there are guesses\n", stderr)
 }
 
 // TestCodesWarning names a column of numbers that looks like codes, and follows what it advises.

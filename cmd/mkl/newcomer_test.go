@@ -144,3 +144,44 @@ func TestSpacedCells(t *testing.T) {
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `no column "y" (there are x y); the table has one column: if spaces separate its cells, -separator space`)
 }
+
+// TestAdvice says what else could be done, where the default is not all that can be had; the advice works.
+func TestAdvice(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	words := []string{"good", "bad", "food", "taste", "love", "hate", "fresh", "old"}
+	var foods, shops, counts strings.Builder
+	foods.WriteString("review,score\n")
+	shops.WriteString("shop,a,b\n")
+	counts.WriteString("x,visits\n")
+	for i := range 120 {
+		score := 0
+		for k := range 6 {
+			w := rng.IntN(len(words))
+			score += []int{1, -1, 0, 0, 1, -1, 1, -1}[w]
+			foods.WriteString(words[w] + []string{" ", ","}[k/5])
+		}
+		foods.WriteString(number(float64(score)) + "\n")
+		x := float64(i%12) / 4
+		shops.WriteString("s" + number(float64(i%40)) + "," + number(x) + "," + number(math.Sin(x)+rng.NormFloat64()/9) + "\n")
+		counts.WriteString(number(x) + "," + number(math.Floor(rng.ExpFloat64()*math.Exp(x/2))) + "\n")
+	}
+	status, _, stderr := command(t, map[string]string{"foods.csv": foods.String(), "shops.csv": shops.String(), "counts.csv": counts.String()}, "", strings.Fields("fit foods.csv -target score")...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, "no column is left: warning: nothing is learned from review (text that is different in ")
+	assert.Contains(t, stderr, "; -view 'review:spectrum(k=3)' learns from the letters of such text, as a view beside -view '*'\n")
+	for _, c := range []struct{ args, says, instead string }{
+		{"fit foods.csv -target score -view review:spectrum(k=3)", "plan: review is strings", "learns from the letters"},
+		{"fit shops.csv -target a -model bmkl -sweeps 3", "plan: -text category keeps a column with as many texts as shop one column\n", "targets: "},
+		{"fit shops.csv -target a -model bmkl -sweeps 3 -text category", "plan: shop is text: 40 categories, equal or not", "keeps a column"},
+		{"fit shops.csv -target a,b -sweeps 3", "targets: a, b share the weights of the kernels; -target with one of them often learns it better, and mkl cv ", "whole numbers"},
+		{"fit shops.csv -target a,b -sweeps 3 -task multioutput", "", "targets: "},
+		{"cv shops.csv -target a,b -folds 2 -models multioutput,mgp -sweeps 3", "cv: 4 candidates in 2 folds: mean, ridge, multioutput, mgp\n", "targets: "},
+		{"fit counts.csv -target visits -model mgp", "column visits: whole numbers from 0 on: -task counts learns them as counts, which are never negative\n", "targets: "},
+		{"fit counts.csv -target visits -task counts", "", "never negative"},
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields(c.args)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stderr, c.says, c.args)
+		assert.NotContains(t, stderr, c.instead, c.args)
+	}
+}

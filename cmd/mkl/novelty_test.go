@@ -18,7 +18,7 @@ func TestNovelty(t *testing.T) {
 	require.Equal(t, console.StatusOK, status, stderr)
 	status, stdout, stderr := command(t, nil, "", "predict", "m", "new.csv", "-novelty")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Contains(t, stderr, "mkl: warning: column area: 1 number beyond the range of the fit, ")
+	assert.Contains(t, stderr, "mkl: warning: column area: 1 cell far outside of the fit (")
 	assert.Contains(t, stderr, "the first 1e+06: predictions there are guesses")
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	assert.Equal(t, "mean,sd,lower,upper,novelty", lines[0])
@@ -29,6 +29,6 @@ func TestNovelty(t *testing.T) {
 
 	status, stdout, stderr = command(t, nil, "", "predict", "m", "h.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.NotContains(t, stderr, "beyond the range")
+	assert.NotContains(t, stderr, "far outside")
 	assert.NotContains(t, stdout, "novelty")
 }

@@ -12,6 +12,8 @@ with open(sys.argv[1], "rb") as f:
     header = json.loads(f.read(int.from_bytes(f.read(8), "little")))
     data = np.frombuffer(f.read(), "<f8")
 model = json.loads(header.pop("__metadata__")["model"])
+if "be.mean" not in header or any("width" not in v["kernel"] for v in model["views"]):
+    sys.exit("%s: not a model of mkl fit -model bmkl -kernels rbf -raw-columns: this example reads no others (mkl predict does)" % sys.argv[1])
 t = {k: data[v["data_offsets"][0] // 8 : v["data_offsets"][1] // 8].reshape(v["shape"]) for k, v in header.items()}
 x = np.loadtxt(sys.argv[2], delimiter=",", skiprows=1, ndmin=2)
 function, weights = 0, t["be.mean"].ravel()[len(t["a"]) :]

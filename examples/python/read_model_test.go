@@ -70,3 +70,24 @@ func TestReadModel(t *testing.T) {
 		}
 	}
 }
+
+// A model that the example does not read is refused in words.
+func TestReadOtherModel(t *testing.T) {
+	interpreter := python(t)
+	x := la.NewMatrix[float64](20, 1)
+	y := make([]float64, 20)
+	for i := range y {
+		x.Set(i, 0, float64(i))
+		y[i] = math.Sin(float64(i))
+	}
+	m, err := mkl.MultiGP{}.Fit(t.Context(), []mkl.View{{X: x, Kernel: kernel.RBF{Width: 3}}}, y)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "m.mkl"), file.Bytes(), 0o666))
+	out, err := exec.Command(interpreter, "read_model.py", filepath.Join(dir, "m.mkl"), "none.csv").CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "m.mkl: not a model of mkl fit -model bmkl -kernels rbf -raw-columns: this example reads no others")
+	require.NotContains(t, string(out), "Traceback")
+}

@@ -31,12 +31,11 @@ type Column struct {
 	// 0 in all categories.
 	Fill *float64 `json:"fill,omitempty"`
 
-	// Range is the least and the largest number in the samples that the plan was made by; nil if it is not known, and of
-	// columns without numbers.
-	Range *[2]float64 `json:"range,omitempty"`
-
 	// Indicator adds a feature, 1 where the value is missing and else 0.
 	Indicator bool `json:"indicator,omitempty"`
+
+	// Range is the least and the largest value of the fit, of numbers and dates; nil in files of earlier builds.
+	Range *[2]float64 `json:"range,omitempty"`
 }
 
 // Plain is the column of numbers called name, each of them an unchanged feature.
@@ -44,6 +43,15 @@ func Plain(name string) Column { return Column{Name: name, Type: Numeric} }
 
 // Plain reports whether the features are the cells as they are.
 func (c Column) Plain() bool { return c.Type == Numeric && c.Fill == nil }
+
+// Outside reports whether a value is farther from the values of the fit than these are from each other.
+func (c Column) Outside(v float64) bool {
+	if c.Range == nil {
+		return false
+	}
+	span := c.Range[1] - c.Range[0]
+	return v < c.Range[0]-span || v > c.Range[1]+span
+}
 
 // Width is the number of features.
 func (c Column) Width() int {
@@ -158,6 +166,7 @@ type Encoded struct {
 	Absent  []bool           // by row, whether all its values are missing; nil if no row is so
 	Unknown map[string]Count // by column, the cells with a category that the plan does not have
 	Filled  map[string]int   // by column that had a value in every row of the fit, the cells that were filled in
+	Outside map[string]Count // by column, the cells far outside of the values of the fit
 }
 
 // Count is a number of cells, and what the first of them says.
@@ -176,7 +185,7 @@ type Cells struct {
 // Encode makes features of the columns at the given places of a table, which were read as
 // the columns' types. The features of missing rows are 0.
 func Encode(columns []Column, at []int, d Cells) Encoded {
-	e := Encoded{X: la.NewMatrix[float64](d.Rows, Width(columns)), Unknown: map[string]Count{}, Filled: map[string]int{}}
+	e := Encoded{X: la.NewMatrix[float64](d.Rows, Width(columns)), Unknown: map[string]Count{}, Filled: map[string]int{}, Outside: map[string]Count{}}
 	first := 0 // feature of the column
 	for k, c := range columns {
 		if c.Type == Text {
@@ -240,6 +249,13 @@ func (e *Encoded) numbers(c Column, first int, values []float64) {
 			} else {
 				e.Filled[c.Name]++
 			}
+		}
+		if c.Outside(v) {
+			n := e.Outside[c.Name]
+			if n.Cells++; n.Cells == 1 {
+				n.First = c.Type.Text(v)
+			}
+			e.Outside[c.Name] = n
 		}
 		e.X.Set(i, first, v)
 	}

@@ -41,6 +41,15 @@ func Days(t time.Time) float64 {
 	return (float64(t.Unix()) + float64(t.Nanosecond())/1e9) / (24 * 60 * 60)
 }
 
+// Text writes a value as a cell: a number with up to six digits, a date without its time.
+func (t Type) Text(x float64) string {
+	if dates := layouts[t]; dates != nil && math.Abs(x) < 1e6 {
+		const day = 24 * 60 * 60
+		return time.Unix(int64(math.Floor(x))*day, 0).UTC().Format(dates[0])
+	}
+	return strconv.FormatFloat(x, 'g', 6, 64)
+}
+
 // Value reads a cell that is not missing as one of a type other than text, if it is of the type.
 func (t Type) Value(cell string) (x float64, ok bool) {
 	switch t {

@@ -55,6 +55,10 @@ type Column struct {
 
 	// Required says that a record without a value cannot be predicted. The fit filled in no values of the column.
 	Required bool `json:"required"`
+
+	// Range is the least and the largest value of the fit, of numbers and dates (in days since 1970). It is nil of other
+	// columns, and in files of builds that did not keep it.
+	Range *[2]float64 `json:"range,omitempty"`
 }
 
 // Open reads a model file that mkl fit wrote. It returns an error if the file is no model or has no plan of columns,
@@ -115,7 +119,7 @@ func (p *Predictor) add(v *view, in mkl.ModelInput) error {
 		if !ok {
 			at = len(p.columns)
 			p.known[c.Name] = at
-			p.columns = append(p.columns, Column{Name: c.Name, Type: string(c.Type), Categories: c.Categories})
+			p.columns = append(p.columns, Column{Name: c.Name, Type: string(c.Type), Categories: c.Categories, Range: c.Range})
 		}
 		p.columns[at].Views = append(p.columns[at].Views, v.Name)
 		p.columns[at].Required = p.columns[at].Required || c.Fill == nil && !in.MissingViews
@@ -140,6 +144,9 @@ func (p *Predictor) Columns() []Column {
 	all := slices.Clone(p.columns)
 	for i := range all {
 		all[i].Views, all[i].Categories = slices.Clone(all[i].Views), slices.Clone(all[i].Categories)
+		if r := all[i].Range; r != nil {
+			all[i].Range = &[2]float64{r[0], r[1]}
+		}
 	}
 	return all
 }
@@ -156,6 +163,10 @@ type Prediction struct {
 
 	// Unknown are the columns with a text that the fit had not seen.
 	Unknown []string `json:"unknown,omitempty"`
+
+	// Outside are the columns with a number or date that is farther from the values of the fit than these are from each
+	// other: the prediction is a guess.
+	Outside []string `json:"outside,omitempty"`
 }
 
 // Number is the prediction of a target.

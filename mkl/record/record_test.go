@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -128,6 +129,26 @@ func TestValueErrors(t *testing.T) {
 		var at *record.ValueError
 		require.ErrorAs(t, err, &at)
 		assert.Equal(t, 1, at.Record)
+	}
+}
+
+// TestOutside names numbers and dates that are farther from the fit's than these are from each other.
+func TestOutside(t *testing.T) {
+	text := strings.NewReplacer(`"indicator":true`, `"indicator":true,"range":[0,4]`, `"type":"date"`, `"type":"date","range":[0,11]`).Replace(notes)
+	p, err := record.New(fitted(t, map[string]string{"mkl-command": text}))
+	require.NoError(t, err)
+	assert.Equal(t, &[2]float64{0, 4}, p.Columns()[0].Range)
+	assert.Nil(t, p.Columns()[3].Range)
+	for _, c := range []struct {
+		size, built any
+		want        []string
+	}{
+		{-4, "1970-01-23", nil}, {8, "1969-12-21", nil}, {8.1, "1970-01-01", []string{"size"}}, {-4.1, "1970-01-24", []string{"size", "built"}},
+		{nil, "1969-12-20", []string{"built"}},
+	} {
+		got, err := p.Predict(t.Context(), map[string]any{"size": c.size, "city": "Ulm", "built": c.built, "garden": true})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got.Outside)
 	}
 }
 

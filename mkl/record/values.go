@@ -25,7 +25,7 @@ func (e *ValueError) Error() string {
 	return fmt.Sprintf("record %d: %q %s", e.Record+1, e.Column, e.Msg)
 }
 
-// read makes cells of the values of records, and notes in out which are missing or unknown.
+// read makes cells of the values of records, and notes in out which are missing, unknown or far outside.
 func (p *Predictor) read(records []map[string]any, out []Prediction) (encode.Cells, error) {
 	cells := encode.Cells{Rows: len(records), Numbers: map[int][]float64{}, Labels: map[int][]string{}}
 	for i, record := range records {
@@ -43,6 +43,8 @@ func (p *Predictor) read(records []map[string]any, out []Prediction) (encode.Cel
 				out[i].Missing = append(out[i].Missing, c.Name)
 			case c.Type == string(encode.Text) && !slices.Contains(c.Categories, cells.Labels[j][i]):
 				out[i].Unknown = append(out[i].Unknown, c.Name)
+			case c.Type != string(encode.Text) && (encode.Column{Range: c.Range}).Outside(cells.Numbers[j][i]):
+				out[i].Outside = append(out[i].Outside, c.Name)
 			}
 		}
 	}

@@ -19,12 +19,13 @@ type Layout struct {
 	Header    string `enum:"auto,yes,no" default:"auto" help:"Whether the first line of a text file holds names: auto, yes or no. Auto takes it for names unless one of them reads as a number."`
 	Separator string `placeholder:"C" help:"What separates the cells of a text file; tab and space are called so. By default the one of , ; and tab that the first line has most of."`
 	Decimal   string `placeholder:"C" help:"What stands before the decimals of a number in a text file: . or ,. By default , where cells at the front of the file are numbers only so."`
+	Sheet     string `placeholder:"NAME" help:"Sheet of an Excel file to read; by default the first."`
 	Join      string `placeholder:"COLUMN" help:"Column that is in every file: rows with the same text there belong to the same sample. Without it rows in the same place do."`
 }
 
 // Options returns what the flags say.
 func (l Layout) Options() (table.Options, error) {
-	opt := table.Options{Memory: int64(memory.Available()), Header: map[string]table.Header{"auto": table.HeaderAuto, "yes": table.HeaderYes, "no": table.HeaderNo}[l.Header]}
+	opt := table.Options{Memory: int64(memory.Available()), Sheet: l.Sheet, Header: map[string]table.Header{"auto": table.HeaderAuto, "yes": table.HeaderYes, "no": table.HeaderNo}[l.Header]}
 	switch r, n := utf8.DecodeRuneInString(l.Separator); {
 	case l.Separator == "":
 	case l.Separator == "tab":

@@ -101,7 +101,7 @@ func beside(name string, arrays []namedArray, opt Options) (Source, error) {
 	return s, nil
 }
 
-// newZip opens an archive of NPY files, as NumPy's savez writes it, or says what other archive it is.
+// newZip opens an archive of NPY files, as NumPy's savez writes it, or an Excel file, or says what other archive it is.
 func newZip(name string, r io.ReaderAt, size int64, opt Options) (Source, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
@@ -111,7 +111,7 @@ func newZip(name string, r io.ReaderAt, size int64, opt Options) (Source, error)
 	for _, f := range z.File {
 		switch {
 		case f.Name == "xl/workbook.xml":
-			return nil, fmt.Errorf("%s is an Excel file (.xlsx): save it as CSV", name)
+			return newXLSX(name, z, opt)
 		case f.Name == "content.xml":
 			return nil, fmt.Errorf("%s is a spreadsheet of LibreOffice (.ods): save it as CSV", name)
 		case path.Ext(f.Name) != ".npy":

@@ -102,7 +102,7 @@ func TestCSVErrors(t *testing.T) {
 		want string
 	}{
 		{"", Options{}, "d.csv: the file is empty"},
-		{"a\x00b", Options{}, "d.csv: neither text nor an NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file: byte 2 is zero"},
+		{"a\x00b", Options{}, "d.csv: neither text nor an Excel, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file: byte 2 is zero"},
 		{"a,b\n1,2\n1\n", Options{}, "d.csv: row 2 (line 3): 1 cell where there are 2 columns"},
 		{"1,2\n\n1,2,3\n", Options{}, "d.csv: row 2 (line 3): 3 cells where there are 2 columns"},
 		{"a,b\n1,x\n", Options{}, `d.csv: row 1 (line 2), column 2 "b": "x" is not a number`},

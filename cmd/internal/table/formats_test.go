@@ -547,11 +547,11 @@ func TestOtherFormats(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
 	for file, want := range map[string]string{
-		book.String(): "f is an Excel file (.xlsx): save it as CSV",
+		book.String(): "f: the Excel file has no sheet with cells",
 		"\x89HDF\r\n\x1a\n" + strings.Repeat("\x00", 99):                          "f is an HDF5 file, as MATLAB's save -v7.3 writes: save it with -v7 in MATLAB",
 		"MATLAB 7.3 MAT-file" + strings.Repeat(" ", 512-19) + "\x89HDF\r\n\x1a\n": "f is an HDF5 file, ",
 		"SQLite format 3\x00":  "f is an SQLite database: ",
-		"\xd0\xcf\x11\xe0\x00": "f is an Excel file (.xls): ",
+		"\xd0\xcf\x11\xe0\x00": "f is an old Excel file (.xls): ",
 		"\xff\xfea\x00":        "f is text in UTF-16: ",
 		"\xfd7zXZ\x00":         "f is compressed by xz: ",
 		"RDX3\nX\n":            "f is an R data file: ",
@@ -563,7 +563,7 @@ func TestOtherFormats(t *testing.T) {
 		"PAR1":                 "f: ",
 		"ARROW1\x00\x00":       "f: ",
 		"\xff\xff\xff\xff":     "f: neither text nor ",
-		"a\x00":                "f: neither text nor an NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file: byte 2 is zero",
+		"a\x00":                "f: neither text nor an Excel, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file: byte 2 is zero",
 	} {
 		_, err := New("f", strings.NewReader(file), -1, Options{})
 		assert.ErrorContains(t, err, want)

@@ -14,7 +14,7 @@ import (
 )
 
 // formats names what can be read besides text.
-const formats = "an NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file"
+const formats = "an Excel, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file"
 
 // maxNested bounds how often a file can be compressed.
 const maxNested = 3
@@ -73,7 +73,7 @@ var known = []signature{
 	{is: starts("\xfd7zXZ\x00"), not: "compressed by xz: unxz unpacks it"},
 	{is: starts("7z\xbc\xaf\x27\x1c"), not: "a 7z archive: 7z x unpacks it"},
 	{is: starts("\xff\xfe", "\xfe\xff"), not: "text in UTF-16: iconv -f UTF-16 -t UTF-8 makes it UTF-8"},
-	{is: starts("\xd0\xcf\x11\xe0"), not: "an Excel file (.xls): save it as CSV"},
+	{is: starts("\xd0\xcf\x11\xe0"), not: "an old Excel file (.xls): save it as .xlsx or CSV"},
 	{is: starts("SQLite format 3\x00"), not: `an SQLite database: sqlite3 -header -csv FILE "select * from TABLE" writes CSV`},
 	{is: starts("RDX2\n", "RDX3\n", "RDA3\n", "X\n\x00\x00\x00", "A\n2\n", "A\n3\n"), not: "an R data file: write.csv in R writes CSV"},
 	{is: starts("\x80\x02", "\x80\x03", "\x80\x04", "\x80\x05"), not: "a Python pickle: to_csv or numpy.save write what can be read"},

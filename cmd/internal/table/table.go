@@ -215,6 +215,9 @@ type Options struct {
 	// separate the cells, cells at the front of the file are such numbers, and no number has a point.
 	Decimal rune
 
+	// Sheet is the table of an Excel file to read; empty: the first.
+	Sheet string
+
 	// Sparse names columns that a LIBSVM file has even if all of their cells are 0,
 	// which it does not list.
 	Sparse []string

@@ -4,7 +4,7 @@ import "github.com/bmkl/bmkl/cmd/internal/console"
 
 // Flags are the flags that say what a command learns from: files, columns, and how cells are read.
 type Flags struct {
-	Data        string `arg:"" help:"Table with a row for each sample: CSV (also compressed), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input."`
+	Data        string `arg:"" help:"Table with a row for each sample: CSV (also compressed), Excel (.xlsx), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input."`
 	Target      string `placeholder:"COLUMNS" help:"Column to predict: its name, #position or a pattern; several with commas between. Files of mkl sum and -task factors, pairs and pairlabels need no target."`
 	BesideFlags `embed:""`
 

@@ -109,7 +109,7 @@ func (t *Table) features(v View, known *Strings, planned plan.View) (f Features,
 	}
 	v.Left = slices.Concat(v.Left, planned.Left)
 	if planned.At == nil {
-		return f, nil, console.Inputf("view %s: no column is left: %s", notes.Quoted(v.Name), strings.Join(plan.View{Left: v.Left}.Lines(), "; "))
+		return f, nil, console.Inputf("view %s: no column is left: %s", notes.Quoted(v.Name), strings.Join(slices.Concat(plan.View{Left: v.Left}.Lines(), advice(planned)), "; "))
 	}
 	v = v.Only(planned.At)
 	encoded := plan.Encode(planned.Columns, v.Source.Columns, &v.Source.File.Data)
@@ -122,9 +122,8 @@ func (t *Table) features(v View, known *Strings, planned plan.View) (f Features,
 	for _, line := range (plan.View{Columns: planned.Columns, Left: v.Left}).Lines() {
 		lines = append(lines, "plan: "+line)
 	}
-	for _, name := range planned.Codes {
-		lines = append(lines, fmt.Sprintf("plan: warning: %[1]s looks like codes of categories: -as '%[1]s=text' -text category compares them so, "+
-			"-as '%[1]s=number' keeps them without this line", name))
+	for _, line := range advice(planned) {
+		lines = append(lines, "plan: "+line)
 	}
 	if x := encoded.X; v.Kernels.Square() && x.Rows != x.Cols {
 		return f, nil, console.Inputf("view %s: %s has %s and %s: a kernel or distance that is given has a column for each training sample, "+
@@ -132,6 +131,21 @@ func (t *Table) features(v View, known *Strings, planned plan.View) (f Features,
 			notes.Quoted(v.Name), v.Source.File.Name(), console.Plural(x.Rows, "row"), console.Plural(x.Cols, "column"))
 	}
 	return Features{View: v, Plan: planned.Columns, X: encoded.X}, lines, nil
+}
+
+// advice says what else could be done with columns.
+func advice(v plan.View) (lines []string) {
+	for _, name := range v.Codes {
+		lines = append(lines, fmt.Sprintf("warning: %[1]s looks like codes of categories: -as '%[1]s=text' -text category compares them so, "+
+			"-as '%[1]s=number' keeps them without this line", name))
+	}
+	if v.Many != nil {
+		lines = append(lines, fmt.Sprintf("-text category keeps a column with as many texts as %s one column", encode.Few(v.Many)))
+	}
+	for _, name := range v.Prose {
+		lines = append(lines, fmt.Sprintf("-view '%s:spectrum(k=3)' learns from the letters of such text, as a view beside -view '*'", name))
+	}
+	return lines
 }
 
 // count returns how many are true.
@@ -146,7 +160,7 @@ func count(is []bool) (n int) {
 
 // Notes say where the views and the targets of a fit are.
 func (s *Samples) Notes(task string, made *provenance.Made) *notes.Notes {
-	n := &notes.Notes{Task: task, Targets: s.TargetNames(), Beside: s.besideNotes(), Made: made}
+	n := &notes.Notes{Task: task, Targets: s.TargetNames(), Rows: s.Rows(), Beside: s.besideNotes(), Made: made}
 	for _, f := range s.Features {
 		note := f.Note()
 		note.File = f.Source.File.Path != s.Data

@@ -15,9 +15,11 @@ type Shortfall struct {
 
 	unknown map[string]plan.Count // by column, cells of categories that the fit had not seen
 	filled  map[string]int        // by column that had a value in every row of the fit, cells that were filled in
+	outside map[string]plan.Count // by column, cells far outside of the values of the fit
 }
 
-// AddCells adds the cells, by column, that the fit had not seen: unknown categories, and gaps that were filled in.
+// AddCells adds the cells, by column, that the fit had not seen: unknown categories, gaps that
+// were filled in, and values far outside.
 func (s *Shortfall) AddCells(e plan.Encoded) {
 	for column, n := range e.Filled {
 		if s.filled == nil {
@@ -25,21 +27,28 @@ func (s *Shortfall) AddCells(e plan.Encoded) {
 		}
 		s.filled[column] += n
 	}
-	for column, n := range e.Unknown {
-		if s.unknown == nil {
-			s.unknown = map[string]plan.Count{}
+	s.unknown = addCounts(s.unknown, e.Unknown)
+	s.outside = addCounts(s.outside, e.Outside)
+}
+
+// addCounts adds counts by column; the first cell of a sum is the one that came first.
+func addCounts(sum, more map[string]plan.Count) map[string]plan.Count {
+	for column, n := range more {
+		if sum == nil {
+			sum = map[string]plan.Count{}
 		}
-		all, ok := s.unknown[column]
+		all, ok := sum[column]
 		if !ok {
 			all.First = n.First
 		}
 		all.Cells += n.Cells
-		s.unknown[column] = all
+		sum[column] = all
 	}
+	return sum
 }
 
-// Warn says on standard error how many rows could not be done, such as predicted, and which categories the fit had
-// not seen, in the order of the plans. The error is that no row could be done.
+// Warn says on standard error how many rows could not be done, such as predicted, and which cells the fit had
+// not seen the like of, in the order of the plans. The error is that no row could be done.
 func (s *Shortfall) Warn(e *console.Env, plans [][]plan.Column, done string) error {
 	for _, columns := range plans {
 		for _, column := range columns {
@@ -50,6 +59,10 @@ func (s *Shortfall) Warn(e *console.Env, plans [][]plan.Column, done string) err
 			if n := s.filled[column.Name]; n > 0 {
 				fmt.Fprintf(e.Stderr, "mkl: warning: column %s: %s without a value that can be read, where the fit had none: filled in with %s\n",
 					column.Name, console.Plural(n, "cell"), column.Filling())
+			}
+			if n := s.outside[column.Name]; n.Cells > 0 {
+				fmt.Fprintf(e.Stderr, "mkl: warning: column %s: %s far outside of the fit (%s … %s), the first %s: predictions there are guesses\n",
+					column.Name, console.Plural(n.Cells, "cell"), column.Type.Text(column.Range[0]), column.Type.Text(column.Range[1]), n.First)
 			}
 		}
 	}

@@ -18,6 +18,7 @@ import (
 type Notes struct {
 	Task    string           `json:"task"`
 	Targets []string         `json:"targets"`           // columns
+	Rows    int              `json:"rows,omitempty"`    // that were learned from; 0 of models from before this was kept
 	Views   []View           `json:"views"`             // one for each of the model's inputs
 	Strings []*sequence.Set  `json:"strings,omitempty"` // the sets that views of strings are of
 	Table   *Table           `json:"table,omitempty"`   // of a model of factors

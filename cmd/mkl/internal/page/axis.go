@@ -54,9 +54,30 @@ func (a axis) at(v float64) float64 { return a.from + (v-a.low)/(a.high-a.low)*(
 // label is the text of a tick: as many digits as the step needs.
 func (a axis) label(v float64) string {
 	if m := max(math.Abs(a.low), math.Abs(a.high)); m >= 1e6 || m < 1e-3 {
-		return strconv.FormatFloat(v, 'g', 3, 64)
+		digits := 1 + int(math.Round(math.Log10(m))) - int(math.Floor(math.Log10(a.step)+1e-9))
+		return strconv.FormatFloat(v, 'g', max(3, digits), 64)
 	}
 	return strconv.FormatFloat(v, 'f', max(0, -int(math.Floor(math.Log10(a.step)+1e-9))), 64)
+}
+
+// widest is the width of the widest label.
+func (a axis) widest() (w float64) {
+	for _, v := range a.ticks {
+		w = max(w, width(a.label(v)))
+	}
+	return w
+}
+
+// thin leaves out every second tick until the labels of an axis from left to right have room.
+func (a *axis) thin() {
+	const apart = 6
+	for len(a.ticks) > 2 && (a.widest()+apart)*float64(len(a.ticks)-1) > math.Abs(a.at(a.ticks[len(a.ticks)-1])-a.at(a.ticks[0])) {
+		some := a.ticks[:0:0]
+		for i := 0; i < len(a.ticks); i += 2 {
+			some = append(some, a.ticks[i])
+		}
+		a.ticks = some
+	}
 }
 
 // round is the least of 1, 2 and 5 times a power of 10 that is not below x.

@@ -10,6 +10,9 @@ const (
 	plotWidth, plotHeight         = 460, 340
 	leftEdge, rightEdge           = 62, plotWidth - 12
 	topEdge, bottomEdge   float64 = 10, plotHeight - 44
+
+	nameHeight = 20 // of the name of an axis that goes upwards
+	tickGap    = 6  // between an axis and its labels
 )
 
 // most is the most points of a cloud that are drawn, evenly from all.
@@ -21,31 +24,45 @@ type Bar struct {
 	Value, Low, High float64
 }
 
-// Bars draws values from 0 on with their whiskers.
+// Bars draws values from 0 on with their whiskers. Names stand beside the bars, or above them if one is long.
 func Bars(name, title, axisName string, bars []Bar) *Picture {
-	const row, left = 24, 170
-	height := float64(len(bars)*row) + 58
+	row, left, above := 24.0, 16.0, 0.0
+	for _, b := range bars {
+		left = max(left, width(b.Name)+tickGap+4)
+	}
+	if left > plotWidth/2.5 {
+		row, left, above = 40, 16, 16
+	}
+	height := float64(float64(len(bars))*row) + 58
 	p := newPicture(name, title, plotWidth, height)
 	low, high := make([]float64, 0, len(bars)), []float64{0}
 	for _, b := range bars {
 		low, high = append(low, min(0, b.Value, b.Low)), append(high, b.Value, b.High)
 	}
-	x := newAxis(left, plotWidth-16, 4, low, high)
+	x := newAxis(left, 0, 4, low, high)
+	ends := func(v float64) float64 { return width(x.label(v))/2 + 1 }
+	x.from, x.to = max(left, ends(x.ticks[0])), plotWidth-max(12, ends(x.ticks[len(x.ticks)-1]))
+	x.thin()
 	for _, v := range x.ticks {
 		p.line("grid", x.at(v), 6, x.at(v), height-50)
 		p.text(x.at(v), height-34, "middle", "", x.label(v))
 	}
-	for i, b := range bars {
-		y := 8 + float64(i*row)
-		from, to := min(x.at(0), x.at(b.Value)), max(x.at(0), x.at(b.Value))
-		p.rectangle("fill0", from, y+3, to-from, row-8)
-		if b.High > b.Low && !math.IsInf(b.High-b.Low, 0) {
-			p.line("whisker", x.at(b.Low), y+row/2-1, x.at(b.High), y+row/2-1)
-		}
-		p.text(left-8, y+row/2+3, "end", "name", clip(b.Name, 24))
-	}
 	p.line("axis", x.at(0), 6, x.at(0), height-50)
-	p.text((left+plotWidth-16)/2, height-12, "middle", "name", axisName)
+	for i, b := range bars {
+		y := 8 + float64(float64(i)*row)
+		if above > 0 {
+			p.text(2, y+above-3, "start", "name", clip(b.Name, plotWidth-4))
+		} else {
+			p.text(x.from-tickGap, y+row/2+3, "end", "name", b.Name)
+		}
+		from, to := min(x.at(0), x.at(b.Value)), max(x.at(0), x.at(b.Value))
+		y += above
+		p.rectangle("fill0", from, y+3, to-from, row-above-8)
+		if b.High > b.Low && !math.IsInf(b.High-b.Low, 0) {
+			p.line("whisker", x.at(b.Low), y+(row-above)/2-1, x.at(b.High), y+(row-above)/2-1)
+		}
+	}
+	p.text(plotWidth/2, height-12, "middle", "name", clip(axisName, plotWidth-2))
 	if len(bars) > 0 {
 		p.Shows = fmt.Sprintf("%d bars with whiskers; the first is %s, %.3g. The table has the figures.", len(bars), bars[0].Name, bars[0].Value)
 	}
@@ -58,7 +75,7 @@ func Predicted(name, target string, truth, mean, low, high []float64, inside flo
 	p := newPicture(name, "Predicted against true: "+target, plotWidth, plotHeight)
 	x := newAxis(leftEdge, rightEdge, 5, truth)
 	y := newAxis(bottomEdge, topEdge, 5, low, high, truth)
-	p.frame(x, y, "true "+target, "predicted "+target)
+	p.frame(&x, &y, "true "+target, "predicted "+target)
 	step := max(1, (len(truth)+most-1)/most)
 	for i := 0; i < len(truth); i += step {
 		if !math.IsNaN(truth[i]) {
@@ -91,7 +108,7 @@ const fewSamples = 5
 func Calibration(name, what, xName, yName string, points []Reliability) *Picture {
 	p := newPicture(name, "Calibration: "+what, plotWidth, plotHeight)
 	x, y := unit(leftEdge, rightEdge), unit(bottomEdge, topEdge)
-	p.frame(x, y, xName, yName)
+	p.frame(&x, &y, xName, yName)
 	p.line("guide", x.at(0), y.at(0), x.at(1), y.at(1))
 	var px, py []float64
 	for _, r := range points {
@@ -129,7 +146,7 @@ type Curve struct {
 func Curves(name, title, xName, yName string, diagonal bool, curves []Curve) *Picture {
 	p := newPicture(name, title, plotWidth, plotHeight+18*float64(len(curves)))
 	x, y := unit(leftEdge, rightEdge), unit(bottomEdge, topEdge)
-	p.frame(x, y, xName, yName)
+	p.frame(&x, &y, xName, yName)
 	if diagonal {
 		p.line("guide", x.at(0), y.at(0), x.at(1), y.at(1))
 	}
@@ -148,8 +165,8 @@ func (p *Picture) curves(x, y axis, curves []Curve) {
 		class := fmt.Sprintf("line%d", i%len(series))
 		p.path(class, px, py)
 		at := plotHeight + 6 + 18*float64(i)
-		p.line(class, leftEdge, at-4, leftEdge+30, at-4)
-		p.text(leftEdge+38, at, "start", "name", c.Name)
+		p.line(class, 12, at-4, 42, at-4)
+		p.text(50, at, "start", "name", clip(c.Name, plotWidth-52))
 	}
 }
 
@@ -187,7 +204,7 @@ func Dependences(name, column, yName string, all []Dependence, values []float64,
 	if probabilities {
 		y = unit(bottomEdge, topEdge)
 	}
-	p.frame(x, y, column, yName)
+	p.frame(&x, &y, column, yName)
 	if len(all) == 1 {
 		d := all[0]
 		var px, py []float64
@@ -223,7 +240,7 @@ func Trace(bounds []float64) *Picture {
 	}
 	x := newAxis(leftEdge, rightEdge, 5, sweeps)
 	y := newAxis(bottomEdge, topEdge, 5, shown)
-	p.frame(x, y, "sweep", "lower bound (nats)")
+	p.frame(&x, &y, "sweep", "lower bound (nats)")
 	step := max(1, len(shown)/most)
 	var px, py []float64
 	for i := 0; i < len(shown); i += step {
@@ -232,12 +249,4 @@ func Trace(bounds []float64) *Picture {
 	p.path("line0", px, py)
 	p.Shows = fmt.Sprintf("The bound after sweeps %d to %d, from %.6g to %.6g nats.", first+1, len(bounds), shown[0], shown[len(shown)-1])
 	return p
-}
-
-// clip is a text of at most n characters.
-func clip(text string, n int) string {
-	if r := []rune(text); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return text
 }

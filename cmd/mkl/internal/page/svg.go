@@ -29,7 +29,7 @@ func newPicture(name, title string, width, height float64) *Picture {
 }
 
 // styles are the styles of the classes that drawings use.
-const styles = `.plot text{fill:var(--quiet);font:12px system-ui,sans-serif}.plot text.name{fill:var(--ink)}` +
+const styles = `.plot text{fill:var(--quiet);font:12px "Liberation Sans",Arial,Helvetica,"DejaVu Sans",sans-serif}.plot text.name{fill:var(--ink);paint-order:stroke;stroke:var(--paper);stroke-width:3px}` +
 	`.plot .grid{stroke:var(--grid);stroke-width:1}.plot .axis{stroke:var(--line);stroke-width:1}` +
 	`.plot .guide{stroke:var(--line);stroke-width:1.5;stroke-dasharray:5 4;fill:none}` +
 	`.plot .whisker{stroke:var(--ink);stroke-width:1.5;fill:none}`
@@ -115,18 +115,21 @@ func (p *Picture) dot(class string, x, y, radius float64) {
 	fmt.Fprintf(&p.body, `<circle class="%s" cx="%s" cy="%s" r="%s"/>`, class, short(x), short(y), short(radius))
 }
 
-// frame draws two axes with their names, ticks and a grid.
-func (p *Picture) frame(x, y axis, xName, yName string) {
+// frame draws two axes with their names, ticks and a grid. It moves their ends so that all labels have room.
+func (p *Picture) frame(x, y *axis, xName, yName string) {
+	x.from = nameHeight + y.widest() + tickGap + 1
+	x.to = plotWidth - max(12, width(x.label(x.ticks[len(x.ticks)-1]))/2+1)
+	x.thin()
 	for _, v := range x.ticks {
 		p.line("grid", x.at(v), y.from, x.at(v), y.to)
 		p.text(x.at(v), y.from+16, "middle", "", x.label(v))
 	}
 	for _, v := range y.ticks {
 		p.line("grid", x.from, y.at(v), x.to, y.at(v))
-		p.text(x.from-6, y.at(v)+4, "end", "", y.label(v))
+		p.text(x.from-tickGap, y.at(v)+4, "end", "", y.label(v))
 	}
 	p.line("axis", x.from, y.from, x.to, y.from)
 	p.line("axis", x.from, y.from, x.from, y.to)
-	p.text((x.from+x.to)/2, y.from+34, "middle", "name", xName)
-	p.upwards(13, (y.from+y.to)/2, yName)
+	p.text(plotWidth/2, y.from+34, "middle", "name", clip(xName, plotWidth-2))
+	p.upwards(13, (y.from+y.to)/2, clip(yName, y.from-y.to))
 }

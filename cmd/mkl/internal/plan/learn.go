@@ -32,6 +32,8 @@ type View struct {
 	At      []int // the places of the columns in the table
 	Left    []LeftOut
 	Codes   []string // columns of numbers that look like codes of categories, which were not named
+	Many    []string // columns of text that become many columns of 0 and 1
+	Prose   []string // columns of text that were left out, of several words in a cell
 }
 
 // Learn makes the plan of a view by its training data. If impute, missing values are
@@ -62,6 +64,9 @@ func Learn(t Table, impute bool) View {
 			fallthrough
 		default:
 			v.Left = append(v.Left, LeftOut{t.Names[j], why})
+			if strings.HasPrefix(why, ofText) && prose(t.Data.Labels[j]) {
+				v.Prose = append(v.Prose, t.Names[j])
+			}
 		}
 	}
 	if v.At == nil {
@@ -74,6 +79,9 @@ func Learn(t Table, impute bool) View {
 		v.Columns = append(v.Columns, t.column(j, impute))
 		if k := slices.Index(t.Columns, j); !t.Named[k] && t.Data.Types[j] == table.Numeric && looksCoded(t.Data.Numbers[j]) {
 			v.Codes = append(v.Codes, t.Names[j])
+		}
+		if c := v.Columns[len(v.Columns)-1]; c.Type == table.Text && !c.Codes && len(c.Categories) > fewCodes {
+			v.Many = append(v.Many, t.Names[j])
 		}
 	}
 	return v
@@ -149,6 +157,19 @@ func uselessText(cells []string) string {
 	return ""
 }
 
+// prose reports whether the cells of a column have more than a name's words each, on average.
+func prose(cells []string) bool {
+	const words = 3
+	spaces, present := 0, 0
+	for _, cell := range cells {
+		if cell != "" {
+			present++
+			spaces += strings.Count(cell, " ")
+		}
+	}
+	return spaces >= words*present
+}
+
 // isID reports whether the name of a column says that it is an id.
 func isID(name string) bool {
 	lower := strings.ToLower(name)
@@ -215,7 +236,7 @@ func (t Table) column(j int, impute bool) Column {
 		}
 	} else {
 		gaps = slices.ContainsFunc(t.Data.Numbers[j], math.IsNaN)
-		c.Range = rangeOf(t.Data.Numbers[j])
+		c.Range = span(c.Type, t.Data.Numbers[j])
 	}
 	if impute {
 		fill := 0.0
@@ -230,15 +251,15 @@ func (t Table) column(j int, impute bool) Column {
 	return c
 }
 
-// rangeOf is the least and the largest of the numbers that are there; nil if they are the same.
-func rangeOf(x []float64) *[2]float64 {
+// span is the least and the largest of the numbers or dates that are there; nil of booleans, and if there is nothing.
+func span(as table.Type, x []float64) *[2]float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range x {
 		if v == v {
 			low, high = min(low, v), max(high, v)
 		}
 	}
-	if !(low < high) {
+	if as == table.Boolean || math.IsInf(low, 0) || math.IsInf(high, 0) {
 		return nil
 	}
 	return &[2]float64{low, high}

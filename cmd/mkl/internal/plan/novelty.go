@@ -7,24 +7,28 @@ import (
 	"github.com/bmkl/bmkl/cmd/internal/table"
 )
 
-// ofNewText is the novelty of a text that the samples of the plan did not have.
-const ofNewText = 1
+// ofNewValue is the novelty of a text that the samples of the plan did not have, and of another number where they had only one.
+const ofNewValue = 1
 
 // Novelty is how far cells of a column are beyond the samples of the plan: numbers in widths of the samples' range, 0 inside; a
-// text that they did not have counts 1. It is 0 where a cell is missing.
+// text that they did not have counts 1, and so does another number where all samples have the same. It is 0 where a cell is missing.
 func Novelty(c Column, at int, d *table.Data) []float64 {
 	out := make([]float64, d.Rows)
 	switch {
 	case c.Type == table.Text:
 		for i, cell := range d.Labels[at] {
 			if cell != "" && !slices.Contains(c.Categories, cell) {
-				out[i] = ofNewText
+				out[i] = ofNewValue
 			}
 		}
 	case c.Range != nil:
 		low, high := c.Range[0], c.Range[1]
 		for i, v := range d.Numbers[at] {
-			if beyond := max(low-v, v-high); beyond > 0 {
+			switch beyond := max(low-v, v-high); {
+			case !(beyond > 0):
+			case low == high:
+				out[i] = ofNewValue
+			default:
 				out[i] = min(beyond/(high-low), math.MaxFloat64)
 			}
 		}

@@ -120,10 +120,9 @@ func TestPlain(t *testing.T) {
 	v := Learn(in, false)
 	assert.True(t, encode.Simple(v.Columns))
 	assert.Empty(t, v.Lines())
-	for i := range v.Columns {
-		v.Columns[i].Range = nil
-	}
-	assert.Equal(t, []Column{encode.Plain("a"), encode.Plain("b")}, v.Columns)
+	a, b := encode.Plain("a"), encode.Plain("b")
+	a.Range, b.Range = &[2]float64{1, 3}, &[2]float64{2, 5}
+	assert.Equal(t, []Column{a, b}, v.Columns)
 	assert.Equal(t, []float64{1, 2, 3, 5}, Encode(v.Columns, []int{0, 1}, in.Data).X.Data)
 	v = Learn(in, true) // new data may have gaps
 	assert.False(t, encode.Simple(v.Columns))
@@ -171,6 +170,31 @@ func TestLeaveOut(t *testing.T) {
 	assert.Empty(t, v.Left)
 	v = Learn(read(t, "k\n5\n5\n"), false)
 	assert.Nil(t, v.At)
+}
+
+// TestProse tells text of several words, which kernels of strings compare, from names.
+func TestProse(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("name,review,x\n")
+	for i := range 12 {
+		fmt.Fprintf(&b, "Ann Lee %d,the food number %d was good,%d\n", i, i, i*i)
+	}
+	v := Learn(read(t, b.String()), false)
+	assert.Equal(t, []string{"review"}, v.Prose)
+	assert.Len(t, v.Left, 2)
+}
+
+// TestManyTexts names columns of text that become many columns of 0 and 1, unless they stay one.
+func TestManyTexts(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("shop,kind\n")
+	for i := range 120 {
+		fmt.Fprintf(&b, "s%d,k%d\n", i%40, i%5)
+	}
+	in := read(t, b.String())
+	assert.Equal(t, []string{"shop"}, Learn(in, true).Many)
+	in.Codes = true
+	assert.Empty(t, Learn(in, true).Many)
 }
 
 func TestManyLines(t *testing.T) {

@@ -528,14 +528,18 @@ var (
 // shortened is the notation of a kernel for people: numbers with four digits, and of
 // more than five widths the first four.
 func shortened(kernel string) string {
-	kernel = manyDigits.ReplaceAllStringFunc(kernel, func(number string) string {
+	return manyWidths.ReplaceAllString(rounded(kernel), "[$1…]")
+}
+
+// rounded is the notation of a kernel with numbers of four digits.
+func rounded(kernel string) string {
+	return manyDigits.ReplaceAllStringFunc(kernel, func(number string) string {
 		x, err := strconv.ParseFloat(number, 64)
 		if err != nil {
 			return number
 		}
 		return strconv.FormatFloat(x, 'g', 4, 64)
 	})
-	return manyWidths.ReplaceAllString(kernel, "[$1…]")
 }
 
 // PrintTrace prints the lower bound after each sweep, if the report has it.

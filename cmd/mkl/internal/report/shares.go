@@ -88,7 +88,7 @@ func (r *Report) sharesOf(kernels []Kernel, spreads []float64) Shares {
 		}
 		s.Views[v].Value += size[i]
 		own[v] += sd[i] * sd[i]
-		one := Share{View: view, Kernel: shortened(k.Kernel), Member: member, Weight: float64(k.Weight), WeightSD: float64(k.SD)}
+		one := Share{View: view, Kernel: rounded(k.Kernel), Member: member, Weight: float64(k.Weight), WeightSD: float64(k.SD)}
 		if !r.est.Kernels() {
 			one.Kernel = k.View
 		}
@@ -124,8 +124,9 @@ func largestFirst(a, b Share) int { return cmp.Compare(b.Value, a.Value) }
 
 // Label is what a picture calls a kernel.
 func (s Share) Label() string {
+	kernel := shortened(s.Kernel)
 	if s.View == "" || s.View == s.Kernel || strings.HasPrefix(s.Kernel, s.View) {
-		return s.Kernel
+		return kernel
 	}
-	return s.View + " " + s.Kernel
+	return s.View + " " + kernel
 }

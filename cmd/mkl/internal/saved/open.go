@@ -29,7 +29,7 @@ type Flags struct {
 // Input names a model and the data to predict.
 type Input struct {
 	Model string `arg:"" help:"Model file; - is standard input."`
-	Data  string `arg:"" optional:"" help:"Table with a row for each sample: CSV (also compressed), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input. Not needed if every view has a file of its own."`
+	Data  string `arg:"" optional:"" help:"Table with a row for each sample: CSV (also compressed), Excel (.xlsx), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input. Not needed if every view has a file of its own."`
 
 	pairs.Sides `embed:""`
 	Flags       `embed:""`
@@ -207,7 +207,7 @@ func (s *Samples) Predict(e *console.Env) (*prediction.Outcome, error) {
 	if err := gaps.Warn(e, s.Plans(), "predicted"); err != nil {
 		return nil, err
 	}
-	novelty := s.Novelty(e)
+	novelty := s.Novelty()
 	p, err := prediction.By(e.Ctx, s.model, opt, x)
 	return &prediction.Outcome{Prediction: p, Rows: rows, Kept: kept, X: x, Options: opt, Novelty: novelty}, err
 }

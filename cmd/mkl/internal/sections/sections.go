@@ -108,7 +108,7 @@ const (
 // lead sums the report up in a few sentences.
 func (r *reporter) lead(columns []evaluation.Importance) (all []string) {
 	text := r.told.Learned(r.held.Notes.Targets)
-	if n := r.held.Opened.Model.Samples(); n > 0 {
+	if n := r.held.Notes.Rows; n > 0 {
 		text += ", learned from " + console.Plural(n, "sample")
 	}
 	all = append(all, strings.ToUpper(text[:1])+text[1:]+". "+r.headline())
@@ -247,6 +247,17 @@ func (r *reporter) errors() page.Section {
 			add("held out", r.held.Tested)
 		}
 	}
+	if base := r.held.Baseline; base != nil {
+		row := []string{r.held.Measures[0].Target, base.Target + " alone", strconv.Itoa(r.held.Evaluation.Samples)}
+		for _, n := range names {
+			cell := ""
+			if v, ok := base.Values[n]; ok {
+				cell = console.Figure(v)
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
 	s := page.Section{ID: "errors", Title: "Errors", Tables: []page.Table{{Caption: "Errors", Names: 1, Head: append(head, names...), Rows: rows}}}
 	if times := r.held.Evaluation.Times; times != nil {
 		s.Tables = append(s.Tables, timesTable(times))
@@ -260,6 +271,9 @@ func (r *reporter) errors() page.Section {
 		s.Paragraphs = []string{fmt.Sprintf("RMSE is the root mean squared error in the target's unit, RMSE/SD divides it by the standard deviation of the truth: predicting the mean has 1. Log density is per sample, in nats; coverage is the share of truths in the %g %% interval.", 100*r.Interval)}
 	default:
 		s.Paragraphs = []string{"Log loss is in nats; ECE is the expected calibration error; the Brier score is between 0 and 2; AUC and the equal error rate (EER) compare each class with the others, averaged; the last column counts truths that were given a probability below 1e-6."}
+	}
+	if base := r.held.Baseline; base != nil {
+		s.Paragraphs = append(s.Paragraphs, fmt.Sprintf("“%s alone” predicts each sample by the %[1]s of all of them, and looks at no column. A model should beat it.", base.Target))
 	}
 	switch {
 	case r.held.Training:

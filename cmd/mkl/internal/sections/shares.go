@@ -42,7 +42,7 @@ func (r *reporter) shares(importances []evaluation.Importance) (page.Section, er
 			s.Pictures = append(s.Pictures, page.Bars("share-views-"+suffix, "Shares of the views"+of, "share ± 2 SD", shareBars(one.Views, func(v report.Share) string { return v.View })))
 			rows := [][]string{}
 			for _, v := range one.Views {
-				rows = append(rows, []string{v.View, percent(v.Value), "± " + percent(v.SD), importanceText(importances, v.View)})
+				rows = append(rows, []string{v.View, percent(v.Value), plusMinus(v.SD, percent), importanceText(importances, v.View)})
 			}
 			s.Tables = append(s.Tables, page.Table{Caption: "Views" + of, Head: []string{"view", "share", "SD", "loss if permuted"}, Rows: rows})
 		}
@@ -88,9 +88,17 @@ func (r *reporter) kernelTable(one report.Shares, of string) page.Table {
 	t.Names = len(t.Head) - 5
 	for _, k := range one.Kernels {
 		t.Rows = append(t.Rows, append(names(k.Member, k.View, k.Kernel),
-			console.Figure(k.Weight), "± "+console.Figure(k.WeightSD), percent(k.Value), "± "+percent(k.SD)))
+			console.Figure(k.Weight), plusMinus(k.WeightSD, console.Figure), percent(k.Value), plusMinus(k.SD, percent)))
 	}
 	return t
+}
+
+// plusMinus is a standard deviation as text; a model that knows none has 0.
+func plusMinus(sd float64, text func(float64) string) string {
+	if sd == 0 {
+		return ""
+	}
+	return "± " + text(sd)
 }
 
 func shareBars(all []report.Share, name func(report.Share) string) (bars []page.Bar) {

@@ -38,6 +38,7 @@ type Prediction struct {
 	Labels  []record.Label `json:"labels,omitempty"`
 	Missing []string       `json:"missing,omitempty"`
 	Unknown []string       `json:"unknown,omitempty"`
+	Outside []string       `json:"outside,omitempty"`
 }
 
 // Answer is the answer to a request for predictions.
@@ -50,7 +51,7 @@ type Answer struct {
 
 // predictionOf adds intervals of a probability.
 func predictionOf(p record.Prediction, interval float64) Prediction {
-	out := Prediction{Class: p.Class, Classes: p.Classes, Labels: p.Labels, Missing: p.Missing, Unknown: p.Unknown}
+	out := Prediction{Class: p.Class, Classes: p.Classes, Labels: p.Labels, Missing: p.Missing, Unknown: p.Unknown, Outside: p.Outside}
 	for _, n := range p.Numbers {
 		lower, upper := n.Interval(interval)
 		out.Numbers = append(out.Numbers, Number{n.Target, console.Number(n.Mean), console.Number(n.SD), console.Number(lower), console.Number(upper)})

@@ -88,7 +88,7 @@ func answerSchema() object {
 		"class":   text,
 		"classes": list(object{"type": "object", "properties": object{"class": text, "probability": probability}}),
 		"labels":  list(object{"type": "object", "properties": object{"target": text, "present": object{"type": "boolean"}, "probability": probability}}),
-		"missing": list(text), "unknown": list(text),
+		"missing": list(text), "unknown": list(text), "outside": list(text),
 	}}
 	return object{"type": "object", "required": []string{"model"}, "properties": object{
 		"model": text, "interval": probability, "prediction": prediction, "predictions": list(prediction),

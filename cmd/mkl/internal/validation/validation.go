@@ -97,6 +97,9 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !quiet && !e.IsQuiet() {
+		fmt.Fprintf(e.Stderr, "cv: %s in %s: %s\n", console.Plural(len(candidates), "candidate"), console.Plural(len(folds), "fold"), strings.Join(titles(candidates), ", "))
+	}
 	bar := console.NewProgress(e, quiet, len(candidates)*len(folds), "fits")
 	if f.Resume != "" {
 		e.Kept = f.Resume
@@ -110,6 +113,14 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 		return nil, console.Input(err)
 	}
 	return c.rank(result, by)
+}
+
+// titles are the names of candidates.
+func titles(all []choose.Candidate) (names []string) {
+	for _, c := range all {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // several reports whether there are several targets.
