@@ -164,7 +164,7 @@ func jointCovariance(ctx context.Context, workers int, ds *gram.Design, p *mgp.P
 // PredictJoint returns the joint posterior of the function at the samples of x, a mixture over the pool's members. It
 // is an error if a member is on landmarks or on nearest samples; other errors are as in [MultiGPModel.PredictJoint].
 func (m *AutoModel) PredictJoint(ctx context.Context, opt PredictOptions, x ...Features) (*JointPrediction, error) {
-	if m.landmarks != nil || m.local != nil || len(m.members) != len(m.models) {
+	if m.onLandmarks {
 		return nil, errors.New("mkl: PredictJoint: a member on landmarks or on nearest samples has no joint posterior: fit at most 3000 samples")
 	}
 	out := &JointPrediction{}

@@ -160,7 +160,7 @@ func TestPredictJointRefuses(t *testing.T) {
 	require.NoError(t, err)
 	_, err = p.Draws(-1, 0)
 	assert.EqualError(t, err, "mkl: Draws: draws is -1")
-	m.landmarks = &LandmarkGPModel{}
+	m.onLandmarks = true
 	_, err = m.PredictJoint(ctx, PredictOptions{}, x)
 	assert.ErrorContains(t, err, "no joint posterior")
 

@@ -110,7 +110,7 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 // the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². Arguments and errors are as in [TargetModel.PredictTargets]. It also
 // returns an error if a member is on landmarks or on nearest samples, because such a member is no sum over views.
 func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
-	if m.landmarks != nil || m.local != nil || len(m.members) != len(m.models) {
+	if m.onLandmarks {
 		return nil, errors.New("mkl: PredictViews: a member on landmarks or on nearest samples has no sum of views: fit at most 3000 samples")
 	}
 	var all viewMoments

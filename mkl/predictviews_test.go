@@ -46,7 +46,7 @@ func TestPredictViewsAddUp(t *testing.T) {
 	}
 	_, err = m.PredictViews(ctx, PredictOptions{}, at)
 	assert.ErrorContains(t, err, "1 input matrices where the model needs 2")
-	m.landmarks = &LandmarkGPModel{}
+	m.onLandmarks = true
 	_, err = m.PredictViews(ctx, PredictOptions{}, at, beside)
 	assert.ErrorContains(t, err, "landmarks")
 }

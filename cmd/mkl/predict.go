@@ -52,11 +52,10 @@ func (c *predictCmd) Run(e *console.Env) error {
 	o.Rows.Name(&out)
 	p.Columns(&predicted, o.Notes.Predicted(), c.Interval)
 	if c.Views {
-		samples, ok := o.Rows.(*saved.Samples)
-		if !ok {
+		if _, ok := o.Rows.(*saved.Samples); !ok {
 			return console.Inputf("-views is for models of samples, not for %v", o.Model.Model)
 		}
-		if err := predicted.AddViews(e.Ctx, o.Model.Model, samples.Options, p.X, o.Notes.Predicted()); err != nil {
+		if err := predicted.AddViews(e.Ctx, o.Model.Model, p.PredictOptions, p.X, o.Notes.Predicted()); err != nil {
 			return err
 		}
 	}

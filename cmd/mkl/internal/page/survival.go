@@ -20,7 +20,7 @@ func Survival(name, target string, groups []SurvivalGroup) *Picture {
 		lines = append(lines, Curve{g.Name, g.At, g.Predicted})
 	}
 	x, y := newAxis(leftEdge, rightEdge, 5, span...), unit(bottomEdge, topEdge)
-	p.frame(x, y, target, "share that is later")
+	p.frame(&x, &y, target, "share that is later")
 	for i, g := range groups {
 		if g.Times == nil {
 			continue

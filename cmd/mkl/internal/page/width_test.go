@@ -99,8 +99,8 @@ func TestTextsHaveRoom(t *testing.T) {
 	all := []*Picture{
 		Bars("short", "t", "share ± 2 SD", []Bar{{"carat", 20000, 1e4, 3e4}, {"cut", 1e4, 0, 2e4}}),
 		Bars("long", "t", "rise of the loss ± 2 SE", []Bar{{name, 0.7, 0.5, 0.9}, {"b", -0.2, -0.3, 0.1}}),
-		Predicted("p", "price", large, large, []float64{1e4, 1e4, 1e4}, 1),
-		Predicted("q", name+name, []float64{1e6, 2e7}, []float64{1e6, 2e7}, []float64{1, 1}, 1),
+		Predicted("p", "price", large, large, []float64{-1.6e5, 1e4, 1.15e5}, []float64{-1.4e5, 3e4, 1.35e5}, 1),
+		Predicted("q", name+name, []float64{1e6, 2e7}, []float64{1e6, 2e7}, []float64{999999, 2e7 - 1}, []float64{1000001, 2e7 + 1}, 1),
 		Calibration("c", "t", name, name, []Reliability{{0.1, 0, 5}}),
 		Curves("r", "t", "false positives", "true positives", true, []Curve{{name, []float64{0, 1}, []float64{0, 1}}}),
 		Trace([]float64{-123456.75, -123456.5, -123456.25}),
