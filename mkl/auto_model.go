@@ -198,7 +198,7 @@ func (m *AutoModel) Predict(x ...Features) (mean, variance []float64, err error)
 	return predictOne(m, x)
 }
 
-// PredictTargets is Predict with options. The variance is that of the mixture: the
+// PredictTargets is Predict with options. The variance is the mixture's: the
 // mean of the members' variances and the variance of their means, times a factor for the predicted mean where samples held
 // out call for it. A feature of a pool of very many samples that is more than a standard deviation beyond the training samples counts as
 // if it were there. Members that learn the target's logarithm or square root predict a log-normal target, or the square of a normal one.

@@ -408,7 +408,7 @@ func TestLandmarkClassifierOfSureLabels(t *testing.T) {
 }
 
 // A linear kernel of a column that is constant but for the rounding of its centre learns nothing: its weight stays
-// where it starts, and the others' are those of a fit without it. At a new value of the column no class is more
+// where it starts, and the others' equal the weights of a fit without it. At a new value of the column no class is more
 // probable than the kernel's prior allows: the classes keep their order and come nearer to each other.
 func TestLandmarkClassifierOfConstantColumn(t *testing.T) {
 	for _, classes := range []int{2, 3} {
@@ -423,7 +423,7 @@ func TestLandmarkClassifierOfConstantColumn(t *testing.T) {
 			alone, err := c.Fit(t.Context(), views[:1], labels)
 			require.NoError(t, err)
 			assert.InEpsilon(t, alone.KernelWeights()[0].Mean, m.KernelWeights()[0].Mean, 0.01, "%d classes, %g", classes, value)
-			// A third of a unit of each kernel as it is at the training samples: of the two views and of the bias.
+			// A third of a unit of each kernel at the training samples: two views and the bias.
 			assert.InEpsilon(t, 1/(3*value*value), m.KernelWeights()[1].Mean, 1e-9, "%d classes, %g", classes, value)
 
 			at := la.NewMatrix[float64](1, 1)

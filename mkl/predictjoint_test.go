@@ -57,7 +57,7 @@ func TestKernelsAmongNewSamples(t *testing.T) {
 	}
 }
 
-// The joint posterior of two new samples is that of conditioning, written out with kernels of its own.
+// The joint posterior of new samples agrees with Gaussian conditioning, written out with kernels of its own.
 func TestPredictJointDense(t *testing.T) {
 	x, y := bumpy(70) // more than are averaged over draws
 	at := normal(rand.New(rand.NewPCG(6, 6)), 5, 3)

@@ -15,8 +15,8 @@ type viewProbabilities struct {
 	draws []amplitude.Draw // of the amplitudes, 0 in views that a draw leaves out
 }
 
-// Draws of the included views: the sweeps with up to sweepSamples samples, of which each takes a Cholesky factor for each view and about
-// 25 more, and their least number with more samples; and the draws that are kept.
+// Draws of the included views: the sweeps with up to sweepSamples samples, their least number with more samples, and the
+// draws that are kept. A sweep takes a Cholesky factor for each view and about 25 more.
 const (
 	viewSweeps   = 150
 	leastSweeps  = 40

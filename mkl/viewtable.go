@@ -15,8 +15,8 @@ import (
 type ViewShare struct {
 	View string // its name
 
-	// Share is the view's share of the variance of the function over the training samples, and SD its posterior standard deviation. Both are
-	// of a sum of views each of which may be left out: they average over which views are included, over all amplitudes together and over
+	// Share is the view's share of the variance of the function over the training samples, and SD its posterior standard deviation. Each view
+	// may be left out of the function: both numbers average over which views are included, over all amplitudes together and over
 	// the functions. The shares of all views add up to 1 less the probability that no view is included.
 	Share, SD float64
 
@@ -78,8 +78,8 @@ const (
 	changedTolerance = 1e-5
 )
 
-// lossWithout compares the left-out densities of the fits with and without view v, now being those of the fits as they are. A fit that is
-// without the view is compared with one that has it.
+// lossWithout compares the left-out densities of the fits with and without view v, now being the densities of the given fits. A fit that is
+// without the view is compared with a fit that has it.
 func lossWithout(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, v int, t amplitudeTargets, now [][]float64) (mean, se float64, err error) {
 	with, without := make([]float64, len(now[0])), make([]float64, len(now[0]))
 	for i, f := range fits {

@@ -14,7 +14,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// A view that tells nothing by itself, but takes a disturbance out of another, is kept and has a loss.
+// A view without information of its own, which takes a disturbance out of another view, is kept and has a loss.
 func TestMaskedViewsAreKept(t *testing.T) {
 	const n = 80
 	rng := rand.New(rand.NewPCG(3, 11))

@@ -51,7 +51,7 @@ func TestExpectedImprovement(t *testing.T) {
 	assert.EqualError(t, err, "acquire: best is NaN: it must be finite")
 }
 
-// Each sample is chosen first as often as it is the largest, and no sample twice.
+// Each sample is chosen first with the probability that it is the largest, and no sample twice.
 func TestThompson(t *testing.T) {
 	p := &mkl.JointPrediction{Parts: []mkl.JointPart{part(1, []float64{0, 1}, []float64{1, 1})}}
 	const tries = 4000

@@ -92,7 +92,7 @@ func CensoredCalibration(time []float64, event []bool, survival []float64, at fl
 
 // KaplanMeier returns the estimate of Kaplan and Meier of a survival curve: the times at which events happened, in
 // ascending order, and the share of the samples whose events are later than each. Before the first of these times
-// the share is 1, and between two it stays. There are none if no event happened.
+// the share is 1, and between two it stays. Both are empty if no event happened.
 //
 // Source: E. L. Kaplan, P. Meier, "Nonparametric estimation from incomplete observations", Journal of the American
 // Statistical Association 53 (1958), 457–481.

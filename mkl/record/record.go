@@ -71,7 +71,7 @@ func Open(r io.Reader) (*Predictor, error) {
 	return New(m)
 }
 
-// New returns the predictor of a loaded model. Its errors are those of [Open].
+// New returns the predictor of a loaded model. It returns the errors that [Open] returns.
 func New(m mkl.Model) (*Predictor, error) {
 	text, ok := m.Notes()[encode.NotesKey]
 	if !ok {

@@ -112,7 +112,7 @@ type Centering struct {
 	share []float64 // of the design
 }
 
-// Centering returns what centres the sum of some of the views, all of which are centred, with an amplitude for each.
+// Centering returns what centres the sum of some of the views, with an amplitude for each. All these views are centred.
 func (ds *Design) Centering(which []int, amplitude []float64) *Centering {
 	c := &Centering{rows: make([]float64, ds.D), share: ds.Share}
 	for n, i := range which {
