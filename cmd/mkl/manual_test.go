@@ -105,7 +105,7 @@ func estate() map[string]string {
 	return all
 }
 
-// water is concentrations, some of which are below a limit of detection or between two readings.
+// water is concentrations. Some are below a limit of detection, or between two readings.
 func water() string {
 	var b strings.Builder
 	b.WriteString("depth,flow,from,to\n")

@@ -1,4 +1,4 @@
-// Command online learns day by day: it adds the samples of today to sums, takes away those of a month ago,
+// Command online learns day by day: it adds the samples of today to sums, takes away the samples of a month ago,
 // and fits anew from where the last fit ended. The fit takes the same time however many samples a day has,
 // and the sums are exact: what was added and taken away leaves no trace.
 //

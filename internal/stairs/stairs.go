@@ -87,7 +87,7 @@ func transposed(a la.Matrix[float64]) la.Matrix[float64] {
 	return t
 }
 
-// reach returns the columns outside of which a is zero, the first of them rounded down to the
+// reach returns the range of columns outside which a is zero, its begin rounded down to the
 // beginning of a line.
 func reach(a la.Matrix[float64]) (begin, end int) {
 	begin = a.Cols

@@ -29,7 +29,7 @@ type workbook struct {
 // sheet is a table of a workbook.
 type sheet struct{ name, part string }
 
-// newXLSX opens a sheet: it reads as text with separators, a line for each row, and has what such a text has.
+// newXLSX opens a sheet: it reads as text with separators, with a line for each row.
 func newXLSX(name string, z *zip.Reader, opt Options) (Source, error) {
 	b := &workbook{parts: map[string]*zip.File{}, longest: opt.longest(), room: room{most: opt.memory()}}
 	for _, f := range z.File {
@@ -225,7 +225,7 @@ func (b *workbook) readStyles() error {
 	})
 }
 
-// dateFormats are the formats of dates that every workbook has, without those of times alone.
+// dateFormats are the formats of dates that every workbook has, without formats of times alone.
 var dateFormats = strings.Fields("14 15 16 17 22 27 28 29 30 31 36 50 51 52 53 54 57 58")
 
 // elapsed is in formats of lengths of time, such as [h]:mm.
@@ -233,7 +233,7 @@ var elapsed = regexp.MustCompile(`(?i)\[(h+|m+|s+)\]`)
 
 // showsDate reports whether a format of numbers has a year or a day, or a month without hours and seconds.
 func showsDate(format string) bool {
-	format, _, _ = strings.Cut(format, ";") // that of positive numbers
+	format, _, _ = strings.Cut(format, ";") // the format of positive numbers
 	letters := map[rune]bool{'h': elapsed.MatchString(format)}
 	closing, skip := rune(0), false
 	for _, c := range strings.ToLower(format) {

@@ -11,7 +11,7 @@ import (
 )
 
 // houses is a workbook that the library excelize wrote: an empty row, names, an empty row, and three rows of numbers,
-// text, dates, booleans, numbers in formats that are none of dates, and dates with times; and a second sheet.
+// text, dates, booleans, numbers in formats other than dates, and dates with times; and a second sheet.
 func houses(t *testing.T) string {
 	t.Helper()
 	return packed(t, "houses.xlsx")
@@ -49,7 +49,7 @@ func TestXLSX(t *testing.T) {
 	assert.EqualError(t, err, `h.xlsx: no sheet "Nots": there are Houses, Notes`)
 }
 
-// book is a workbook of one sheet, of which some documents are given.
+// book is a workbook of one sheet; some of its documents are given.
 func book(t *testing.T, parts map[string]string) string {
 	t.Helper()
 	all := map[string]string{
@@ -153,7 +153,7 @@ func TestDamagedXLSX(t *testing.T) {
 	assert.EqualError(t, err, "f: the file is empty")
 }
 
-// TestShowsDate tells formats of dates from others.
+// TestShowsDate distinguishes formats of dates from others.
 func TestShowsDate(t *testing.T) {
 	for format, want := range map[string]bool{
 		"yyyy-mm-dd": true, "d.m.yy hh:mm": true, "mmm": true, "[$-407]mmmm": true, "h:mm": false, "[h]:mm:ss": false, "[hh]:mm": false, "mm:ss": false,

@@ -20,11 +20,11 @@ type BesideFlags struct {
 
 // Beside are the columns of the main file that belong to the target.
 type Beside struct {
-	Event, Upper, Exposure int    // −1 if there is none
+	Event, Upper, Exposure int    // −1 without such a column
 	Happened               string // the cell of an event that happened; if empty, 1, true or yes
 }
 
-// FindBeside finds the columns that the flags name, none of which may be among the targets.
+// FindBeside finds the columns that the flags name. None of them may be a target.
 func FindBeside(main *console.File, f BesideFlags, targets []int) (b Beside, err error) {
 	if f.Event != "" && f.Upper != "" {
 		return b, console.Inputf("-event excludes -upper: where an event had not happened by the time of the target, the cell of -upper is empty")
@@ -149,7 +149,7 @@ func (b Beside) happened(f *console.File, i int) (mkl.Label, error) {
 	return mkl.LabelAbsent, nil
 }
 
-// Exposures reads the column of exposures; nil if there is none. A cell that is empty is NaN.
+// Exposures reads the column of exposures; nil without such a column. An empty cell is NaN.
 func (b Beside) Exposures(f *console.File) ([]float64, error) {
 	if b.Exposure < 0 {
 		return nil, nil

@@ -176,7 +176,7 @@ func (s *Samples) Notes(task string, made *provenance.Made) *notes.Notes {
 	return n
 }
 
-// besideNotes names the columns that belong to the target; nil if there are none.
+// besideNotes names the columns that belong to the target; nil without such columns.
 func (s *Samples) besideNotes() *notes.Beside {
 	if s.Beside.columns() == nil {
 		return nil

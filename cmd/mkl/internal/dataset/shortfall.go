@@ -47,8 +47,8 @@ func addCounts(sum, more map[string]plan.Count) map[string]plan.Count {
 	return sum
 }
 
-// Warn says on standard error how many rows could not be done, such as predicted, and which cells the fit had
-// not seen the like of, in the order of the plans. The error is that no row could be done.
+// Warn says on standard error how many rows could not be done, such as predicted, and which cells are
+// unlike the cells of the fit, in the order of the plans. The error is that no row could be done.
 func (s *Shortfall) Warn(e *console.Env, plans [][]plan.Column, done string) error {
 	for _, columns := range plans {
 		for _, column := range columns {

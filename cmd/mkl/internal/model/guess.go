@@ -101,8 +101,8 @@ func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (li
 	return lines
 }
 
-// seemCounts reports whether numbers look like counts: whole numbers from 0 on, more than two different ones, of which
-// a normal distribution has many below 0. The mean is below two standard deviations and the skewness above ½; of
+// seemCounts reports whether numbers look like counts: whole numbers from 0 on, more than two different ones, for which
+// a normal distribution would have much probability below 0. The mean is below two standard deviations and the skewness above ½; of
 // Poisson's distribution both say that the mean is below 4.
 func seemCounts(y []float64) bool {
 	if wholeValues(y) < 3 || slices.Min(y) < 0 || slices.Max(y) > 1<<53 {

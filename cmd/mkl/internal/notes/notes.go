@@ -23,7 +23,7 @@ type Notes struct {
 	Strings []*sequence.Set  `json:"strings,omitempty"` // the sets that views of strings are of
 	Table   *Table           `json:"table,omitempty"`   // of a model of factors
 	Pairs   *Pairs           `json:"pairs,omitempty"`   // of a model of pairs; nil if the command did not make it
-	Beside  *Beside          `json:"beside,omitempty"`  // of a model of times or counts: columns that belong to the target; nil if there are none
+	Beside  *Beside          `json:"beside,omitempty"`  // of a model of times or counts: columns that belong to the target; nil without such columns
 	Join    string           `json:"join,omitempty"`    // the column by which rows of several files belong together
 	Made    *provenance.Made `json:"made,omitempty"`    // how the model was made; nil of models from before this was kept
 }

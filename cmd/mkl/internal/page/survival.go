@@ -7,7 +7,7 @@ import "fmt"
 type SurvivalGroup struct {
 	Name               string
 	At, Predicted      []float64
-	Times, KaplanMeier []float64 // where the estimate falls, and to what; nil if there is none
+	Times, KaplanMeier []float64 // where the estimate falls, and to what; nil without an estimate
 }
 
 // Survival draws the curves of groups: thick as predicted, and thin with steps as estimated.

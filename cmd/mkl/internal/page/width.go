@@ -3,7 +3,7 @@ package page
 // fontSize is the size of texts in drawings, in units of the view box.
 const fontSize = 12
 
-// advances are the widths of the letters from space to ~, in thousandths of the font's size: the larger of those of DejaVu
+// advances are the widths of the letters from space to ~, in thousandths of the font's size: the larger of the widths in DejaVu
 // Sans and of Liberation Sans, which are Arial's. The style sheet finds one of them, and a text needs no more room than it
 // gets.
 var advances = [...]int{

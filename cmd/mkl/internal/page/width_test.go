@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/font/liberation"
 )
 
-// TestWidth compares widths with those of Liberation Sans, which are Arial's: a text never needs more room than it gets, and
+// TestWidth compares widths with the widths in Liberation Sans, which are Arial's: a text never needs more room than it gets, and
 // never much less.
 func TestWidth(t *testing.T) {
 	face := font.NewCache(liberation.Collection()).Lookup(font.Font{Variant: "Sans"}, fontSize)

@@ -172,7 +172,7 @@ func TestLeaveOut(t *testing.T) {
 	assert.Nil(t, v.At)
 }
 
-// TestProse tells text of several words, which kernels of strings compare, from names.
+// TestProse distinguishes text of several words, which kernels of strings compare, from names.
 func TestProse(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("name,review,x\n")

@@ -181,7 +181,7 @@ type Samples struct {
 	*dataset.Inputs
 	Options prediction.Options // without exposures, unless all rows have the same
 
-	exposure int     // the column of the exposures, −1 if there is none
+	exposure int     // the column of the exposures, −1 without such a column
 	each     float64 // the exposure of every row, 0 if these are in a column or all 1
 	model    mkl.Model
 }

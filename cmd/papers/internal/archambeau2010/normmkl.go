@@ -110,8 +110,8 @@ func normLambdas() (all []float64) {
 	return all
 }
 
-// crossValidate returns the λ with the least squared error on the folds, of which
-// sample i is in fold i mod normFolds.
+// crossValidate returns the λ with the least squared error on the folds. Sample i
+// is in fold i mod normFolds.
 func (m normMKL) crossValidate(ws *la.Workspace, kernels []la.Matrix[float64], y []float64) (float64, error) {
 	lambdas := normLambdas()
 	loss := make([]float64, len(lambdas))
