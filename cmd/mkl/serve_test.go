@@ -60,8 +60,12 @@ func TestServe(t *testing.T) {
 		require.Equal(t, http.StatusOK, w.StatusCode)
 		want, err := openRecord(t, name+".mkl").PredictRows(ctx, all)
 		require.NoError(t, err)
+		text, err := json.Marshal(want)
+		require.NoError(t, err)
+		var sent []record.Prediction
+		require.NoError(t, json.Unmarshal(text, &sent))
 		assert.Equal(t, name, got.Model)
-		assert.Equal(t, want, got.Predictions)
+		assert.Equal(t, sent, got.Predictions)
 	}
 	http.DefaultClient.CloseIdleConnections()
 	cancel()

@@ -50,8 +50,7 @@ func compareHalves(problems, samples, classes int) error {
 
 // half returns the shares of the views in every second sample, from the first or the second on, and their standard deviations.
 func (d *drawn) half(from int, seed uint64) (mean, sd []float64, err error) {
-	var p amplitude.Problem
-	p = d.p
+	p := d.p
 	n := d.p.Y.Cols / 2
 	var kernels []la.Matrix[float64]
 	for _, whole := range d.whole {

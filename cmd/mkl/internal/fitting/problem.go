@@ -172,10 +172,6 @@ func (p Problem) Prepare(e *console.Env, opt Options, made *provenance.Made) (*J
 	}
 	j := &Job{Model: r, Samples: s, Data: &model.Data{Targets: y}, Notes: s.Notes(r.LearnedTask(len(s.Targets)), made)}
 	j.Lines = append(lines, Remarks(p.Table, r.Form, y, r.Task, p.Guessed)...)
-	if r.Form == dataset.Numbers && len(s.Targets) > 1 && r.Task == model.Regression {
-		j.Lines = append(j.Lines, fmt.Sprintf("targets: %s share the weights of the kernels; -target with one of them often learns it better, "+
-			"and mkl cv with the same targets compares both", console.Few(s.TargetNames())))
-	}
 	if !r.Kernels() {
 		j.Data.Features, j.Data.Names = s.Features[0].X, s.Features[0].Names()
 		return j, nil

@@ -94,9 +94,6 @@ func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (li
 		if n := wholeValues(y.Numbers[0]); n > 0 && n <= fewValues && 5*n <= len(y.Numbers[0]) {
 			lines = append(lines, fmt.Sprintf("column %s: %d different whole numbers: -task %s learns them as classes", name, n, Multiclass))
 		}
-		if looksCounted(y.Numbers[0]) {
-			lines = append(lines, fmt.Sprintf("column %s: whole numbers from 0 on: -task %s learns them as counts, which are never negative", name, CountsTask))
-		}
 	}
 	return lines
 }
@@ -128,21 +125,6 @@ func allNumbers(labels []string) bool {
 		_, err := strconv.ParseFloat(label, 64)
 		return err != nil
 	})
-}
-
-// looksCounted reports whether numbers look like counts: whole, from 0 to 3 or more, none missing, and with a mean above
-// their median.
-func looksCounted(x []float64) bool {
-	const most = 3
-	sum := 0.0
-	for _, v := range x {
-		if v != math.Trunc(v) || v < 0 { // or NaN
-			return false
-		}
-		sum += v
-	}
-	sorted := slices.Sorted(slices.Values(x))
-	return len(x) >= fewRows && sorted[0] == 0 && sorted[len(x)-1] >= most && sum/float64(len(x)) > sorted[(len(x)-1)/2]
 }
 
 // wholeValues counts the different values, if all are whole numbers.

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -28,24 +27,5 @@ func TestGuessTask(t *testing.T) {
 		task, why := Guess(strings.Fields(c.cells))
 		assert.Equal(t, c.task, task, c.cells)
 		assert.Equal(t, c.why, why, c.cells)
-	}
-}
-
-// TestLooksCounted compares counts with other whole numbers.
-func TestLooksCounted(t *testing.T) {
-	for _, c := range []struct {
-		want bool
-		x    []float64
-	}{
-		{true, []float64{0, 0, 0, 1, 1, 2, 0, 5, 1, 0}},
-		{false, []float64{1, 1, 1, 1, 1, 2, 1, 5, 1, 3}},          // not from 0
-		{false, []float64{0, 1, 2, 2, 2, 2, 2, 3, 3, 3}},          // not thinning out
-		{false, []float64{0, 0, 0, 1, 1, 2, 0, 2, 1, 0}},          // three classes
-		{false, []float64{0, 0, 0, 1, 1, 2.5, 0, 5, 1, 0}},        // fractions
-		{false, []float64{0, 0, 0, 1, -1, 2, 0, 5, 1, 0}},         // below 0
-		{false, []float64{0, 0, 0, 1, math.NaN(), 2, 0, 5, 1, 0}}, // a gap
-		{false, []float64{0, 0, 4}},                               // too few
-	} {
-		assert.Equal(t, c.want, looksCounted(c.x), c.x)
 	}
 }
