@@ -107,7 +107,7 @@ func (a AutoTargets) EstimateMemory(s FitSize) int64 {
 	}
 	kept := float64(float64(n) * float64(n) * float64((1+drawsOf(n))*len(autoMembers)))
 	if scale {
-		kept += float64(vecchia.Memory(min(s.Samples, mostLocalRows), s.Kernels, 1)) / 8
+		kept += float64(float64(vecchia.Memory(min(s.Samples, mostLocalRows), s.Kernels, 1)) / 8)
 	}
-	return inBytes(float64(one.EstimateMemory(s))/8 + float64(float64(targets-1)*kept))
+	return inBytes(float64(float64(one.EstimateMemory(s))/8) + float64(float64(targets-1)*kept))
 }

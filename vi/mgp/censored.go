@@ -193,10 +193,10 @@ func gumbel(l, u, f, sigma float64) logLikelihood {
 	high := special.Exp(above)
 	if above < leastExponent { // E_u and E_l are 0, and P is their difference
 		ratio := special.Expm1(above - below) // E_u/E_l − 1, ∞ if there is no lower bound
-		out := logLikelihood{log: above, first: -1 / sigma, shape: -0.5 * above}
+		out := logLikelihood{log: above, first: -1 / sigma, shape: float64(-0.5 * above)}
 		if !math.IsInf(ratio, 1) {
 			out.log = below + special.Log(ratio)
-			out.shape -= 0.5 * (above - below) / ratio
+			out.shape -= float64(0.5 * (above - below) / ratio)
 		}
 		return out
 	}
