@@ -111,7 +111,7 @@ func factorOf(covariance la.Matrix[float64]) (la.Matrix[float64], error) {
 }
 
 // PredictJoint returns the joint posterior of the function at the samples of x: PredictTargets gives the variance of
-// each sample, and this the covariances too. It takes memory for N×T and T×T numbers. Matrices and errors are as in
+// each sample, and this the covariances too. It takes memory for N×T and T×T numbers for each kernel. Matrices and errors are as in
 // [TargetModel.PredictTargets]; kernels and distances that were given have no covariances among new samples, which is
 // an error, as is a sample that lacks a view.
 func (m *MultiGPModel) PredictJoint(ctx context.Context, opt PredictOptions, x ...Features) (*JointPrediction, error) {

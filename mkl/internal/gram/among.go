@@ -48,15 +48,18 @@ func (ds *Design) Among(ctx context.Context, workers int, x []la.Matrix[float64]
 // crossMeans returns, for each view of a group that is centred, the means over the training samples of its kernels
 // with the samples z, before centring.
 func (ds *Design) crossMeans(ctx context.Context, workers int, g Group, z la.Matrix[float64]) (map[int][]float64, error) {
-	means, ks := map[int][]float64{}, make([]la.Matrix[float64], len(ds.Views))
+	means := map[int][]float64{}
 	for _, i := range g.Views {
 		if ds.Views[i].Center {
 			means[i] = make([]float64, z.Rows)
 		}
-		ks[i] = la.NewMatrix[float64](ds.D, z.Rows)
 	}
 	if len(means) == 0 {
 		return means, nil
+	}
+	ks := make([]la.Matrix[float64], len(ds.Views))
+	for _, i := range g.Views {
+		ks[i] = la.NewMatrix[float64](ds.D, z.Rows)
 	}
 	err := inBlocks(ctx, workers, ds.D, func() func(int, int) {
 		ws := &la.Workspace{Workers: 1}

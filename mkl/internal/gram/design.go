@@ -126,7 +126,7 @@ func (ds *Design) nameViews() {
 func (v *Bound) notation() string {
 	named := v.Kernel
 	if kernel.Learns(named) {
-		named = kernel.WithLengths(named, nil) // those to be learned are no name
+		named = kernel.WithLengths(named, nil) // widths that will be learned are no part of the name
 	}
 	return named.String() + v.Sight.String()
 }
