@@ -1,0 +1,83 @@
+// Command mutate measures how well the tests of packages notice errors: it changes one operator or number of a package at a
+// time and runs the package's tests. A change that no test notices has survived. The mutation score is the share of
+// changes that made a test fail.
+//
+//	go run ./tool/mutate -sample 100 ./stat ./vi/mgp
+//
+// Source of the method: R. A. DeMillo, R. J. Lipton, F. G. Sayward, "Hints on test data selection: help for the practicing
+// programmer", Computer 11 (1978).
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"time"
+)
+
+func main() {
+	log.SetFlags(0)
+	sample := flag.Int("sample", 50, "mutants of each package, drawn without replacement; 0 takes all")
+	seed := flag.Uint64("seed", 1, "seed of the draw")
+	workers := flag.Int("workers", 2, "mutants that are tested at once")
+	short := flag.Bool("short", true, "run the tests with -short")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, flag.Args(), *sample, *seed, *workers, *short); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run prints one row of a table for each package, and below the table each mutant that survived.
+func run(ctx context.Context, patterns []string, sample int, seed uint64, workers int, short bool) error {
+	packages, err := list(ctx, patterns)
+	if err != nil {
+		return err
+	}
+	var survivors []mutant
+	fmt.Println("| package | possible mutants | tested | noticed | survived | score (%) | time (s) |")
+	fmt.Println("| --- | --: | --: | --: | --: | --: | --: |")
+	for _, p := range packages {
+		start := time.Now()
+		all, err := p.mutants()
+		if err != nil {
+			return err
+		}
+		t, err := newTester(ctx, p, short)
+		if err != nil {
+			return err
+		}
+		verdicts := t.all(ctx, draw(all, sample, seed), workers)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		noticed, survived := 0, 0
+		for _, v := range verdicts {
+			switch v.verdict {
+			case killed:
+				noticed++
+			case alive:
+				survived++
+				survivors = append(survivors, v.mutant)
+			}
+		}
+		fmt.Printf("| %s | %d | %d | %d | %d | %s | %.0f |\n",
+			p.ImportPath, len(all), noticed+survived, noticed, survived, score(noticed, survived), time.Since(start).Seconds())
+	}
+	for _, m := range survivors {
+		fmt.Fprintln(os.Stdout, m)
+	}
+	return nil
+}
+
+// score is the share of mutants that were noticed, in per cent; it is empty without mutants.
+func score(noticed, survived int) string {
+	if noticed+survived == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.0f", 100*float64(noticed)/float64(noticed+survived))
+}
