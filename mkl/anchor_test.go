@@ -56,19 +56,28 @@ func (a anchor) views(t *testing.T, x la.Matrix[float64]) (views []View, weights
 	return views, weights
 }
 
-// TestGoldenAnchors compares the evidence and the predictions at given weights and noise with scikit-learn's.
+// TestGoldenAnchors compares the evidence and the predictions at given weights and noise with those of
+// scikit-learn and of kernlab.
 func TestGoldenAnchors(t *testing.T) {
 	const tolerance = 1e-8 // of the README
 	var all []anchor
 	golden.Read(t, "gpr", "exact.json", &all)
 	require.Len(t, all, 200)
+	var kernlab []struct {
+		Seed           int
+		Mean, Variance golden.Vec
+	}
+	golden.Read(t, "gpr", "kernlab.json", &kernlab)
+	require.Len(t, kernlab, len(all))
 	worst := map[string]float64{}
 	near := func(what string, want, got float64) {
 		off := math.Abs(got-want) / math.Abs(want)
 		worst[what] = max(worst[what], off)
 		assert.LessOrEqual(t, off, tolerance, "%s: %g, want %g", what, got, want)
 	}
-	for _, a := range all {
+	for i, a := range all {
+		require.EqualValues(t, a.Seed, kernlab[i].Seed)
+		other := kernlab[i]
 		numbers := a.numbers()
 		x := numbers(a.Samples+len(a.Mean), a.Features)
 		y := numbers(1, a.Samples).Row(0)
@@ -83,6 +92,8 @@ func TestGoldenAnchors(t *testing.T) {
 		for i := range mean {
 			near("mean", a.Mean[i], mean[i])
 			near("variance", a.Variance[i], variance[i]-a.Noise*a.Noise)
+			near("mean of kernlab", other.Mean[i], mean[i])
+			near("variance of kernlab", other.Variance[i], variance[i]-a.Noise*a.Noise)
 		}
 		require.False(t, t.Failed(), "seed %d", a.Seed)
 	}

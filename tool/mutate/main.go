@@ -47,6 +47,10 @@ func run(ctx context.Context, patterns []string, sample int, seed uint64, worker
 		if err != nil {
 			return err
 		}
+		if !p.tested() {
+			fmt.Printf("| %s, no tests of its own | %d | | | | | |\n", p.ImportPath, len(all))
+			continue
+		}
 		t, err := newTester(ctx, p, short)
 		if err != nil {
 			return err

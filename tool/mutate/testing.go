@@ -17,13 +17,16 @@ import (
 
 // source is a package as "go list -json" prints it.
 type source struct {
-	Dir, ImportPath string
-	GoFiles         []string
+	Dir, ImportPath                    string
+	GoFiles, TestGoFiles, XTestGoFiles []string
 }
+
+// tested reports whether the package has tests of its own.
+func (p source) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
 // list finds the packages of the patterns.
 func list(ctx context.Context, patterns []string) ([]source, error) {
-	out, err := exec.CommandContext(ctx, "go", append([]string{"list", "-json=Dir,ImportPath,GoFiles"}, patterns...)...).Output()
+	out, err := exec.CommandContext(ctx, "go", append([]string{"list", "-json=Dir,ImportPath,GoFiles,TestGoFiles,XTestGoFiles"}, patterns...)...).Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
