@@ -32,13 +32,12 @@ func main() {
 	}
 }
 
-// run prints one row of a table for each package, and below the table each mutant that survived.
+// run prints one row of a table for each package on standard output, and each mutant that survived on standard error.
 func run(ctx context.Context, patterns []string, sample int, seed uint64, workers int, short bool) error {
 	packages, err := list(ctx, patterns)
 	if err != nil {
 		return err
 	}
-	var survivors []mutant
 	fmt.Println("| package | possible mutants | tested | noticed | survived | score (%) | time (s) |")
 	fmt.Println("| --- | --: | --: | --: | --: | --: | --: |")
 	for _, p := range packages {
@@ -66,14 +65,11 @@ func run(ctx context.Context, patterns []string, sample int, seed uint64, worker
 				noticed++
 			case alive:
 				survived++
-				survivors = append(survivors, v.mutant)
+				fmt.Fprintln(os.Stderr, v.mutant)
 			}
 		}
 		fmt.Printf("| %s | %d | %d | %d | %d | %s | %.0f |\n",
 			p.ImportPath, len(all), noticed+survived, noticed, survived, score(noticed, survived), time.Since(start).Seconds())
-	}
-	for _, m := range survivors {
-		fmt.Fprintln(os.Stdout, m)
 	}
 	return nil
 }
