@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// factorB stores the Cholesky factor of B = I + υ·s·S·s. Where sparse priors make
+// Factor stores the Cholesky factor of B = I + υ·s·S·s. Where sparse priors make
 // υ·s·S·s larger than the inverse of the machine's precision and rounding has
 // made B indefinite, S gets a relative jitter on its diagonal, see [jitter.More],
 // which is returned.
@@ -15,7 +15,7 @@ func Factor(ws *la.Workspace, b, gram la.Matrix[float64], upsilon float64, s []f
 	return factorJittered(ws, b, func(jitter float64) { Form(b, gram, upsilon, s, jitter) })
 }
 
-// factorBInPlace is factorB where load stores the lower triangle of S in b.
+// FactorInPlace is [Factor] where load stores the lower triangle of S in b.
 func FactorInPlace(ws *la.Workspace, b la.Matrix[float64], load func(), upsilon float64, s []float64) (added float64, err error) {
 	return factorJittered(ws, b, func(jitter float64) {
 		load()
@@ -23,7 +23,7 @@ func FactorInPlace(ws *la.Workspace, b la.Matrix[float64], load func(), upsilon 
 	})
 }
 
-// factorJittered is factorB where form stores B with that jitter in b.
+// factorJittered is [Factor] where form stores B with that jitter in b.
 func factorJittered(ws *la.Workspace, b la.Matrix[float64], form func(jitter float64)) (added float64, err error) {
 	for {
 		form(added)
@@ -38,7 +38,7 @@ func factorJittered(ws *la.Workspace, b la.Matrix[float64], form func(jitter flo
 	}
 }
 
-// formB stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s; b may be S's own memory.
+// Form stores the lower triangle of I + υ·s·(S + jitter·diag(S))·s; b may be S's own memory.
 func Form(b, gram la.Matrix[float64], upsilon float64, s []float64, jitter float64) {
 	for d := range b.Rows {
 		row, us := b.Row(d)[:d+1], upsilon*s[d]
