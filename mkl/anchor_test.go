@@ -56,8 +56,8 @@ func (a anchor) views(t *testing.T, x la.Matrix[float64]) (views []View, weights
 	return views, weights
 }
 
-// TestGoldenAnchors compares the evidence and the predictions at given weights and noise with those of
-// scikit-learn and of kernlab.
+// TestGoldenAnchors compares the evidence and the predictions at given weights and noise with the figures
+// of scikit-learn and of kernlab.
 func TestGoldenAnchors(t *testing.T) {
 	const tolerance = 1e-8 // of the README
 	var all []anchor

@@ -46,7 +46,7 @@ func writeModule(t *testing.T) {
 	t.Setenv("GOFLAGS", "")
 }
 
-// TestVerdicts tests every mutant of a package of which the outcome is plain.
+// TestVerdicts tests every mutant of a package whose outcomes are plain.
 func TestVerdicts(t *testing.T) {
 	writeModule(t)
 	packages, err := list(context.Background(), []string{"."})

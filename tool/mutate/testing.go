@@ -107,7 +107,7 @@ func (t *tester) all(ctx context.Context, mutants []mutant, workers int) []judge
 	return out
 }
 
-// one tests one mutant. The compiler reads the changed file through an overlay; the tree stays as it is.
+// one tests one mutant. The compiler reads the changed file through an overlay; it changes no file of the tree.
 func (t *tester) one(ctx context.Context, m mutant) verdict {
 	dir, err := os.MkdirTemp("", "mutant")
 	if err != nil {
