@@ -69,14 +69,15 @@ func (m *AutoClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error) {
 	if m.Samples() < m.of || m.landmarks != nil {
 		return nil, nil
 	}
-	var out [][]float64
-	for i, member := range m.members {
+	out := rows(len(labels), len(m.Classes()))
+	for i, model := range m.models {
+		member, ok := model.(interface{ LeaveOneOut(labels []T) ([][]float64, error) })
+		if !ok {
+			return nil, nil
+		}
 		p, err := member.LeaveOneOut(labels)
 		if p == nil || err != nil {
 			return nil, err
-		}
-		if out == nil {
-			out = rows(len(labels), len(m.Classes()))
 		}
 		for t := range p {
 			for c, v := range p[t] {
@@ -85,4 +86,16 @@ func (m *AutoClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// LeaveOneOut returns the leave-one-out probabilities [sample][class] of the training samples, with the amplitudes and the
+// softmax that were learned from all samples. It is nil for a loaded model.
+func (m *indicatorModel[T]) LeaveOneOut(labels []T) ([][]float64, error) {
+	if m.leftOut == nil {
+		return nil, nil
+	}
+	if len(labels) != len(m.leftOut) {
+		return nil, fmt.Errorf("mkl: %d labels where the fit had %d", len(labels), len(m.leftOut))
+	}
+	return m.leftOut, nil
 }

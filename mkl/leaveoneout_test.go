@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
@@ -107,4 +109,41 @@ func TestLeaveOneOutOfPool(t *testing.T) {
 	part, err := Auto{MaxSamples: 40}.Fit(t.Context(), []View{{X: x}}, y)
 	require.NoError(t, err)
 	assert.Nil(t, part.LeaveOneOut())
+}
+
+// The leave-one-out probabilities of a pool of classes are the mean over all members, members by least squares too. The
+// probabilities sum to one for every sample.
+func TestLeaveOneOutOfClassPool(t *testing.T) {
+	x, y := wave()
+	labels := make([]string, len(y))
+	for i, v := range y {
+		if labels[i] = "low"; v > 100 {
+			labels[i] = "high"
+		}
+	}
+	for name, views := range map[string][]View{
+		"one view":  {{X: x}},
+		"two views": {{X: x}, {Input: "noise", X: testkit.Normal(rand.New(rand.NewPCG(3, 3)), x.Rows, 2)}},
+	} {
+		m, err := AutoClassifier[string]{}.Fit(t.Context(), views, labels)
+		require.NoError(t, err)
+		require.NotEmpty(t, m.indicators)
+		p, err := m.LeaveOneOut(labels)
+		require.NoError(t, err)
+		require.Len(t, p, len(labels), name)
+		for i := range p {
+			assert.InDelta(t, 1, vec.Total(p[i]), 1e-12, "%s, sample %d", name, i)
+			want := 0.0
+			for k, model := range m.models {
+				one, err := model.(interface {
+					LeaveOneOut(labels []string) ([][]float64, error)
+				}).LeaveOneOut(labels)
+				require.NoError(t, err)
+				want += m.weights[k] * one[i][0]
+			}
+			assert.InDelta(t, want, p[i][0], 1e-12)
+		}
+		_, err = m.LeaveOneOut(labels[1:])
+		require.ErrorContains(t, err, "labels where the fit had")
+	}
 }
