@@ -71,7 +71,9 @@ func (m *AutoClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error) {
 	}
 	out := rows(len(labels), len(m.Classes()))
 	for i, model := range m.models {
-		member, ok := model.(interface{ LeaveOneOut(labels []T) ([][]float64, error) })
+		member, ok := model.(interface {
+			LeaveOneOut(labels []T) ([][]float64, error)
+		})
 		if !ok {
 			return nil, nil
 		}
