@@ -283,6 +283,7 @@ func TestCountsAreRecognised(t *testing.T) {
 		"fractions": {func(i int) float64 { return float64([]int{0, 0, 1, 0, 2, 1, 0, 5, 1, 3}[i%10]) / 2 }, false},
 		"digits":    {func(i int) float64 { return float64(i % 10) }, false},
 		"prices":    {func(i int) float64 { return float64(200 + i*i%37) }, false},
+		"skewed":    {func(i int) float64 { return float64(12 + (i%10)*(i%10)*(i%10)*(i%10)) }, false},
 	} {
 		var text strings.Builder
 		text.WriteString("x,y\n")

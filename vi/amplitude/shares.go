@@ -25,8 +25,22 @@ type Shares struct {
 }
 
 // functionJitter is added to the diagonal of a view's covariance, as a share of its mean diagonal, before a function is drawn: centred
-// kernels are singular.
-const functionJitter = 1e-6
+// kernels are singular. Where the kernels' rounding to float32 is larger, the jitter becomes ten times as large until a factor
+// exists. Rounding moves an eigenvalue by at most 2⁻²⁴ of the sum of a row, so that mostJitter suffices for 10⁵ samples.
+const (
+	functionJitter = 1e-6
+	mostJitter     = 1e-2
+)
+
+// factorOf stores in square the Cholesky factor of a view's covariance, packed, whose mean diagonal is a.
+func factorOf(ws *la.Workspace, packed []float64, a float64, square la.Matrix[float64]) error {
+	for jitter := functionJitter; ; jitter *= 10 {
+		unpack(packed, 0, jitter*a, square)
+		if err := la.Cholesky(ws, square); err == nil || jitter > mostJitter {
+			return err
+		}
+	}
+}
 
 // Shares returns the shares of the views in draws of the amplitudes.
 //
@@ -93,8 +107,7 @@ func (p Problem) Shares(ctx context.Context, draws []Draw, seed uint64) (*Shares
 				continue
 			}
 			sel.parts[v].sum(&e.ws, draw.Amplitudes[sel.first[v]:sel.first[v+1]], sel.part[v])
-			unpack(sel.part[v], 0, functionJitter*a, square)
-			if err := la.Cholesky(&e.ws, square); err != nil {
+			if err := factorOf(&e.ws, sel.part[v], a, square); err != nil {
 				return nil, fmt.Errorf("vi: draw %d: view %d: %w", d, v, err)
 			}
 			for i := range N {

@@ -88,3 +88,29 @@ func TestViewsThatAreOffHaveNoShare(t *testing.T) {
 	_, err = p.Shares(context.Background(), []Draw{{Amplitudes: []float64{1}}}, 1)
 	assert.ErrorContains(t, err, "draw 0: 1 amplitudes of 4 kernels")
 }
+
+// TestRoundedCovarianceHasAFactor takes covariances of rank one whose rounding made them indefinite.
+func TestRoundedCovarianceHasAFactor(t *testing.T) {
+	const n, a = 3, 2.0
+	for _, c := range []struct {
+		rounding, jitter float64
+	}{{0, 1e-6}, {4e-6, 1e-5}, {4e-4, 1e-3}, {0.5, 0}} {
+		packed := []float64{a, a * (1 + c.rounding), a, a, a, a}
+		square := la.NewMatrix[float64](n, n)
+		err := factorOf(&la.Workspace{}, packed, a, square)
+		if c.jitter == 0 {
+			require.Error(t, err, "an indefinite matrix")
+			continue
+		}
+		require.NoError(t, err)
+		for i := range n {
+			for j := range i + 1 {
+				want := packed[size(i)+j]
+				if i == j {
+					want += c.jitter * a
+				}
+				assert.InDelta(t, want, la.Dot(square.Row(i)[:j+1], square.Row(j)[:j+1]), 1e-14)
+			}
+		}
+	}
+}

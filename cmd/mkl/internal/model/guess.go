@@ -100,12 +100,22 @@ func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (li
 
 // seemCounts reports whether numbers look like counts: whole numbers from 0 on, more than two different ones, for which
 // a normal distribution would have much probability below 0. The mean is below two standard deviations and the skewness above ½; of
-// Poisson's distribution both say that the mean is below 4.
+// Poisson's distribution both say that the mean is below 4. At least a tenth of the numbers is below ten: prices, incomes
+// and concentrations in whole units are skewed too, but are seldom so small.
 func seemCounts(y []float64) bool {
+	const small = 10
 	if wholeValues(y) < 3 || slices.Min(y) < 0 || slices.Max(y) > 1<<53 {
 		return false
 	}
-	n := float64(len(y))
+	n, below := float64(len(y)), 0
+	for _, v := range y {
+		if v < small {
+			below++
+		}
+	}
+	if float64(below) < n/10 {
+		return false
+	}
 	var mean, square, cube float64
 	for _, v := range y {
 		mean += v / n
