@@ -38,6 +38,8 @@ type fitCmd struct {
 	Model   *string `enum:"${models}" help:"Which model learns it: see above. By default auto where it is for the task, otherwise the first model that is."`
 	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
 	Samples bool    `help:"List the active samples with their weights."`
+
+	ListKernels bool `help:"List the active kernels of a pool with their weights."`
 	Resume  string  `group:"run" placeholder:"FILE" help:"File that keeps the state of the fit; the same command goes on from there."`
 
 	console.JSONFlag `embed:""`
@@ -288,7 +290,7 @@ func (c *fitCmd) run(e *console.Env, j *job) error {
 		return err
 	}
 	r := report.New(j.est, m, j.notes)
-	r.ListSamples = c.Samples
+	r.ListSamples, r.ListKernels = c.Samples, c.ListKernels
 	if j.leftOut != nil {
 		if err := j.leftOut(r, m); err != nil {
 			return err

@@ -16,7 +16,8 @@ type inspectCmd struct {
 	Model string `arg:"" help:"Model file; - is standard input."`
 	Trace bool   `help:"Print the lower bound after each sweep as well."`
 
-	Samples bool `help:"List the active samples with their weights."`
+	Samples     bool `help:"List the active samples with their weights."`
+	ListKernels bool `help:"List the active kernels of a pool with their weights."`
 
 	console.JSONFlag `embed:""`
 }
@@ -28,7 +29,7 @@ func (c *inspectCmd) Run(e *console.Env) error {
 		return err
 	}
 	r := report.New(m.Estimator, m.Model, m.Notes)
-	r.Model, r.ListSamples = c.Model, c.Samples
+	r.Model, r.ListSamples, r.ListKernels = c.Model, c.Samples, c.ListKernels
 	if c.Trace || c.JSON {
 		r.Trace = m.Trace().Bounds
 	}

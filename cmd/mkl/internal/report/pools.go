@@ -35,6 +35,7 @@ func (r *Report) printPools(out io.Writer) error {
 		if t.LeftOut != nil {
 			fmt.Fprintln(out, t.LeftOut)
 		}
+		t.pool.ListKernels = r.ListKernels
 		if err := t.pool.printViews(out); err != nil {
 			return err
 		}

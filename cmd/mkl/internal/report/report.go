@@ -39,6 +39,7 @@ type Report struct {
 	Model     string    `json:"model,omitempty"`    // file
 
 	ListSamples bool `json:"-"` // print the weights of samples
+	ListKernels bool `json:"-"` // print the weights of kernels, of a pool too
 
 	est      *model.Estimator
 	notes    *notes.Notes
@@ -431,6 +432,10 @@ func (r *Report) printKernels(out io.Writer, kernels []Kernel) error {
 	}
 	if some(func(k Kernel) bool { return k.Inclusion != nil }) {
 		what += ", probability of being there"
+	}
+	if len(r.Members) > 0 && !r.ListKernels { // a user did not choose them, and members share views
+		_, err := fmt.Fprintf(out, "%d of %s active (-list-kernels lists them)\n", active, console.Plural(len(kernels), r.est.Part))
+		return err
 	}
 	fmt.Fprintf(out, "%d of %s active: %s\n", active, console.Plural(len(kernels), r.est.Part), what)
 

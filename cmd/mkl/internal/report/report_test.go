@@ -45,6 +45,11 @@ func TestWeightsForPeople(t *testing.T) {
 	}
 	var b strings.Builder
 	require.NoError(t, r.printKernels(&b, r.Kernels))
+	assert.Equal(t, "24 of 24 kernels active (-list-kernels lists them)\n", b.String())
+
+	r.ListKernels = true
+	b.Reset()
+	require.NoError(t, r.printKernels(&b, r.Kernels))
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	assert.Equal(t, "24 of 24 kernels active: share, kernel, weight", lines[0])
 	assert.Equal(t, "  … and 3 below 1 % (-json lists all)", lines[len(lines)-1])
