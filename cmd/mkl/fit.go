@@ -39,8 +39,8 @@ type fitCmd struct {
 	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
 	Samples bool    `help:"List the active samples with their weights."`
 
-	ListKernels bool `help:"List the active kernels of a pool with their weights."`
-	Resume  string  `group:"run" placeholder:"FILE" help:"File that keeps the state of the fit; the same command goes on from there."`
+	ListKernels bool   `help:"List the active kernels of a pool with their weights."`
+	Resume      string `group:"run" placeholder:"FILE" help:"File that keeps the state of the fit; the same command goes on from there."`
 
 	console.JSONFlag `embed:""`
 	model.Settings   `embed:""`

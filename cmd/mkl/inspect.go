@@ -36,8 +36,10 @@ func (c *inspectCmd) Run(e *console.Env) error {
 	if c.JSON {
 		return console.PrintJSON(e.Stdout, struct {
 			*report.Report
-			Inputs []notes.View `json:"inputs"`
-		}{r, m.Notes.Views})
+			Columns []string      `json:"target_columns"`   // of the table of the fit
+			Beside  *notes.Beside `json:"beside,omitempty"` // further columns that belong to the target
+			Inputs  []notes.View  `json:"inputs"`
+		}{r, m.Notes.Targets, m.Notes.Beside, m.Notes.Views})
 	}
 	c.describe(e, m, r)
 	return errors.Join(r.Print(e.Stdout), r.PrintTrace(e.Stdout))
