@@ -13,11 +13,23 @@ import (
 // SamplePlan is a *[Plan] or a *[ClassPlan].
 type SamplePlan interface {
 	Saved
+
+	// Hash returns a hash of the whole plan.
 	Hash() [sha256.Size]byte
+
+	// Inputs describes the matrices that builders take.
 	Inputs() []ModelInput
+
+	// Kernels names the kernels of the views.
 	Kernels() []string
+
+	// Features returns the number of features of each view.
 	Features() []int
+
+	// Notes returns the notes given to Begin.
 	Notes() map[string]string
+
+	// String describes the plan in one line.
 	String() string
 }
 
@@ -40,7 +52,7 @@ type Sums struct {
 
 // SumsPart is a part of a data set, such as a table.
 type SumsPart struct {
-	Name    string `json:"name"`
+	Name    string `json:"name"`    // of no other part
 	Bytes   int64  `json:"bytes"`   // of the table's file; 0 where that is not known
 	SHA256  string `json:"sha256"`  // of these bytes, in hexadecimal; empty where that is not known
 	Samples int64  `json:"samples"` // that were summed
@@ -50,13 +62,13 @@ type SumsPart struct {
 type OpenPart struct {
 	SumsPart
 	Rows int             `json:"rows"` // up to there; a block of samples ends with the last of them
-	Sums *stat.Statistic `json:"-"`
+	Sums *stat.Statistic `json:"-"`    // of these rows
 }
 
 // PartError says that samples cannot be added, because sums hold the same part.
 type PartError struct {
 	Part  SumsPart // to be added
-	There SumsPart
+	There SumsPart // the part that is there
 }
 
 // Error implements error.

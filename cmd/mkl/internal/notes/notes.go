@@ -75,7 +75,7 @@ func Of(m mkl.Model, task string, targets int) *Notes {
 	return n
 }
 
-// Unplaced are notes of inputs of which nobody said where they come from: they are called x1, x2, …, and the targets y1, y2, ….
+// Unplaced are notes of inputs whose columns nobody named: the inputs are called x1, x2, …, and the targets y1, y2, ….
 func Unplaced(inputs []mkl.ModelInput, task string, targets int) *Notes {
 	n := &Notes{Task: task}
 	for i, in := range inputs {

@@ -37,7 +37,7 @@ type Adder struct {
 }
 
 // NewAdder returns an adder to the sums that a file holds, or to none if the file is not there. The plan is in the file
-// planPath; without a name it is the plan of the sums that are there or, if there are none, of the first of the files to be
+// planPath; without a name it is the plan of the sums in the file or, without that file, of the first of the files to be
 // added. NewAdder refuses sums of another plan.
 func NewAdder(e *console.Env, path, planPath string, add []string, c Columns, workers int) (*Adder, error) {
 	if err := e.CheckOutput(path, false); err != nil {
