@@ -355,8 +355,8 @@ func (f *fileWriter) addFactor(name string, l la.Matrix[float64], least, entry, 
 	if n < leastSingle || !(least > 0 && floor > 0) {
 		return
 	}
-	const half = 1 - mostSingle // √(1−2m) is at least 1 − m − m² for small m, and √(1+2m) at most 1 + m
-	enough := 2 * mostSingle * half * floor / most
+	const share = mostSingle * (2 - mostSingle) // of the variance: √(1 − share) is 1 − mostSingle
+	enough := share * floor / most
 	f.tensors[len(f.tensors)-1].single = vi.SingleFactor(&la.Workspace{}, l, least, enough) <= enough
 }
 
