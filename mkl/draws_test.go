@@ -114,7 +114,7 @@ func TestDrawnFilesAreChecked(t *testing.T) {
 			for i := range s.Sites {
 				s.Sites[i] = 1
 			}
-			f.addState("process.0.noise.", s, 0, 0, 0)
+			f.addState("process.0.noise.", s)
 		}
 		var file bytes.Buffer
 		require.NoError(t, f.write(&file, m.Kind(), j))

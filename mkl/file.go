@@ -13,7 +13,6 @@ import (
 
 	"github.com/bmkl/bmkl/internal/jitter"
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/vi"
 )
 
 // A file holds tensors and, as text, its format and version, the kind of model, and
@@ -334,30 +333,7 @@ func (f *fileWriter) add(name string, data []float64, shape ...int) {
 	if err := checkTensor(f.prefix+name, data); err != nil {
 		f.fail(err)
 	}
-	f.tensors = append(f.tensors, tensor{name: f.prefix + name, shape: shape, data: data})
-}
-
-// leastSingle is the order from which factors are kept as float32 where that is accurate enough: smaller ones take little room.
-const leastSingle = 256
-
-// mostSingle is by how much of itself a predictive standard deviation may differ between a model that was fitted and one that was
-// loaded from its file.
-const mostSingle = 1e-4
-
-// addFactor adds the lower triangle of the Cholesky factor of a covariance of kernels with entries up to entry, whose eigenvalues are
-// least or more without rounding: as float32 if that is proved to change no predictive standard deviation by more than mostSingle of
-// itself, otherwise as float64. The predictive variance is prior − q + floor, with 0 ≤ q ≤ prior the square sum that the factor gives;
-// most is the largest prior variance of the samples of the fit. A floor of 0 means that it is not known.
-func (f *fileWriter) addFactor(name string, l la.Matrix[float64], least, entry, floor, most float64) {
-	n := l.Rows
-	f.add(name, packLower(l), triangle(n))
-	least -= 0x1p-24 * float64(n) * entry // kernels may have been held as float32, whose roundings have at most this norm
-	if n < leastSingle || !(least > 0 && floor > 0) {
-		return
-	}
-	const share = mostSingle * (2 - mostSingle) // of the variance: √(1 − share) is 1 − mostSingle
-	enough := share * floor / most
-	f.tensors[len(f.tensors)-1].single = vi.SingleFactor(&la.Workspace{}, l, least, enough) <= enough
+	f.tensors = append(f.tensors, tensor{f.prefix + name, shape, data})
 }
 
 // addTargets adds the means and standard deviations that standardised the targets.

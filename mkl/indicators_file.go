@@ -38,11 +38,7 @@ func (m *indicatorModel[T]) encode(f *fileWriter) indicatorsJSON {
 	}
 	f.add("weight", m.weight, len(m.weight))
 	f.add("alpha", flat(m.process.Alpha), m.process.Alpha.Rows, N)
-	most := 1.0 // of the constant
-	for p, v := range m.design.Views {
-		most += float64(m.weight[p] * v.Largest)
-	}
-	f.addFactor("factor", m.process.Factor, m.process.Noise, most, m.process.Noise, most)
+	f.add("factor", packLower(m.process.Factor), triangle(N))
 	f.add("shares", m.head.Shares, len(m.head.Shares))
 	return j
 }

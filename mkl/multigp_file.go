@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -86,12 +85,11 @@ func (f *fileWriter) addProcesses(m *processes) (designJSON, recordJSON, []proce
 			j.Widths = m.designs[o].AllWidths()
 		}
 		name := fmt.Sprintf("process.%d.", o)
-		least, floor := floors(s, m.noise != nil)
-		f.addState(name, s, least, floor, largest(m.designs[o], s))
+		f.addState(name, s)
 		if m.noise != nil {
 			about := m.noise.About.State()
 			j.Noise = &noiseJSON{Level: m.noise.Level, Family: about.Family, Prior: about.Prior}
-			f.addState(name+"noise.", about, 0, 0, 0)
+			f.addState(name+"noise.", about)
 		}
 		all = append(all, j)
 	}
@@ -109,9 +107,7 @@ func (f *fileWriter) addDrawn(draws *processes, ds *gram.Design) (all []drawJSON
 		if draws.designs[i] != ds {
 			j.Widths = draws.designs[i].AllWidths()
 		}
-		s := p.State()
-		least, floor := floors(s, false)
-		f.addState(fmt.Sprintf("draw.%d.", i), s, least, floor, largest(draws.designs[i], s))
+		f.addState(fmt.Sprintf("draw.%d.", i), p.State())
 		all = append(all, j)
 	}
 	return all
@@ -141,31 +137,8 @@ func (f *fileReader) takeDrawn(m *processes, all []drawJSON) error {
 	return nil
 }
 
-// floors returns a lower bound of the eigenvalues of B, for positive definite kernels, and of the part of the predictive variance that
-// is not the function's; 0 where they are not known: with noise that varies, in models of times and counts, and where few samples span
-// the others.
-func floors(s mgp.State, varies bool) (least, floor float64) {
-	switch {
-	case varies || s.Likelihood != "" || s.Samples != 0:
-		return 0, 0
-	case s.Labels:
-		return 1, 1
-	case s.Sites != nil:
-		return 1, 1 / s.Tau
-	}
-	return 1 / s.Tau, 1 / s.Tau
-}
-
-// largest returns a bound of the prior variance of a function at the samples of the fit.
-func largest(ds *gram.Design, s mgp.State) (most float64) {
-	for p, v := range ds.Views {
-		most += v.Largest / s.Gamma[p]
-	}
-	return most
-}
-
-// addState adds the tensors of a posterior, whose factor is kept as addFactor says.
-func (f *fileWriter) addState(name string, s mgp.State, least, floor, most float64) {
+// addState adds the tensors of a posterior.
+func (f *fileWriter) addState(name string, s mgp.State) {
 	P, N := len(s.Gamma), len(s.Alpha)
 	if s.Sites != nil {
 		f.add(name+"sites", s.Sites, N)
@@ -179,11 +152,7 @@ func (f *fileWriter) addState(name string, s mgp.State, least, floor, most float
 		f.add(name+"scales", scales, P, 3)
 	}
 	f.add(name+"alpha", s.Alpha, N)
-	entry := most // of B, but for its diagonal
-	if s.Sites != nil {
-		entry *= slices.Max(s.Sites)
-	}
-	f.addFactor(name+"factor", s.Factor, least, entry, floor, most)
+	f.add(name+"factor", packLower(s.Factor), N*(N+1)/2)
 }
 
 // takeState reads the tensors of a posterior of P kernels and N samples. s holds the rest of its

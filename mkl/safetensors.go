@@ -3,7 +3,6 @@ package mkl
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -20,26 +19,11 @@ import (
 // little-endian, the header as JSON, and the tensors' elements little-endian, one after
 // the other. docs/theory/model-file.md describes it for other readers.
 
-// tensor is a named array, row-major.
+// tensor is a named array of float64, row-major.
 type tensor struct {
-	name   string
-	shape  []int
-	data   []float64
-	single bool // whether a file keeps the elements as float32
-}
-
-// The types of elements, and their bytes.
-const (
-	float64s = "F64"
-	float32s = "F32"
-)
-
-// of returns the type of the elements in a file, and how many bytes each takes.
-func (t tensor) of() (dtype string, size int64) {
-	if t.single {
-		return float32s, 4
-	}
-	return float64s, 8
+	name  string
+	shape []int
+	data  []float64
 }
 
 // tensorInfo is a tensor's entry in the header.
@@ -67,19 +51,12 @@ var noChecksum = strings.Repeat("0", 2*sha256.Size)
 // writeTensors writes a file with the metadata, to which it adds the checksum.
 func writeTensors(w io.Writer, metadata map[string]string, ts []tensor) error {
 	metadata[checksumKey] = noChecksum
-	ts = slices.Clone(ts)
-	slices.SortStableFunc(ts, func(a, b tensor) int { // float64 before float32, so that each begins at a multiple of its size
-		_, first := a.of()
-		_, second := b.of()
-		return cmp.Compare(second, first)
-	})
 	header := map[string]any{metadataKey: metadata}
 	var end int64
 	for _, t := range ts {
 		begin := end
-		dtype, size := t.of()
-		end += size * int64(len(t.data))
-		header[t.name] = tensorInfo{DType: dtype, Shape: t.shape, Offsets: []int64{begin, end}}
+		end += 8 * int64(len(t.data))
+		header[t.name] = tensorInfo{DType: "F64", Shape: t.shape, Offsets: []int64{begin, end}}
 	}
 	head, err := json.Marshal(header)
 	if err != nil {
@@ -120,11 +97,7 @@ func writeElements(w io.Writer, ts []tensor) error {
 		for chunk := range slices.Chunk(t.data, chunkWords) {
 			buf = buf[:0]
 			for _, v := range chunk {
-				if t.single {
-					buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(float32(v)))
-				} else {
-					buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
-				}
+				buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
 			}
 			if _, err := w.Write(buf); err != nil {
 				return err
@@ -182,12 +155,11 @@ func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor,
 	ts = make(map[string]tensor, len(infos))
 	payload, chunk := io.TeeReader(b, sum), make([]byte, 8*chunkWords)
 	for _, in := range infos {
-		t := tensor{name: in.name, shape: in.Shape, single: in.DType == float32s}
-		_, size := t.of()
-		if t.data, err = readElements(payload, (in.Offsets[1]-in.Offsets[0])/size, t.single, chunk); err != nil {
+		data, err := readElements(payload, (in.Offsets[1]-in.Offsets[0])/8, chunk)
+		if err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", in.name, err)
 		}
-		ts[in.name] = t
+		ts[in.name] = tensor{name: in.name, shape: in.Shape, data: data}
 	}
 	if _, err := b.ReadByte(); err != io.EOF {
 		if err == nil {
@@ -208,25 +180,18 @@ func noEOF(err error) error {
 	return err
 }
 
-// readElements reads n elements through the scratch chunk: of float32 if single, otherwise of float64.
-func readElements(r io.Reader, n int64, single bool, chunk []byte) ([]float64, error) {
+// readElements reads n elements through the scratch chunk.
+func readElements(r io.Reader, n int64, chunk []byte) ([]float64, error) {
 	data := make([]float64, 0, min(n, chunkWords))
-	_, size := tensor{single: single}.of()
 	for n > 0 {
-		part := chunk[:size*min(n, chunkWords)]
+		part := chunk[:8*min(n, chunkWords)]
 		if _, err := io.ReadFull(r, part); err != nil {
 			return nil, noEOF(err)
 		}
-		if single {
-			for i := 0; i < len(part); i += 4 {
-				data = append(data, float64(math.Float32frombits(binary.LittleEndian.Uint32(part[i:]))))
-			}
-		} else {
-			for i := 0; i < len(part); i += 8 {
-				data = append(data, math.Float64frombits(binary.LittleEndian.Uint64(part[i:])))
-			}
+		for i := 0; i < len(part); i += 8 {
+			data = append(data, math.Float64frombits(binary.LittleEndian.Uint64(part[i:])))
 		}
-		n -= int64(len(part)) / size
+		n -= int64(len(part) / 8)
 	}
 	return data, nil
 }
@@ -281,13 +246,13 @@ func parseHeader(head []byte) (metadata map[string]string, infos []namedInfo, er
 }
 
 func (in tensorInfo) check() error {
-	if in.DType != float64s && in.DType != float32s {
-		return fmt.Errorf("dtype is %q where F64 or F32 is expected", in.DType)
+	if in.DType != "F64" {
+		return fmt.Errorf("dtype is %q where F64 is expected", in.DType)
 	}
 	if len(in.Offsets) != 2 || in.Offsets[0] < 0 || in.Offsets[1] < in.Offsets[0] {
 		return fmt.Errorf("data_offsets are %v", in.Offsets)
 	}
-	_, size := tensor{single: in.DType == float32s}.of()
+	size := int64(8)
 	for _, d := range in.Shape {
 		if d < 0 || d > 0 && size > math.MaxInt64/int64(d) {
 			return fmt.Errorf("shape is %v", in.Shape)
