@@ -55,10 +55,12 @@ func (d *drawn) loss(members []*amplitude.Process) (float64, error) {
 }
 
 // A rule makes multipliers of the amplitudes of the tied and of the sparse member, given the probabilities that views have information by
-// themselves and that they are included.
+// themselves and that they are included. With means the sparse member has the posterior means of its amplitudes, as
+// in a pool, and else their mode.
 type rule struct {
-	name string
-	of   func(d *drawn, alone, in []float64) (tied, sparse []float64)
+	name  string
+	means bool
+	of    func(d *drawn, alone, in []float64) (tied, sparse []float64)
 }
 
 // unless returns 1 for the views whose condition holds, else 0; nil if it holds for none.
@@ -82,9 +84,14 @@ func larger(alone, in []float64) (out []float64) {
 	return out
 }
 
+// asInPool keeps the views that a pool keeps.
+func asInPool(_ *drawn, alone, in []float64) (a, b []float64) {
+	return unless(len(alone), func(v int) bool { return alone[v] >= 0.5 || in[v] >= 0.9 }), larger(alone, in)
+}
+
 var rules = []rule{
-	{"all views", func(*drawn, []float64, []float64) (a, b []float64) { return nil, nil }},
-	{"the real views", func(d *drawn, _, _ []float64) (a, b []float64) {
+	{"all views", false, func(*drawn, []float64, []float64) (a, b []float64) { return nil, nil }},
+	{"the real views", false, func(d *drawn, _, _ []float64) (a, b []float64) {
 		a = make([]float64, len(d.real))
 		for v, real := range d.real {
 			if real {
@@ -93,18 +100,17 @@ var rules = []rule{
 		}
 		return a, a
 	}},
-	{"alone ≥ .5", func(_ *drawn, alone, _ []float64) (a, b []float64) {
+	{"alone ≥ .5", false, func(_ *drawn, alone, _ []float64) (a, b []float64) {
 		a = unless(len(alone), func(v int) bool { return alone[v] >= 0.5 })
 		return a, a
 	}},
-	{"either ≥ .5", func(_ *drawn, alone, in []float64) (a, b []float64) {
+	{"either ≥ .5", false, func(_ *drawn, alone, in []float64) (a, b []float64) {
 		a = unless(len(alone), func(v int) bool { return max(alone[v], in[v]) >= 0.5 })
 		return a, a
 	}},
-	{"soft", func(_ *drawn, alone, in []float64) (a, b []float64) { return larger(alone, in), larger(alone, in) }},
-	{"as in a pool", func(_ *drawn, alone, in []float64) (a, b []float64) {
-		return unless(len(alone), func(v int) bool { return alone[v] >= 0.5 || in[v] >= 0.9 }), larger(alone, in)
-	}},
+	{"soft", false, func(_ *drawn, alone, in []float64) (a, b []float64) { return larger(alone, in), larger(alone, in) }},
+	{"a pool's, modes", false, asInPool},
+	{"as in a pool", true, asInPool},
 }
 
 // tally is what a rule has got.
@@ -139,6 +145,9 @@ func compareRules(problems, samples, classes int) error {
 	return nil
 }
 
+// As in a pool: the draws that are kept from each posterior of the amplitudes, and the sweeps of the sparse member's own posterior.
+const keptDraws, ownSweeps = 40, 150
+
 // applyRules draws a problem and adds what each rule gets.
 func applyRules(src *rand.Rand, seed uint64, kind string, samples, classes int, got []tally) error {
 	d, err := fresh(src, kind, samples, testSamples, classes)
@@ -150,7 +159,7 @@ func applyRules(src *rand.Rand, seed uint64, kind string, samples, classes int, 
 	if err != nil {
 		return err
 	}
-	s, err := d.p.Select(ctx, amplitude.Sparse, nil, amplitude.Sampling{Seed: seed})
+	s, err := d.p.Select(ctx, amplitude.Sparse, nil, amplitude.Sampling{Seed: seed, Draws: keptDraws})
 	if err != nil {
 		return err
 	}
@@ -165,7 +174,17 @@ func applyRules(src *rand.Rand, seed uint64, kind string, samples, classes int, 
 			if err != nil {
 				return err
 			}
-			members = append(members, f.Process)
+			member := f.Process
+			if rule.means && m.structure == amplitude.Sparse {
+				draws, err := d.p.Draws(ctx, f, amplitude.Sampling{Seed: seed, Sweeps: ownSweeps, Draws: keptDraws})
+				if err != nil {
+					return err
+				}
+				if member, err = d.p.Mean(append(draws, s.Draws...)); err != nil {
+					return err
+				}
+			}
+			members = append(members, member)
 		}
 		l, err := d.loss(members)
 		if err != nil {
