@@ -19,8 +19,7 @@ type amplitudeFit struct {
 
 // fitAmplitudes fits the members to targets. Of several views the members are one with amplitudes that are tied over the views and one with
 // a half-Cauchy factor for each view; the table describes the views. The first is without the views that [viewProbabilities.kept] leaves
-// out, and the second has the probabilities as multipliers of its amplitudes, and then their posterior means ([viewProbabilities.average]). The
-// table compares members at their modes. One view has the first member.
+// out, and the second has the probabilities as multipliers of its amplitudes. One view has the first member.
 func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t amplitudeTargets) (out []amplitudeFit, table []ViewShare, err error) {
 	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, Workers: f.Workers}
 	search := amplitude.Search{Steps: cmp.Or(f.MaxSweeps, mostAmplitudeSteps)}
@@ -43,14 +42,8 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 		}
 		out = append(out, amplitudeFit{m.name, fit})
 	}
-	if table, err = a.viewTable(ctx, p, out, q, t, f.Seed); err != nil {
-		return nil, nil, err
-	}
-	few := &out[1]
-	if few.Process, err = q.average(ctx, p, few.Fit, f.Seed); err != nil {
-		return nil, nil, stopped(ctx, err)
-	}
-	return out, table, nil
+	table, err = a.viewTable(ctx, p, out, q, t, f.Seed)
+	return out, table, err
 }
 
 // mostAmplitudeSteps is the most steps of the search for amplitudes.

@@ -30,18 +30,15 @@ func judgeViews(ctx context.Context, p amplitude.Problem, seed uint64) (q viewPr
 		return q, err
 	}
 	_, n := p.Kernels.Dims()
-	s, err := p.Select(ctx, amplitude.Sparse, nil, amplitude.Sampling{Sweeps: sweepsFor(n), Draws: viewDraws, Seed: seed})
+	few := float64(sweepSamples) / float64(max(n, sweepSamples))
+	s, err := p.Select(ctx, amplitude.Sparse, nil, amplitude.Sampling{
+		Sweeps: max(leastSweeps, int(viewSweeps*few*few)), Draws: viewDraws, Seed: seed,
+	})
 	if err != nil {
 		return q, err
 	}
 	q.in, q.draws = s.Included, s.Draws
 	return q, nil
-}
-
-// sweepsFor returns how many sweeps count of draws from the posterior of n samples.
-func sweepsFor(n int) int {
-	few := float64(sweepSamples) / float64(max(n, sweepSamples))
-	return max(leastSweeps, int(float64(viewSweeps*few)*few))
 }
 
 // surelyIn is the probability beside the others from which a view is kept that by itself says nothing. With equal odds, few samples would
@@ -70,15 +67,4 @@ func (q *viewProbabilities) either() []float64 {
 		out[v] = max(alone, q.in[v])
 	}
 	return out
-}
-
-// average returns the process at the posterior means of the amplitudes, under two priors of equal weight: the half-Cauchy factors of the fit,
-// and the switches of the probabilities.
-func (q *viewProbabilities) average(ctx context.Context, p amplitude.Problem, f *amplitude.Fit, seed uint64) (*amplitude.Process, error) {
-	_, n := p.Kernels.Dims()
-	draws, err := p.Draws(ctx, f, amplitude.Sampling{Sweeps: sweepsFor(n), Draws: len(q.draws), Seed: seed})
-	if err != nil {
-		return nil, err
-	}
-	return p.Mean(slices.Concat(q.draws, draws))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/amplitude"
@@ -55,11 +56,11 @@ func (d *drawn) loss(members []*amplitude.Process) (float64, error) {
 }
 
 // A rule makes multipliers of the amplitudes of the tied and of the sparse member, given the probabilities that views have information by
-// themselves and that they are included. With means the sparse member has the posterior means of its amplitudes, as
-// in a pool, and else their mode.
+// themselves and that they are included. The sparse member then has its most probable amplitudes, less the share means of them, plus that
+// share of the means of the amplitudes over the draws of the included views.
 type rule struct {
 	name  string
-	means bool
+	means float64
 	of    func(d *drawn, alone, in []float64) (tied, sparse []float64)
 }
 
@@ -90,8 +91,8 @@ func asInPool(_ *drawn, alone, in []float64) (a, b []float64) {
 }
 
 var rules = []rule{
-	{"all views", false, func(*drawn, []float64, []float64) (a, b []float64) { return nil, nil }},
-	{"the real views", false, func(d *drawn, _, _ []float64) (a, b []float64) {
+	{"all views", 0, func(*drawn, []float64, []float64) (a, b []float64) { return nil, nil }},
+	{"the real views", 0, func(d *drawn, _, _ []float64) (a, b []float64) {
 		a = make([]float64, len(d.real))
 		for v, real := range d.real {
 			if real {
@@ -100,17 +101,18 @@ var rules = []rule{
 		}
 		return a, a
 	}},
-	{"alone ≥ .5", false, func(_ *drawn, alone, _ []float64) (a, b []float64) {
+	{"alone ≥ .5", 0, func(_ *drawn, alone, _ []float64) (a, b []float64) {
 		a = unless(len(alone), func(v int) bool { return alone[v] >= 0.5 })
 		return a, a
 	}},
-	{"either ≥ .5", false, func(_ *drawn, alone, in []float64) (a, b []float64) {
+	{"either ≥ .5", 0, func(_ *drawn, alone, in []float64) (a, b []float64) {
 		a = unless(len(alone), func(v int) bool { return max(alone[v], in[v]) >= 0.5 })
 		return a, a
 	}},
-	{"soft", false, func(_ *drawn, alone, in []float64) (a, b []float64) { return larger(alone, in), larger(alone, in) }},
-	{"a pool's, modes", false, asInPool},
-	{"as in a pool", true, asInPool},
+	{"soft", 0, func(_ *drawn, alone, in []float64) (a, b []float64) { return larger(alone, in), larger(alone, in) }},
+	{"as in a pool", 0, asInPool},
+	{"half means", 0.5, asInPool},
+	{"means", 1, asInPool},
 }
 
 // tally is what a rule has got.
@@ -145,8 +147,17 @@ func compareRules(problems, samples, classes int) error {
 	return nil
 }
 
-// As in a pool: the draws that are kept from each posterior of the amplitudes, and the sweeps of the sparse member's own posterior.
-const keptDraws, ownSweeps = 40, 150
+// towardsMeans returns the process whose amplitudes and noise are f's and their means over draws, with the weights 1 − share and share.
+func towardsMeans(p amplitude.Problem, f *amplitude.Process, draws []amplitude.Draw, share float64) (*amplitude.Process, error) {
+	amplitudes := slices.Clone(f.Amplitudes)
+	la.Scal(1-share, amplitudes)
+	noise, each := (1-share)*f.Noise, share/float64(len(draws))
+	for _, d := range draws {
+		la.Axpy(each, d.Amplitudes, amplitudes)
+		noise += each * d.Noise
+	}
+	return p.At(amplitudes, noise)
+}
 
 // applyRules draws a problem and adds what each rule gets.
 func applyRules(src *rand.Rand, seed uint64, kind string, samples, classes int, got []tally) error {
@@ -159,7 +170,7 @@ func applyRules(src *rand.Rand, seed uint64, kind string, samples, classes int, 
 	if err != nil {
 		return err
 	}
-	s, err := d.p.Select(ctx, amplitude.Sparse, nil, amplitude.Sampling{Seed: seed, Draws: keptDraws})
+	s, err := d.p.Select(ctx, amplitude.Sparse, nil, amplitude.Sampling{Seed: seed})
 	if err != nil {
 		return err
 	}
@@ -175,12 +186,8 @@ func applyRules(src *rand.Rand, seed uint64, kind string, samples, classes int, 
 				return err
 			}
 			member := f.Process
-			if rule.means && m.structure == amplitude.Sparse {
-				draws, err := d.p.Draws(ctx, f, amplitude.Sampling{Seed: seed, Sweeps: ownSweeps, Draws: keptDraws})
-				if err != nil {
-					return err
-				}
-				if member, err = d.p.Mean(append(draws, s.Draws...)); err != nil {
+			if rule.means > 0 && m.structure == amplitude.Sparse {
+				if member, err = towardsMeans(d.p, f.Process, s.Draws, rule.means); err != nil {
 					return err
 				}
 			}

@@ -75,55 +75,6 @@ func TestSlicesAgreeWithQuadrature(t *testing.T) {
 	}
 }
 
-// TestMeanOfDraws compares the process at mean amplitudes with a dense process of all samples but one.
-func TestMeanOfDraws(t *testing.T) {
-	const n = 12
-	src := rand.New(rand.NewPCG(4, 9))
-	k, l := simulated(t, src, 2, n, false)
-	J, _ := k.Dims()
-	p := Problem{Kernels: k, Layout: l, Y: targets(src, 2, n), Workers: 1}
-	draws := []Draw{{Amplitudes: make([]float64, J), Noise: 0.1}, {Amplitudes: make([]float64, J), Noise: 0.5}}
-	want := la.NewMatrix[float64](n, n) // without the noise
-	for j := range J {
-		draws[1].Amplitudes[j] = float64(j % 3) // kernel 0 is off in both
-		part := la.NewMatrix[float64](n, n)
-		unpack(k.whole.Row(j), 0, 0, part)
-		part.MirrorLower()
-		la.Axpy(0.5*draws[1].Amplitudes[j], part.Data, want.Data)
-	}
-	got, err := p.Mean(draws)
-	require.NoError(t, err)
-	assert.Zero(t, got.Amplitudes[0])
-	assert.InDelta(t, 0.3, got.Noise, 1e-12)
-	for c := range 2 {
-		const out = n - 1
-		rest := la.NewMatrix[float64](out, out)
-		for i := range out {
-			for j := range out {
-				rest.Set(i, j, 1+want.At(i, j))
-			}
-			rest.Set(i, i, rest.At(i, i)+0.3)
-		}
-		require.NoError(t, la.Cholesky(nil, rest))
-		x, y := make([]float64, out), make([]float64, out)
-		for i := range out {
-			x[i], y[i] = 1+want.At(out, i), p.Y.At(c, i)
-		}
-		la.Trsv(la.NoTrans, rest, x)
-		la.Trsv(la.NoTrans, rest, y)
-		assert.InDelta(t, la.Dot(x, y), got.LeftOutMean.At(c, out), 1e-9)
-		assert.InDelta(t, 1+want.At(out, out)+0.3-la.Dot(x, x), got.LeftOutVariance[out], 1e-9)
-	}
-
-	noiseless := []Draw{{Amplitudes: draws[1].Amplitudes, Noise: p.leastNoise()}}
-	_, err = p.Mean(noiseless)
-	assert.NoError(t, err)
-	_, err = p.Mean(nil)
-	assert.ErrorContains(t, err, "no draws")
-	_, err = p.Mean([]Draw{{Amplitudes: []float64{1}}})
-	assert.ErrorContains(t, err, "draw 0: 1 amplitudes")
-}
-
 // TestSelectionAgreesWithQuadrature compares the probabilities that views of one kernel are included with sums over a grid of
 // the evidence of each subset.
 func TestSelectionAgreesWithQuadrature(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/random"
 )
 
@@ -84,31 +83,6 @@ func (p Problem) Draws(ctx context.Context, f *Fit, how Sampling) ([]Draw, error
 		}
 	}
 	return out, nil
-}
-
-// Mean returns the process at the means of the amplitudes and of the noise over draws. Where samples are few the posterior of the amplitudes
-// is wide and skewed, and its mode is at the lower end: it all but switches off views that may matter, and its noise is low.
-func (p Problem) Mean(draws []Draw) (*Process, error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	if len(draws) == 0 {
-		return nil, errors.New("vi: no draws")
-	}
-	J, _ := p.Kernels.Dims()
-	share := 1 / float64(len(draws))
-	theta := make([]float64, J+1)
-	for i, d := range draws {
-		if len(d.Amplitudes) != J {
-			return nil, fmt.Errorf("vi: draw %d: %d amplitudes of %d kernels", i, len(d.Amplitudes), J)
-		}
-		la.Axpy(share, d.Amplitudes, theta[:J])
-		theta[J] += float64(share * max(d.Noise-p.leastNoise(), 0))
-	}
-	for i, mean := range theta {
-		theta[i] = special.Log(mean) // −∞ of a view that no draw includes
-	}
-	return p.at(theta)
 }
 
 // draw returns the draw at θ.
