@@ -35,7 +35,7 @@ type Flags struct {
 	Group    string `placeholder:"COLUMN" help:"Column by which samples belong together, such as a patient: they are never divided. It is no feature."`
 	Order    string `placeholder:"COLUMN" help:"Column of dates or numbers that says what came first: every fold is predicted from what was before it."`
 
-	Score  string `enum:"auto,rmse,nlpd,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse or nlpd of numbers, log-loss, accuracy or brier of classes; auto is the first of these."`
+	Score  string `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes; auto is the first of these."`
 	Resume string `placeholder:"FILE" help:"File that keeps what is done; the same command goes on from there."`
 
 	model.TaskFlag `embed:""`
@@ -87,6 +87,9 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 	by, err := ranking.ScoreNamed(f.Score, d.form != dataset.Numbers)
 	if err != nil {
 		return nil, err
+	}
+	if by == choose.CRPS && c.several() {
+		return nil, console.Inputf("-score crps is for one target: several have different units")
 	}
 	folds, err := c.split()
 	if err != nil {
@@ -154,16 +157,17 @@ func (c *comparison) rank(result *choose.Result, by choose.Score) (*ranking.Comp
 	if c.Views {
 		out.Of += ", model " + c.viewModel()
 	}
+	inAll := by
 	if c.several() {
-		by = by.InAll()
+		inAll = by.InAll()
 	}
-	if err := rank(out, result, by); err != nil {
+	if err := rank(out, result, inAll); err != nil {
 		return nil, fmt.Errorf("no candidate has a score: %w", firstError(result))
 	}
 	for o, target := range result.Targets {
 		own := of(names[o])
 		own.Of = names[o]
-		if err := rank(own, target, target.Scores()[slices.Index(result.Scores(), by)]); err != nil {
+		if err := rank(own, target, by); err != nil {
 			continue // no fold has the target, and it has no score
 		}
 		out.Targets = append(out.Targets, own)
