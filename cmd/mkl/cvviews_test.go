@@ -15,7 +15,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/ranking"
 )
 
-// instruments are three views: one that the target is a function of, one that tells the same less well, and noise.
+// instruments are three views: one that the target is a function of, one with the same information less precisely, and noise.
 func instruments(rows int) string {
 	rng := rand.New(rand.NewPCG(28, 1))
 	var b strings.Builder

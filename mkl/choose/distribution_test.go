@@ -22,7 +22,7 @@ func (uniformLaw) Interval(_ int, p float64) (lower, upper float64) {
 	return 0.5 - p/2, 0.5 + p/2
 }
 
-// The PIT of folds of one size is that of all samples together, also from a file, and a prediction's own distribution counts.
+// The PIT of folds of one size equals the PIT of all samples together, also from a file, and a prediction's own distribution counts.
 func TestScoresOfDistributions(t *testing.T) {
 	const n = 80
 	r := rand.New(rand.NewPCG(11, 12))

@@ -21,7 +21,7 @@ type ViewEffect struct {
 	Finding  string          `json:"finding"`
 }
 
-// RankViews ranks the candidates, the first of which learns from all views, and measures each from the first. The effects name the
+// RankViews ranks the candidates and measures each from the first, which learns from all views. The effects name the
 // candidates of each view. none names the candidate that looks at no view; there may be no such candidate.
 func (c *Comparison) RankViews(r *choose.Result, by choose.Score, effects []ViewEffect, none string) error {
 	if err := c.Rank(r, by); err != nil {
