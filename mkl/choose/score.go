@@ -109,6 +109,8 @@ type Prediction struct {
 type Distribution interface {
 	CDF(sample int, y float64) float64  // probability that the number is at most y
 	CRPS(sample int, y float64) float64 // continuous ranked probability score
+
+	// Interval returns the ends of the central interval of a probability.
 	Interval(sample int, probability float64) (lower, upper float64)
 }
 
