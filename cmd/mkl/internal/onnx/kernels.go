@@ -122,8 +122,8 @@ func (e *exporter) featureKernel(prefix string, v viewJSON, d designJSON) (k ker
 		if norm == 2 {
 			sum = e.scale(e.squaredDifferences(z, basis), 1/(s.Width*s.Width))
 		} else {
-			apart := e.op("Abs", []value{e.scale(e.differences(z, basis), 1/s.Width)})
-			sum = e.sumOver(e.exp(e.scale(e.log(apart), norm)), 2, 0)
+			apart := e.op("Abs", []value{e.mul(e.differences(z, basis), e.number(1/s.Width))})
+			sum = e.sumOver(e.exp(e.mul(e.log(apart), e.number(norm))), 2, 0)
 		}
 		k.cross = e.exp(e.scale(e.exp(e.scale(e.log(sum), s.Power/norm)), -1))
 	case s.Kind == "periodic":
@@ -225,7 +225,7 @@ func (e *exporter) layers(z value) value { return e.op("Unsqueeze", []value{z, e
 
 // angles is turn·d/period of differences d, after whole periods are taken off.
 func (e *exporter) angles(d value, period, turn float64) value {
-	return e.scale(e.op("Mod", []value{d, e.number(period)}, attribute{"fmod", 1}), turn/period)
+	return e.mul(e.op("Mod", []value{d, e.number(period)}, attribute{"fmod", 1}), e.number(turn/period))
 }
 
 // columnOf is column j of a matrix.
@@ -261,7 +261,7 @@ func (e *exporter) histogramKernel(s kernelJSON, z value, basis la.Matrix[float6
 		k.cross = e.sumOver(e.op("Min", []value{a, b}), 2, 0)
 		k.self = e.sumOver(parts, 1, 1)
 	case s.Additive:
-		k.cross = e.sumOver(e.scale(over(e.mul(a, b), e.add(a, b)), 2), 2, 0)
+		k.cross = e.scale(e.sumOver(over(e.mul(a, b), e.add(a, b)), 2, 0), 2)
 		k.self = e.sumOver(parts, 1, 1)
 	default:
 		chi := e.sumOver(over(e.square(e.sub(a, b)), e.add(a, b)), 2, 0)
