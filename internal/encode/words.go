@@ -15,7 +15,7 @@ const mostWords = 1000
 
 // Bag makes a bag of words of cells of text: the words that at least two cells have, the most frequent first, at most
 // 1000, in alphabetical order. The weight of a word is 1 + log((1+n)/(1+m)), m the number of cells with the word and n
-// the number of cells that are not empty. There are none if no two cells share a word.
+// the number of cells that are not empty. The bag is empty if no two cells share a word.
 func Bag(cells []string) (words []string, weights []float64) {
 	count, present := map[string]int{}, 0
 	for _, cell := range cells {

@@ -9,8 +9,8 @@ import (
 
 // Edge joins two nodes of a graph. A Weight of 0 means 1.
 type Edge struct {
-	From, To int
-	Weight   float64
+	From, To int     // nodes, counted from 0
+	Weight   float64 // positive
 }
 
 // Diffusion returns the kernel exp(−β·L) between the nodes of an undirected graph, nodes×nodes, symmetric and positive
