@@ -152,7 +152,7 @@ func TestCategories(t *testing.T) {
 		{"-text category -model spikeslab", "-text is not for -task regression with -model spikeslab (it is for -model auto, -model bmkl, -model mgp and -model landmarks)"},
 		{"-missing drop -view area:rbf,categorical", "categorical(width=mean) is of categories, and no column is text: -as COLUMN=text makes one"},
 		{"-missing drop -view city:rbf,categorical", "all columns are categories, and rbf(width=mean) is not of categories"},
-		{"-text codes", `must be one of "onehot","category"`},
+		{"-text codes", `must be one of "auto","onehot","category"`},
 	} {
 		status, _, stderr = command(t, nil, "", append([]string{"fit", "d.csv", "-target", "price"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, console.StatusInput, status, c.args)

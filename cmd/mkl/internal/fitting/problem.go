@@ -18,6 +18,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/provenance"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -155,6 +156,9 @@ type Job struct {
 // the estimator. made says how the command makes the model; nil if the model is not kept.
 func (p Problem) Prepare(e *console.Env, opt Options, made *provenance.Made) (*Job, error) {
 	r := p.Model
+	if !r.Takes("text") {
+		p.Table.Text = string(plan.OneHot)
+	}
 	s, lines, err := p.Table.Samples()
 	if err != nil {
 		return nil, err
