@@ -54,15 +54,15 @@ func (m *LandmarkClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPred
 		return nil, err
 	}
 	p := newProcessClassPredictor(m.design.Inputs, m.Classes(), opt)
-	p.addLandmarks(m, 1)
+	p.addLandmarks(m, opt, 1)
 	p.bank.ready()
 	return &ClassPredictor[T]{processes: p}, nil
 }
 
-func (p *processClassPredictor[T]) addLandmarks(m *LandmarkClassifierModel[T], weight float64) {
+func (p *processClassPredictor[T]) addLandmarks(m *LandmarkClassifierModel[T], opt PredictorOptions, weight float64) {
 	member := classMember{weight: weight, sharpness: m.sharpness}
 	for _, posterior := range m.posteriors {
-		f := newLandmarkFunction(&m.plan.featurePlan, m.shift, posterior, false)
+		f := newLandmarkFunction(&m.plan.featurePlan, m.shift, posterior, opt, 1)
 		member.functions = append(member.functions, pointFunction{landmarks: f})
 	}
 	p.members = append(p.members, member)
@@ -84,7 +84,7 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 		case *indicatorModel[T]:
 			p.members = append(p.members, classMember{weight: m.weights[i], indicators: member.function(&p.bank, opt)})
 		case *LandmarkClassifierModel[T]:
-			p.addLandmarks(member, m.weights[i])
+			p.addLandmarks(member, opt, m.weights[i])
 		case *localClassModel[T]:
 			p.members = append(p.members, classMember{weight: m.weights[i], local: &member.localClasses})
 		}
