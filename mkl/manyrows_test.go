@@ -175,9 +175,10 @@ func TestLocalFeatures(t *testing.T) {
 		assert.Less(t, slices.Max(column), 7.0)
 	}
 	far := []float64{1e9, 0, 1e12}
-	one := f.at([][]float64{far, {3, 3}})
-	assert.Equal(t, f.columns[0].high+1, one.At(0, 0))
-	assert.Equal(t, f.columns[2].high+1, one.At(0, 2))
+	one := make([]float64, len(f.columns))
+	f.at([][]float64{far, {3, 3}}, one)
+	assert.Equal(t, f.columns[0].high+1, one[0])
+	assert.Equal(t, f.columns[2].high+1, one[2])
 }
 
 // crowds returns samples of the given number of classes, each with several centres.

@@ -338,7 +338,7 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 			f := newLandmarkFunction(&other.plan.featurePlan, other.shift, other.posterior, opt, mixedShare(functions))
 			p.members = append(p.members, processMember{pointFunction{landmarks: f}, m.weights[i], other.target})
 		case *localModel:
-			p.members = append(p.members, processMember{pointFunction{local: &localFunction{other, opt.MeanOnly}}, m.weights[i], other.target})
+			p.members = append(p.members, processMember{pointFunction{local: other.function(nil, opt.MeanOnly)}, m.weights[i], other.target})
 		}
 	}
 	p.bank.ready()

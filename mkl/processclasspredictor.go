@@ -30,7 +30,7 @@ type classMember struct {
 	functions []pointFunction // one function for two classes, else one for each
 
 	indicators *indicatorFunction // if not nil, it predicts instead of functions
-	local      *localClasses      // if not nil, it predicts instead of functions
+	local      *localFunction     // if not nil, it predicts instead of functions
 }
 
 // Predictor prepares the model for predictions of single samples. Tolerance bounds the error of each probability.
@@ -86,7 +86,7 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 		case *LandmarkClassifierModel[T]:
 			p.addLandmarks(member, opt, m.weights[i])
 		case *localClassModel[T]:
-			p.members = append(p.members, classMember{weight: m.weights[i], local: &member.localClasses})
+			p.members = append(p.members, classMember{weight: m.weights[i], local: member.function(member.head, false)})
 		}
 	}
 	p.bank.ready()
@@ -168,9 +168,7 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 			continue
 		}
 		if m.local != nil {
-			if err := m.local.probabilities(x, s.log); err != nil {
-				return math.NaN(), err
-			}
+			m.local.probabilities(x, s.log)
 			la.Axpy(m.weight, s.log, s.sum)
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/pivot"
 	"github.com/bmkl/bmkl/vi/internal/triangle"
 )
 
@@ -16,12 +17,14 @@ import (
 //
 //	|L⁻¹Γ^-½φ|² = |G(k + c)|²,   G = L⁻¹·diag(A_p/√γ_p),   c_p = A_p⁻¹s_p,
 //
-// L being the factor of B. G is a lower triangle, so that a prediction needs no features. The mean is computed in float64,
+// L being the factor of B. G is a lower triangle, so that a prediction needs no features. The values k_p + c_p are taken in units,
+// powers of two, in which they are about as large as the values of other p. The mean is computed in float64,
 // the variance in float32. Its bound is calibrated. A FeatureTriangle is immutable and safe for concurrent use.
 type FeatureTriangle struct {
 	noise   float64
 	weights []float64 // of k + c in the mean
 	offset  []float64 // c
+	inverse []float64 // of the unit of each element of k + c
 	size    float64   // of the sums that make the mean, per unit of the largest |k + c|
 	tri     *triangle.Triangle
 }
@@ -32,7 +35,7 @@ type FeatureTriangle struct {
 // multiplications for F features.
 func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, trials la.Matrix[float64], meanOnly bool) *FeatureTriangle {
 	F := len(p.s.Mean)
-	t := &FeatureTriangle{noise: p.s.Noise, weights: make([]float64, F), offset: make([]float64, F)}
+	t := &FeatureTriangle{noise: p.s.Noise, weights: make([]float64, F), offset: make([]float64, F), inverse: make([]float64, F)}
 	size := make([]float64, F)
 	first := 0
 	for i, a := range by {
@@ -53,8 +56,10 @@ func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, 
 	if first < F {
 		t.weights[first], size[first] = p.s.Mean[first], math.Abs(p.s.Mean[first])
 	}
-	for _, v := range size {
-		t.size += v
+	unit := t.units(by, trials)
+	for i, d := range unit {
+		t.weights[i] *= d
+		t.size += size[i] * d
 	}
 	if meanOnly {
 		return t
@@ -71,14 +76,42 @@ func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, 
 	if first < F {
 		g.Set(first, first, inverse.At(first, first)/math.Sqrt(p.s.Gamma[len(by)]))
 	}
+	for i := range F {
+		row := g.Row(i)[:i+1]
+		for j := range row {
+			row[j] *= unit[j]
+		}
+	}
 	at, selves := trials.Clone(), make([]float64, trials.Rows)
 	for i := range selves {
-		selves[i] = t.Shift(at.Row(i))
+		selves[i] = t.shift(at.Row(i))
 	}
 	if t.tri = triangle.Of(g, at, selves); t.tri == nil {
 		return nil
 	}
 	return t
+}
+
+// units sets and returns the unit of each value: the power of two above the largest |k_p + c_p| of a trial, for all elements of
+// a p.
+func (t *FeatureTriangle) units(by []la.Matrix[float64], trials la.Matrix[float64]) []float64 {
+	unit := make([]float64, len(t.weights))
+	first := 0
+	for _, a := range append(by[:len(by):len(by)], la.NewMatrix[float64](len(unit), 0)) {
+		end := min(first+a.Rows, len(unit))
+		var largest float64
+		for q := range trials.Rows {
+			for i, v := range trials.Row(q)[first:end] {
+				largest = max(largest, math.Abs(v+t.offset[first+i]))
+			}
+		}
+		_, exponent := math.Frexp(largest)
+		for i := first; i < end; i++ {
+			unit[i], t.inverse[i] = math.Ldexp(1, exponent), math.Ldexp(1, -exponent)
+		}
+		first = end
+	}
+	return unit
 }
 
 // lower returns a copy of a with zeros above the diagonal.
@@ -90,10 +123,10 @@ func lower(a la.Matrix[float64]) la.Matrix[float64] {
 	return l
 }
 
-// Shift adds c to the values k of a sample, and returns the largest size of a sum.
-func (t *FeatureTriangle) Shift(k []float64) (largest float64) {
+// shift adds c to the values k of a sample and takes the sums in their units. It returns the largest size of a sum.
+func (t *FeatureTriangle) shift(k []float64) (largest float64) {
 	for i, c := range t.offset {
-		k[i] += c
+		k[i] = (k[i] + c) * t.inverse[i]
 		largest = max(largest, math.Abs(k[i]))
 	}
 	return largest
@@ -102,8 +135,8 @@ func (t *FeatureTriangle) Shift(k []float64) (largest float64) {
 // Predict returns the prediction of a sample from its values k, which it overwrites. Without variances the variance is NaN.
 // It does not allocate.
 func (t *FeatureTriangle) Predict(k []float64, s *TriangleScratch) vi.Certified {
-	largest := t.Shift(k)
-	rounding := float64(unit * float64(len(k)+64) * t.size * largest)
+	largest := t.shift(k)
+	rounding := float64(pivot.Unit * float64(len(k)+64) * t.size * largest)
 	mean := la.Dot(t.weights, k)
 	if t.tri == nil {
 		return vi.Certified{Mean: mean, MeanError: rounding, Variance: math.NaN(), LeastSD: math.Sqrt(t.noise)}
