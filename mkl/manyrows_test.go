@@ -74,6 +74,9 @@ func TestManyRowsPredictsAndDoesNotDependOnTheirOrder(t *testing.T) {
 				assert.InEpsilon(t, variance[i], v, 1e-4)
 			}
 		}
+		if row := at.Row(0); !raceEnabled {
+			assert.Zero(t, testing.AllocsPerRun(10, func() { _, _, _ = p.Predict(row) }))
+		}
 	}
 	spreads, err := m.KernelSpreads(context.Background(), PredictOptions{}, at)
 	require.NoError(t, err)

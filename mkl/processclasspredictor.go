@@ -47,8 +47,8 @@ func (m *MultiGPClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredi
 	return &ClassPredictor[T]{processes: p}, nil
 }
 
-// Predictor prepares the model for predictions of single samples, which are exact.
-// MeanOnly is an error, because it leaves no probabilities; other options have no effect.
+// Predictor prepares the model for predictions of single samples. Variances are in float32 where their bounds are within
+// opt.Tolerance. MeanOnly is an error, because it leaves no probabilities.
 func (m *LandmarkClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
 	if err := opt.checkClasses(); err != nil {
 		return nil, err
