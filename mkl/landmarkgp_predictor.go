@@ -48,7 +48,7 @@ func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.Featu
 }
 
 // triangles returns the maps from kernels to features as lower triangles, with the landmarks in the order of the triangles'
-// columns; nil if a map is none.
+// columns. It returns nil if a map has another form.
 func (p *featurePlan) triangles() (by []la.Matrix[float64], pivots [][]int) {
 	for _, a := range p.by {
 		first := make([]int, a.Cols) // the first feature that needs a landmark
