@@ -34,16 +34,29 @@ func bin(x la.Matrix[float64], train int) *binned {
 	return b
 }
 
-// cuts returns at most most−1 numbers between distinct neighbours of sorted values, at equal steps of their ranks.
+// cuts returns at most most−1 numbers between distinct neighbours of sorted values: between all of them if they are few, else at equal
+// steps of their ranks.
 func cuts(sorted []float64, most int) (edges []float64) {
-	n := len(sorted)
-	for k := 1; k < most; k++ {
-		i := k * n / most
-		if i == 0 || sorted[i] == sorted[i-1] {
-			// The end of a run of equal values.
-			if i = sort.SearchFloat64s(sorted, sorted[i]); i == 0 {
-				continue
+	starts := []int{} // of runs of equal values, without the first run
+	for i := 1; i < len(sorted) && len(starts) < most; i++ {
+		if sorted[i] > sorted[i-1] {
+			starts = append(starts, i)
+		}
+	}
+	if len(starts) == most { // there are too many
+		starts = starts[:0]
+		for k := 1; k < most; k++ {
+			v := sorted[k*len(sorted)/most]
+			at := sort.SearchFloat64s(sorted, v)
+			if at == 0 {
+				at = sort.Search(len(sorted), func(i int) bool { return sorted[i] > v })
 			}
+			starts = append(starts, at)
+		}
+	}
+	for _, i := range starts {
+		if i == len(sorted) {
+			break
 		}
 		if e := between(sorted[i-1], sorted[i]); len(edges) == 0 || e > edges[len(edges)-1] {
 			edges = append(edges, e)
