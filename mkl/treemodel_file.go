@@ -63,6 +63,10 @@ func (m *treeModel) take(f *fileReader, j treesJSON) (err error) {
 	m.onViews = onViews{design: ds}
 	s := trees.State{Noise: j.Noise, Factor: j.Factor}
 	knots, at := f.take("knots", f.size("knots")), f.take("at", f.size("at"))
+	if f.err != nil {
+		return f.err
+	}
+	heights := len(knots)
 	for i, c := range j.Curves {
 		if c[1] < 0 || c[1] > len(knots) {
 			return fmt.Errorf("curves[%d] has %d knots where %d are left", i, c[1], len(knots))
@@ -70,7 +74,6 @@ func (m *treeModel) take(f *fileReader, j treesJSON) (err error) {
 		s.Curves = append(s.Curves, trees.Curve{Feature: c[0], Knots: knots[:c[1]:c[1]]})
 		knots = knots[c[1]:]
 	}
-	heights := f.size("knots")
 	for i, splits := range j.Trees {
 		if len(splits) > len(at) {
 			return fmt.Errorf("trees[%d] has %d splits where %d are left", i, len(splits), len(at))
