@@ -129,7 +129,7 @@ func (g *grower) measure(l *growing, r []float64) error {
 	})
 }
 
-// remaining computes the sums of a leaf by those of its parent, which it takes, and of the other leaf.
+// remaining computes the sums of a leaf: the sums of its parent, which it takes, less the sums of the other leaf.
 func (g *grower) remaining(l, parent, other *growing) error {
 	l.sum, l.sums = parent.sum-other.sum, parent.sums
 	parent.sums = nil

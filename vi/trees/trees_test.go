@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/bmkl/bmkl/internal/testkit/golden" // takes the flag of the suites
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
@@ -151,7 +152,7 @@ func evidence(t *testing.T, phi la.Matrix[float64], y []float64, groups []group,
 	return -0.5 * (la.Dot(z, z) + la.LogDet(k) + float64(len(y))*math.Log(2*math.Pi))
 }
 
-// The sums are those of dense shares, and the precisions and the noise are where the evidence, computed by the covariance of
+// The sums agree with sums of dense shares, and the precisions and the noise are where the evidence, computed by the covariance of
 // the targets, has no slope.
 func TestHeightsAreWhereTheEvidenceIsLargest(t *testing.T) {
 	x, y, _ := edges(3, 400)
