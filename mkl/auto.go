@@ -43,8 +43,8 @@ type Auto struct {
 	Time time.Duration
 
 	// MaxSamples is the most samples that members are fitted to; if there are more, that many are
-	// chosen at random. 0 means: above DefaultExactSamples, members of 2900 samples are pooled with two
-	// members of all samples, one on landmarks and one on the nearest samples. Held-out samples
+	// chosen at random. 0 means: above DefaultExactSamples, members of 2900 samples are pooled with three
+	// members of all samples, one on landmarks, one with trees and one on the nearest samples. Held-out samples
 	// weight them, and the order of the samples does not matter. Views with given kernels need all
 	// samples, and then all are used.
 	MaxSamples int

@@ -64,12 +64,13 @@ type poolMemberJSON[S any] struct {
 	Model  S       `json:"model"`
 }
 
-// poolModelJSON has members. A pool of very many samples may also have one on landmarks and a local one, in this order, whose
-// tensors have prefixes member.M. as well.
+// poolModelJSON has members. A pool of very many samples may also have one on landmarks, one with trees and a local one, in this order,
+// whose tensors have prefixes member.M. as well.
 type poolModelJSON struct {
 	poolJSON
 	Members   []poolMemberJSON[multiGPJSON]  `json:"members"`
 	Landmarks *poolMemberJSON[landmarksJSON] `json:"landmarks,omitempty"`
+	Trees     *poolMemberJSON[treesJSON]     `json:"trees,omitempty"`
 	Local     *poolMemberJSON[localJSON]     `json:"local,omitempty"`
 	Scale     *poolScaleJSON                 `json:"scale,omitempty"`
 	Edges     edges                          `json:"edges,omitempty"`
@@ -118,6 +119,11 @@ func (m *AutoModel) encode(f *fileWriter) poolModelJSON {
 	if m.landmarks != nil {
 		member := addMember(f, &m.pool, next, m.landmarks.encode)
 		j.Landmarks = &member
+		next++
+	}
+	if m.trees != nil {
+		member := addMember(f, &m.pool, next, m.trees.encode)
+		j.Trees = &member
 		next++
 	}
 	if m.local != nil {
@@ -242,6 +248,12 @@ func (m *AutoModel) take(f *fileReader, j poolModelJSON) (err error) {
 		}
 		m.landmarks = &LandmarkGPModel{}
 		if err := takeMember(f, &m.pool, *j.Landmarks, m.landmarks, m.landmarks.take); err != nil {
+			return err
+		}
+	}
+	if j.Trees != nil {
+		m.trees = &treeModel{}
+		if err := takeMember(f, &m.pool, *j.Trees, m.trees, m.trees.take); err != nil {
 			return err
 		}
 	}

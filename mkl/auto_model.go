@@ -167,7 +167,8 @@ type AutoModel struct {
 	pool
 	members   []*MultiGPModel
 	landmarks *LandmarkGPModel // of very many samples, else nil
-	local     *localModel      // of very many samples, else nil
+	trees     *treeModel       // likewise
+	local     *localModel      // likewise
 	poolScale                  // of very many samples
 	edges     edges            // likewise
 }

@@ -173,6 +173,13 @@ func (m *localModel) PredictTargets(ctx context.Context, opt PredictOptions, x .
 	return out.checked()
 }
 
+// heldPrediction returns the predictions of the samples held out, from the others.
+func (m *localModel) heldPrediction() *Prediction {
+	p := newPrediction(1, m.posterior.HeldMean.Rows, PredictOptions{})
+	m.target.restore(p, 0, 0, m.posterior.HeldMean.Data, m.posterior.HeldVariance.Data)
+	return p
+}
+
 // String describes the model in one line.
 func (m *localProcess) String() string {
 	s := m.posterior.State()

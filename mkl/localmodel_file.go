@@ -9,8 +9,7 @@ import (
 	"github.com/bmkl/bmkl/vi/vecchia"
 )
 
-// localJSON holds the settings of a local model. Its tensors are features, with a row of median, spread, mean,
-// sd, low and high for each feature; x and y, the standardised samples; and alpha.I, solution I of the linear systems.
+// localJSON holds the settings of a local model. Its tensors are features ([localFeatures.encode]); x and y, the standardised samples; and alpha.I, solution I of the linear systems.
 type localJSON struct {
 	Samples    int                 `json:"samples"`
 	Inputs     []inputJSON         `json:"inputs"`
@@ -75,15 +74,7 @@ func (m *localProcess) encode(f *fileWriter) localJSON {
 	j := localJSON{
 		Samples: m.Samples(), Local: covarianceSettings(&s.Local), Neighbours: s.Neighbours, Weight: s.LocalWeight, Factor: s.Factor,
 	}
-	for _, in := range m.design.Inputs {
-		j.Inputs = append(j.Inputs, inputJSON{Name: in.Name, Cols: in.Cols})
-	}
-	var all []float64
-	for _, c := range m.features.columns {
-		j.Columns = append(j.Columns, [2]int{c.input, c.column})
-		all = append(all, c.median, c.spread, c.mean, c.sd, c.low, c.high)
-	}
-	f.add("features", all, len(j.Columns), 6)
+	j.Inputs, j.Columns = m.features.encode(f, m.design)
 	f.add("x", flat(s.X), s.X.Rows, s.X.Cols)
 	f.add("y", flat(s.Y), s.Y.Rows, s.Y.Cols)
 	for i, v := range s.Solved {
@@ -109,11 +100,10 @@ func (m *localProcess) take(f *fileReader, j localJSON, targets int) (err error)
 		return fmt.Errorf("%d samples of %d features", j.Samples, d)
 	}
 	ds := &gram.Design{D: j.Samples}
-	for _, in := range j.Inputs {
-		ds.Inputs = append(ds.Inputs, gram.Input{Name: in.Name, Cols: in.Cols})
+	if m.features, err = takeFeatures(f, ds, j.Inputs, j.Columns); err != nil {
+		return err
 	}
-	m.onViews, m.features = onViews{design: ds}, &localFeatures{}
-	all := f.takeMatrix("features", d, 6)
+	m.onViews = onViews{design: ds}
 	state := vecchia.State{
 		Local: j.Local.covariance(), Neighbours: j.Neighbours, LocalWeight: j.Weight, Factor: j.Factor,
 		X: f.takeMatrix("x", j.Samples, d), Y: f.takeMatrix("y", j.Samples, targets),
@@ -126,16 +116,6 @@ func (m *localProcess) take(f *fileReader, j localJSON, targets int) (err error)
 	}
 	if f.err != nil {
 		return f.err
-	}
-	for i, c := range j.Columns {
-		if c[0] < 0 || c[0] >= len(ds.Inputs) || c[1] < 0 || c[1] >= ds.Inputs[c[0]].Cols {
-			return fmt.Errorf("columns[%d] is %v", i, c)
-		}
-		r := all.Row(i)
-		if !(r[1] >= 0 && r[3] > 0 && r[4] <= r[5]) || vec.FirstNonFinite(r) >= 0 {
-			return fmt.Errorf("tensor %q: row %d is %v", "features", i, r)
-		}
-		m.features.columns = append(m.features.columns, localColumn{c[0], c[1], r[0], r[1], r[2], r[3], r[4], r[5]})
 	}
 	m.posterior, err = vecchia.NewPosterior(state, 0)
 	return err

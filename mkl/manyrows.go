@@ -22,6 +22,7 @@ type manyRows struct {
 	held    int
 	seconds float64 // the limit of the forecast
 	spent   float64
+	steps   int // that progress reports: the kinds of members
 	remarks []string
 }
 
@@ -87,13 +88,13 @@ func (m *manyRows) leaveOut(what string, err error) error {
 	return nil
 }
 
-// report returns a function that reports the progress of step number step of steps.
-func (m *manyRows) report(step, steps int) func(Progress) {
+// report returns a function that reports the progress of a step.
+func (m *manyRows) report(step int) func(Progress) {
 	if m.Progress == nil {
 		return nil
 	}
 	return func(p Progress) {
-		p.Member, p.Members = step, steps
+		p.Member, p.Members = step, m.steps
 		m.Progress(p)
 	}
 }
@@ -101,16 +102,25 @@ func (m *manyRows) report(step, steps int) func(Progress) {
 // localFit returns the settings of the local member, which may use the remaining seconds.
 func (m *manyRows) localFit(settings Fitting, step int) *localFit {
 	f := &localFit{fitting: &fitting{Fitting: settings}, held: m.held, seconds: max(1, m.seconds-m.spent), limit: m.allowed() / 2}
-	if report := m.report(step, manySteps); report != nil {
-		f.progress = func(done, all float64) {
-			report(Progress{Start: 1, Starts: 1, Sweep: int(done), MaxSweeps: int(all), Bound: math.NaN(), Rise: math.NaN(), Left: int(all - done)})
-		}
-	}
+	f.progress = m.stepSeconds(step)
 	return f
 }
 
-// manySteps is the number of steps that a fit to many samples reports: the exact members, landmarks, the local member.
-const manySteps = 3
+// stepSeconds returns a function that reports the progress of a step in seconds, nil if nothing is to be reported.
+func (m *manyRows) stepSeconds(step int) func(done, all float64) {
+	report := m.report(step)
+	if report == nil {
+		return nil
+	}
+	return func(done, all float64) {
+		report(Progress{Start: 1, Starts: 1, Sweep: int(done), MaxSweeps: int(all), Bound: math.NaN(), Rise: math.NaN(), Left: int(all - done)})
+	}
+}
+
+// kernelsGiven reports whether a view has a kernel. Some members see features only.
+func (m *manyRows) kernelsGiven() bool {
+	return slices.ContainsFunc(m.views, func(v View) bool { return v.Kernel != nil })
+}
 
 // fitMany fits the pool to more samples than its exact members can use. They are fitted to a part of the samples.
 func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoModel, error) {
@@ -122,6 +132,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	if err := r.check(0); err != nil { // members that need too much memory are left out
 		return nil, err
 	}
+	r.steps = 4
 	y = vec.Picked(y, r.order)
 	train := n - r.held
 	scale, err := a.chooseScale(r, y[:train])
@@ -135,7 +146,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	rows := exactRows(train, len(autoMembers)+1, 1, r.seconds/3, need, r.allowed()/2)
 	y = r.rareFirst(y, rows)
 	e := a
-	e.MaxSamples, e.Time, e.Progress = rows, 0, r.report(1, manySteps)
+	e.MaxSamples, e.Time, e.Progress = rows, 0, r.report(1)
 	exact, err := e.Fit(ctx, r.between(0, rows), y[:rows])
 	if err == nil {
 		m = exact
@@ -148,12 +159,15 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	r.spent += float64(float64(len(autoMembers)+1) * exactSeconds(rows, 1))
 	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
 	m.scale = scale
-	if !slices.ContainsFunc(r.views, func(v View) bool { return v.Kernel != nil }) {
+	if !r.kernelsGiven() {
 		m.edges = edgesOf(distinctInputs(r.views))
 	}
 
 	plan, sums, err := a.addLandmarks(r, m, y[:train])
 	if err := r.ended(err); err != nil {
+		return nil, err
+	}
+	if err := a.addTrees(r, m, y); err != nil {
 		return nil, err
 	}
 	if err := a.addLocal(r, m, y); err != nil {
@@ -183,7 +197,7 @@ func (m *manyRows) ended(err error) error {
 // stepFitting returns the settings of a step's member.
 func (m *manyRows) stepFitting(step int) Fitting {
 	f := m.Fitting
-	f.Notes, f.Progress = nil, m.report(step, manySteps)
+	f.Notes, f.Progress = nil, m.report(step)
 	return f
 }
 
@@ -197,10 +211,9 @@ func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 	for _, model := range m.models {
 		var p *Prediction
 		var err error
-		if l, ok := model.(*localModel); ok {
+		if h, ok := model.(interface{ heldPrediction() *Prediction }); ok {
 			// The model was fitted to these samples too, but made these predictions before.
-			p = newPrediction(1, r.held, PredictOptions{})
-			l.target.restore(p, 0, 0, l.posterior.HeldMean.Data, l.posterior.HeldVariance.Data)
+			p = h.heldPrediction()
 		} else if p, err = model.(TargetModel).PredictTargets(r.ctx, PredictOptions{Workers: r.Workers}, at...); err != nil {
 			return err
 		}
@@ -216,7 +229,7 @@ func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 	if m.members = keptOf[*MultiGPModel](kept); len(m.members) == 0 {
 		m.views = nil // the shares belong to dropped members
 	}
-	m.landmarks, m.local = oneOf[*LandmarkGPModel](kept), oneOf[*localModel](kept)
+	m.landmarks, m.trees, m.local = oneOf[*LandmarkGPModel](kept), oneOf[*treeModel](kept), oneOf[*localModel](kept)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
@@ -23,6 +22,7 @@ func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, cl
 		return nil, err
 	}
 	labels, class = vec.Picked(labels, r.order), vec.Picked(class, r.order)
+	r.steps = 3
 	m := &AutoClassifierModel[T]{}
 	m.onLandmarks, m.of, m.rule = true, n, weighed
 	m.record = r.record(Trace{})
@@ -46,7 +46,7 @@ func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, cl
 // addLocal adds the local member, unless a view has a kernel: the local member supports none.
 func (a AutoClassifier[T]) addLocal(r *manyRows, m *AutoClassifierModel[T], classes []T, class []int) error {
 	const what = "nearest samples"
-	if slices.ContainsFunc(r.views, func(v View) bool { return v.Kernel != nil }) {
+	if r.kernelsGiven() {
 		return nil
 	}
 	f := r.localFit(r.stepFitting(1), 1)
@@ -73,7 +73,7 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 	some := sample(train, exactRows(train, len(autoMembers), K, seconds, need, r.allowed()/2), class[:train], a.Seed)
 	rows := len(some)
 	e := a
-	e.MaxSamples, e.Time, e.Progress, e.Classes = rows, 0, r.report(2, manySteps), classes
+	e.MaxSamples, e.Time, e.Progress, e.Classes = rows, 0, r.report(2), classes
 	exact, err := e.Fit(r.ctx, takeRows(r.views, some), vec.Picked(labels, some))
 	if exact == nil || err != nil {
 		return r.leaveOut("exact members", err)

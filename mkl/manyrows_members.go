@@ -81,10 +81,10 @@ func (a Auto) refitLandmarks(r *manyRows, m *AutoModel, plan *Plan, sums *stat.S
 // addLocal adds the local member, unless a view has a kernel: the local member supports none.
 func (a Auto) addLocal(r *manyRows, m *AutoModel, y []float64) error {
 	const what = "nearest samples"
-	if slices.ContainsFunc(r.views, func(v View) bool { return v.Kernel != nil }) {
+	if r.kernelsGiven() {
 		return nil
 	}
-	member, err := r.localFit(r.stepFitting(3), 3).numbers(r.ctx, r.views, y)
+	member, err := r.localFit(r.stepFitting(4), 4).numbers(r.ctx, r.views, y)
 	if err != nil {
 		return r.leaveOut(what, err)
 	}

@@ -273,7 +273,8 @@ type processMember struct {
 type pointFunction struct {
 	process   *processFunction
 	landmarks *landmarkFunction // if not nil, it predicts instead of process
-	local     *localFunction    // if not nil, it predicts instead of process
+	local     *localFunction    // likewise
+	trees     *treeFunction     // likewise
 }
 
 // predict returns the prediction of x. (It is not a method of an interface: x would then
@@ -284,6 +285,8 @@ func (f *pointFunction) predict(b *processBank, s *bankScratch, x [][]float64, s
 		return f.landmarks.predict(x, stage)
 	case f.local != nil:
 		return f.local.predict(x)
+	case f.trees != nil:
+		return f.trees.predict(x)
 	}
 	return f.process.predict(b, s, x, stage)
 }
@@ -294,6 +297,8 @@ func (f *pointFunction) info() PredictorInfo {
 		return f.landmarks.info()
 	case f.local != nil:
 		return f.local.info()
+	case f.trees != nil:
+		return f.trees.model.info()
 	}
 	return f.process.info()
 }
@@ -337,6 +342,8 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 		case *LandmarkGPModel:
 			f := newLandmarkFunction(&other.plan.featurePlan, other.shift, other.posterior, opt, mixedShare(functions))
 			p.members = append(p.members, processMember{pointFunction{landmarks: f}, m.weights[i], other.target})
+		case *treeModel:
+			p.members = append(p.members, processMember{pointFunction{trees: newTreeFunction(other, opt.MeanOnly)}, m.weights[i], other.target})
 		case *localModel:
 			p.members = append(p.members, processMember{pointFunction{local: other.function(nil, opt.MeanOnly)}, m.weights[i], other.target})
 		}

@@ -165,7 +165,7 @@ func jointCovariance(ctx context.Context, workers int, ds *gram.Design, p *mgp.P
 // is an error if a member is on landmarks or on nearest samples; other errors are as in [MultiGPModel.PredictJoint].
 func (m *AutoModel) PredictJoint(ctx context.Context, opt PredictOptions, x ...Features) (*JointPrediction, error) {
 	if m.onLandmarks {
-		return nil, errors.New("mkl: PredictJoint: a member on landmarks or on nearest samples has no joint posterior: fit at most 3000 samples")
+		return nil, errors.New("mkl: PredictJoint: a member on landmarks, with trees or on nearest samples has no joint posterior: fit at most 3000 samples")
 	}
 	out := &JointPrediction{}
 	for i, w := range m.weights {

@@ -111,7 +111,7 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 // returns an error if a member is on landmarks or on nearest samples, because such a member is no sum over views.
 func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
 	if m.onLandmarks {
-		return nil, errors.New("mkl: PredictViews: a member on landmarks or on nearest samples has no sum of views: fit at most 3000 samples")
+		return nil, errors.New("mkl: PredictViews: a member on landmarks, with trees or on nearest samples has no sum of views: fit at most 3000 samples")
 	}
 	var all viewMoments
 	var out ViewParts

@@ -152,12 +152,14 @@ type (
 			Weight float64
 			Model  landmarksJSON
 		}
-		Local *struct {
-			Name   string
-			Weight float64
-		}
+		Trees *memberJSON
+		Local *memberJSON
 		Scale *scaleJSON
 		Edges [][][2]float64
+	}
+	memberJSON struct { // a member that cannot be exported
+		Name   string
+		Weight float64
 	}
 	scaleJSON struct {
 		Learned    string

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// pool exports a pool. Of very many samples it may have a member on landmarks and a local one, which searches for the
-// nearest samples.
+// pool exports a pool. Of very many samples it may have a member on landmarks, one with trees, and a local one,
+// which searches for the nearest samples.
 func (e *exporter) pool() error {
 	var m poolJSON
 	if err := json.Unmarshal(e.model, &m); err != nil {
@@ -21,6 +21,10 @@ func (e *exporter) pool() error {
 		}
 		return fmt.Errorf("the member %q, with %.0f %% of the weight, searches for samples, which a graph has no operators for: %s",
 			m.Local.Name, 100*m.Local.Weight, instead)
+	case m.Trees != nil:
+		return fmt.Errorf("the member %q, with %.0f %% of the weight, has trees, which the operators of tensors do not have: "+
+			"-model landmarks learns numbers by a model that can be exported, and so does a fit of at most 3000 samples",
+			m.Trees.Name, 100*m.Trees.Weight)
 	case classes && m.Landmarks != nil:
 		return fmt.Errorf("the pool is a model of classes with landmarks, which cannot be exported: " +
 			"-model mgp and -model bmkl learn one that can")

@@ -1,0 +1,160 @@
+package mkl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi/trees"
+)
+
+// treeModel is the member of a pool of numbers that learns edges and interactions: a curve for each feature, and leaves of boosted
+// trees. It is immutable and safe for concurrent use.
+type treeModel struct {
+	onViews
+	features  *localFeatures
+	posterior *trees.Posterior // of the standardised target
+	target    target
+}
+
+// mostTreeFeatures is the largest number of features of a member with trees.
+const mostTreeFeatures = 4096
+
+// addTrees adds a member with trees, unless a view has a kernel: trees see features.
+func (a Auto) addTrees(r *manyRows, m *AutoModel, y []float64) error {
+	const what = "curves and trees"
+	if r.kernelsGiven() {
+		return nil
+	}
+	member, err := r.fitTrees(r.stepFitting(3), y)
+	if err != nil {
+		return r.leaveOut(what, err)
+	}
+	r.spent += member.posterior.Spent
+	m.trees = member
+	m.names = append(m.names, what)
+	m.add(member)
+	return nil
+}
+
+// fitTrees fits the member with trees to all samples. It may use a quarter of the remaining seconds.
+func (m *manyRows) fitTrees(settings Fitting, y []float64) (*treeModel, error) {
+	views := m.views
+	x := distinctInputs(views)
+	f := &fitting{Fitting: settings}
+	t := &treeModel{
+		onViews:  onViews{f.record(Trace{Converged: true, Reason: "the steps of a forecast"}), inputsDesign(views, len(y))},
+		features: newLocalFeatures(x, openColumns(views)),
+	}
+	d := len(t.features.columns)
+	if d == 0 {
+		return nil, errors.New("no feature varies")
+	}
+	if d > mostTreeFeatures {
+		return nil, fmt.Errorf("%d features are more than %d", d, mostTreeFeatures)
+	}
+	if need, limit := trees.Memory(len(y), d)+8*int64(d)*int64(len(y)), m.allowed()/2; need > limit {
+		return nil, &MemoryError{Need: need, Limit: limit}
+	}
+	targets, z := standardizeTargets([][]float64{y}, false)
+	t.target = targets[0]
+	p := trees.Process{Seed: m.Seed, Workers: m.Workers, Held: m.held, Seconds: max(1, 0.25*(m.seconds-m.spent)), Progress: m.stepSeconds(3)}
+	var err error
+	t.posterior, err = p.Fit(m.ctx, t.features.of(x), z.Data)
+	return t, err
+}
+
+// Kind returns "trees", the member's name in a pool's file.
+func (m *treeModel) Kind() string { return "trees" }
+
+// Targets returns 1.
+func (m *treeModel) Targets() int { return 1 }
+
+// Bound returns NaN: the trees depend on the targets, so that the evidence is of no model that was fixed before.
+func (m *treeModel) Bound() float64 { return math.NaN() }
+
+// NoiseSD returns the standard deviation of the noise in the target's units.
+func (m *treeModel) NoiseSD() []float64 {
+	s := m.posterior.State()
+	return []float64{m.target.sd * math.Sqrt(s.Noise*s.Factor)}
+}
+
+// Outputs reports the noise that the fit learned for the target.
+func (m *treeModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.NoiseSD()[0]}} }
+
+// KernelWeights returns what the curves and what the trees contribute: the sum of the variances of the heights of each.
+func (m *treeModel) KernelWeights() (all []KernelWeight) {
+	curves, leaves := m.posterior.State().Spread()
+	for _, p := range []struct {
+		name string
+		of   float64
+	}{{"curves", curves}, {"trees", leaves}} {
+		if p.of > 0 {
+			all = append(all, KernelWeight{View: p.name, Kernel: p.name, Mean: p.of})
+		}
+	}
+	return markActive(all)
+}
+
+// KernelSpreads returns ones: the weights already measure contributions.
+func (m *treeModel) KernelSpreads(_ context.Context, _ PredictOptions, x ...Features) ([]float64, error) {
+	if _, err := checkInputs(m.design, x); err != nil {
+		return nil, err
+	}
+	spreads := make([]float64, len(m.KernelWeights()))
+	for i := range spreads {
+		spreads[i] = 1
+	}
+	return spreads, nil
+}
+
+// PredictTargets implements [TargetModel].
+func (m *treeModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
+	if ctx == nil {
+		return nil, gram.ErrNoContext
+	}
+	t, err := checkInputs(m.design, x)
+	if err != nil {
+		return nil, err
+	}
+	mean, variance, err := m.posterior.Predict(ctx, m.features.of(x), opt.MeanOnly, opt.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	out := newPrediction(1, t, opt)
+	m.target.restore(out, 0, 0, mean, variance)
+	return out.checked()
+}
+
+// heldPrediction returns the predictions of the samples held out, from the others.
+func (m *treeModel) heldPrediction() *Prediction {
+	p := newPrediction(1, len(m.posterior.HeldMean), PredictOptions{})
+	m.target.restore(p, 0, 0, m.posterior.HeldMean, m.posterior.HeldVariance)
+	return p
+}
+
+// info describes the predictions, which are exact.
+func (m *treeModel) info() PredictorInfo {
+	return PredictorInfo{Kernels: vec.UpTo(len(m.KernelWeights()))}
+}
+
+// String describes the model in one line.
+func (m *treeModel) String() string {
+	s := m.posterior.State()
+	return fmt.Sprintf("%d curves and %d trees with %d heights on %d features, for %d samples",
+		len(s.Curves), len(s.Trees), len(s.Mean), len(m.features.columns), m.Samples())
+}
+
+// Summary describes the model in words.
+func (m *treeModel) Summary() string {
+	return fmt.Sprintf("%s\nnoise SD %.4g\n%s", m, m.NoiseSD()[0], summarizeActive(m.KernelWeights()))
+}
+
+// Save returns an error: the member is part of a pool's file.
+func (m *treeModel) Save(io.Writer) error { return errOnlyInPool }
+
+func (m *treeModel) decode(*fileReader) error { return errOnlyInPool }

@@ -1,0 +1,54 @@
+package trees
+
+import "math"
+
+// Seconds of one core of the machine that docs/lab/rows.md names, for one of the operations that a fit consists of. They turn counts
+// of operations into a forecast; nothing else depends on them.
+const (
+	secondsGrow = 3e-9   // a sample and feature of a level of a tree
+	secondsPair = 1.5e-9 // a sample in the sums of two blocks
+	secondsCube = 6e-11  // of an update of the posterior, times the cube of the heights
+)
+
+const (
+	mostTrees  = 96
+	leastTrees = 16
+)
+
+// growSeconds returns the work of a tree of n samples and d features.
+func growSeconds(n, d int) float64 {
+	return float64(secondsGrow * 0.5 * float64(n) * float64(d) * 3)
+}
+
+// sumSeconds returns the work of sums of n samples over pairs of blocks.
+func sumSeconds(n, blocks int) float64 {
+	return float64(secondsPair * 0.5 * float64(n) * float64(blocks) * float64(blocks))
+}
+
+// evidenceSeconds returns the work of learning heights.
+func evidenceSeconds(heights int) float64 {
+	h := float64(heights)
+	return float64(secondsCube * float64(updates+2) * h * h * h)
+}
+
+// Forecast returns the seconds of a fit to n samples of d features with so many trees.
+func Forecast(n, d, trees int) float64 {
+	curves := d * knotsFor(d)
+	return sumSeconds(n, d+trees) + evidenceSeconds(curves) + evidenceSeconds(curves+trees*leavesOfTree) + float64(float64(trees)*growSeconds(min(n, mostGrown), d))
+}
+
+// trees returns how many trees a fit to n samples of d features grows.
+func (p Process) trees(n, d int) int {
+	t := mostTrees
+	for p.Seconds > 0 && t > leastTrees && Forecast(n, d, t) > p.Seconds {
+		t = int(math.Floor(0.85 * float64(t)))
+	}
+	return t
+}
+
+// Memory returns about how many bytes a fit to n samples of d features takes beside its arguments.
+func Memory(n, d int) int64 {
+	heights := float64(min(d*knotsFor(d), curveHeights) + mostTrees*leavesOfTree)
+	samples := float64(n) * (float64(d) + float64(5*min(d, curveHeights/2)) + mostTrees + 64)
+	return int64(min(samples+float64(24*heights*heights)+float64(leavesOfTree*mostBins*16)*float64(d), math.MaxInt64/2))
+}

@@ -1,0 +1,190 @@
+package trees
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
+
+// grower grows trees, the leaf that gains most first. Every feature's sums are computed by one worker in the order of the
+// samples, so that trees do not depend on the number of workers.
+type grower struct {
+	*binned
+	least int // samples of a leaf
+	most  int // leaves
+	crew  *work.Crew[struct{}]
+}
+
+// cell is the sum of targets and the number of samples in an interval of a feature.
+type cell struct {
+	sum float64
+	n   int
+}
+
+// growing is a leaf of a growing tree.
+type growing struct {
+	rows []int32
+	sum  float64
+	sums [][]cell // [feature][interval]
+
+	gain         float64 // of the best split
+	feature, bin int
+	parent       int  // split that leads here
+	high         bool // by its High
+}
+
+// shrinkage is the number of samples of mean 0 that count in each leaf.
+const shrinkage = 1
+
+// worth returns what a leaf explains of the squares of the residuals.
+func worth(sum float64, n int) float64 { return float64(sum*sum) / float64(n+shrinkage) }
+
+// grow grows a tree on the residuals r of rows, which it reorders.
+func (g *grower) grow(rows []int32, r []float64) (Tree, error) {
+	root := &growing{rows: rows, parent: -1}
+	if err := g.measure(root, r); err != nil {
+		return Tree{}, err
+	}
+	leaves := []*growing{root}
+	var t Tree
+	for len(leaves) < g.most {
+		best := 0
+		for k, l := range leaves {
+			if l.gain > leaves[best].gain {
+				best = k
+			}
+		}
+		l := leaves[best]
+		if !(l.gain > 0) {
+			break
+		}
+		at := len(t.Splits)
+		t.Splits = append(t.Splits, Split{Feature: l.feature, At: g.edges[l.feature][l.bin]})
+		t.connect(l, at)
+		low, high := g.divide(l)
+		low.parent, high.parent, high.high = at, at, true
+		few, many := low, high
+		if len(few.rows) > len(many.rows) {
+			few, many = many, few
+		}
+		if err := g.measure(few, r); err != nil {
+			return t, err
+		}
+		if err := g.remaining(many, l, few); err != nil {
+			return t, err
+		}
+		leaves[best] = low
+		leaves = append(leaves, high)
+	}
+	for k, l := range leaves {
+		t.connect(l, -1-k)
+	}
+	t.Leaves = len(leaves)
+	return t, nil
+}
+
+// connect makes the split above a leaf lead to a number.
+func (t *Tree) connect(l *growing, to int) {
+	switch {
+	case l.parent < 0:
+	case l.high:
+		t.Splits[l.parent].High = to
+	default:
+		t.Splits[l.parent].Low = to
+	}
+}
+
+// divide divides the rows of a leaf at its best split, and keeps their order.
+func (g *grower) divide(l *growing) (low, high *growing) {
+	bins := g.of[l.feature]
+	var above []int32
+	n := 0
+	for _, i := range l.rows {
+		if int(bins[i]) <= l.bin {
+			l.rows[n] = i
+			n++
+		} else {
+			above = append(above, i)
+		}
+	}
+	copy(l.rows[n:], above)
+	return &growing{rows: l.rows[:n]}, &growing{rows: l.rows[n:]}
+}
+
+// measure computes the sums of a leaf, and its best split.
+func (g *grower) measure(l *growing, r []float64) error {
+	for _, i := range l.rows {
+		l.sum += r[i]
+	}
+	l.sums = make([][]cell, len(g.of))
+	return g.each(l, func(f int) {
+		s := make([]cell, len(g.edges[f])+1)
+		bins := g.of[f]
+		for _, i := range l.rows {
+			c := &s[bins[i]]
+			c.sum += r[i]
+			c.n++
+		}
+		l.sums[f] = s
+	})
+}
+
+// remaining computes the sums of a leaf: the sums of its parent, which it takes, less the sums of the other leaf.
+func (g *grower) remaining(l, parent, other *growing) error {
+	l.sum, l.sums = parent.sum-other.sum, parent.sums
+	parent.sums = nil
+	return g.each(l, func(f int) {
+		for b := range l.sums[f] {
+			l.sums[f][b].sum -= other.sums[f][b].sum
+			l.sums[f][b].n -= other.sums[f][b].n
+		}
+	})
+}
+
+// split is a way to divide a leaf.
+type split struct {
+	gain float64
+	bin  int
+}
+
+// each calls sum for each feature and then finds the best split. Of equal ones the first counts.
+func (g *grower) each(l *growing, sum func(f int)) error {
+	best := make([]split, len(g.of))
+	err := g.crew.First(len(g.of), func(_ struct{}, f int) error {
+		sum(f)
+		best[f] = g.best(l, f)
+		return nil
+	})
+	l.gain = 0
+	for f, s := range best {
+		if s.gain > l.gain {
+			l.gain, l.feature, l.bin = s.gain, f, s.bin
+		}
+	}
+	return err
+}
+
+// leastGain is the gain of a split in units of the squares that the leaf explains, below which it is rounding.
+const leastGain = 1e-9
+
+// best returns the best split of a leaf by feature f.
+func (g *grower) best(l *growing, f int) (s split) {
+	whole := worth(l.sum, len(l.rows))
+	var below cell
+	for b := range l.sums[f][:len(l.sums[f])-1] {
+		below.sum += l.sums[f][b].sum
+		below.n += l.sums[f][b].n
+		above := len(l.rows) - below.n
+		if below.n < g.least {
+			continue
+		}
+		if above < g.least {
+			break
+		}
+		gain := worth(below.sum, below.n) + worth(l.sum-below.sum, above) - whole
+		if gain > s.gain && gain > leastGain*math.Abs(whole) {
+			s = split{gain, b}
+		}
+	}
+	return s
+}
