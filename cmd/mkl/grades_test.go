@@ -65,11 +65,11 @@ func TestOrdinalModel(t *testing.T) {
 	assert.Contains(t, stdout, "RPS")
 
 	for args, want := range map[string]string{
-		"fit w.csv -target y -task ordinal":                       "-order names them from the lowest to the highest",
-		"fit w.csv -target y -order Low,High":                     `"Medium" is a grade of the data, but not in Low,High`,
-		"fit w.csv -target y -order Low,High,Low":                 "each grade is to be named once",
-		"fit w.csv -target y -order Low":                          "two grades are needed",
-		"fit w.csv -target y -task multiclass -order Low,High":    "-order is not for -task multiclass",
+		"fit w.csv -target y -task ordinal":                       "-grades names them from the lowest to the highest",
+		"fit w.csv -target y -grades Low,High":                    `"Medium" is a grade of the data, but not in Low,High`,
+		"fit w.csv -target y -grades Low,High,Low":                "each grade is to be named once",
+		"fit w.csv -target y -grades Low":                         "two grades are needed",
+		"fit w.csv -target y -task multiclass -grades Low,High":   "-grades is not for -task multiclass",
 		"cv d.csv -target y -task ordinal":                        "mkl cv is not for -task ordinal",
 		"fit d.csv -target y -task ordinal -model auto -view x:1": "-model auto is for -task regression",
 		"export m -o m.onnx":                                      "",
@@ -78,7 +78,7 @@ func TestOrdinalModel(t *testing.T) {
 		assert.NotEqual(t, console.StatusOK, status, args)
 		assert.Contains(t, stderr, want, args)
 	}
-	status, _, stderr = command(t, nil, "", strings.Fields("fit w.csv -target y -order Low,Medium,High,Higher -view x:rbf(width=1) -o m")...)
+	status, _, stderr = command(t, nil, "", strings.Fields("fit w.csv -target y -grades Low,Medium,High,Higher -view x:rbf(width=1) -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Len(t, fromFile[*mkl.OrdinalModel[string]](t).CutPoints(), 3)
 }
@@ -91,7 +91,7 @@ func TestGradesAreRecognised(t *testing.T) {
 		fmt.Fprintf(&text, "%g,%s,%d,%s\n", float64(i*i%17), []string{"medium", "small", "large"}[i%3], 1+i%5, []string{"red", "blue", "small"}[i%3])
 	}
 	for target, want := range map[string]string{
-		"size":   "column size: seems to be grades, which are in order: -order 'small,medium,large' learns them as such",
+		"size":   "column size: seems to be grades, which are in order: -grades 'small,medium,large' learns them as such",
 		"mark":   "-task ordinal as grades",
 		"colour": "",
 	} {

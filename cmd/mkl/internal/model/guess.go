@@ -88,7 +88,7 @@ func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (li
 				name, console.Plural(len(alone), "class"), console.Few(alone)))
 		}
 		if order := knownOrder(y.Classes); guessed && order != nil {
-			lines = append(lines, fmt.Sprintf("column %s: seems to be grades, which are in order: -order '%s' learns them as such", name, strings.Join(order, ",")))
+			lines = append(lines, fmt.Sprintf("column %s: seems to be grades, which are in order: -grades '%s' learns them as such", name, strings.Join(order, ",")))
 		}
 		if len(y.Classes) > manyLabels && allNumbers(y.Classes) {
 			lines = append(lines, fmt.Sprintf("column %s: %d classes that are numbers: -task %s learns them as quantities", name, len(y.Classes), Regression))

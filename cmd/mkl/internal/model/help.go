@@ -26,7 +26,7 @@ var tasksHelp = []struct{ name, help string }{
 	{Multiclass, "one of several classes"},
 	{CountsTask, "counts 0, 1, 2, …, whose predictions are never below 0"},
 	{Survival, "times until an event, some known to be later than, or between, others"},
-	{OrdinalTask, "grades, which are in order: numbers, or text in the order of -order"},
+	{OrdinalTask, "grades, which are in order: numbers, or text in the order of -grades"},
 	{Multioutput, "several numbers, with the same weights of kernels"},
 	{"shared", "several numbers that depend on different views"},
 	{"tasks", "several numbers, each known for rows of its own"},
