@@ -65,14 +65,14 @@ func TestOrdinalModel(t *testing.T) {
 	assert.Contains(t, stdout, "RPS")
 
 	for args, want := range map[string]string{
-		"fit w.csv -target y -task ordinal":                       "-grades names them from the lowest to the highest",
-		"fit w.csv -target y -grades Low,High":                    `"Medium" is a grade of the data, but not in Low,High`,
-		"fit w.csv -target y -grades Low,High,Low":                "each grade is to be named once",
-		"fit w.csv -target y -grades Low":                         "two grades are needed",
-		"fit w.csv -target y -task multiclass -grades Low,High":   "-grades is not for -task multiclass",
-		"cv d.csv -target y -task ordinal":                        "mkl cv is not for -task ordinal",
-		"fit d.csv -target y -task ordinal -model auto -view x:1": "-model auto is for -task regression",
-		"export m -o m.onnx":                                      "",
+		"fit w.csv -target y -task ordinal":                     "-grades names them from the lowest to the highest",
+		"fit w.csv -target y -grades Low,High":                  `"Medium" is a grade of the data, but not in Low,High`,
+		"fit w.csv -target y -grades Low,High,Low":              "each grade is to be named once",
+		"fit w.csv -target y -grades Low":                       "two grades are needed",
+		"fit w.csv -target y -task multiclass -grades Low,High": "-grades is not for -task multiclass",
+		"cv d.csv -target y -task ordinal":                      "mkl cv is not for -task ordinal",
+		"fit d.csv -target y -task ordinal -model auto":         "-model auto is for -task regression",
+		"export m -o m.onnx":                                    "",
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
 		assert.NotEqual(t, console.StatusOK, status, args)
