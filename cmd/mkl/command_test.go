@@ -606,7 +606,7 @@ func TestEvaluate(t *testing.T) {
 	assert.Equal(t, half["RMSE"], v["RMSE"])
 	status, stdout, stderr := command(t, nil, "", "evaluate", "r", "d.csv")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Regexp(t, `(?m)^target +RMSE +RMSE/SD +R² +MAE +log density +CRPS +pinball +coverage$`, stdout)
+	assert.Regexp(t, `(?m)^target +RMSE +RMSE/SD +R² +MAE +log density +CRPS +interval score +coverage +PIT$`, stdout)
 
 	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-task", "multiclass", "-target", "species", "-view", "x,z:linear,rbf(width=1)", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)

@@ -125,12 +125,12 @@ func TestColumnsByName(t *testing.T) {
 		require.Equal(t, console.StatusOK, status, stderr)
 		return stdout + stderr
 	}
-	all := fit()
+	all := fit("-list-kernels")
 	for _, name := range []string{"rbf(width=1) of width ", "rbf(width=1) of depth "} {
 		assert.Contains(t, all, name)
 	}
 	assert.NotContains(t, all, " of #")
-	views := fit("-view", "size=width,depth", "-view", "rest=kind")
+	views := fit("-list-kernels", "-view", "size=width,depth", "-view", "rest=kind")
 	assert.Contains(t, views, "size of depth  rbf(width=1)")
 	assert.NotContains(t, views, " of #")
 	alone := fit("-model=bmkl", "-sweeps=20")

@@ -201,6 +201,7 @@ func (j *Job) Run(e *console.Env, opt Options, journal *mkl.Journal) (mkl.Model,
 	if err != nil {
 		return nil, err
 	}
+	defer memory.Keep(opt.Memory)()
 	limit := j.Model.Settings.Time
 	if j.Model.Timed {
 		limit = 0
