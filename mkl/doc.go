@@ -34,7 +34,7 @@
 //   - [FactorAnalysis]: tables with gaps, such as ratings
 //   - [PairRegression], [PairClassifier]: tables of values or labels of pairs, from views of the
 //     rows and of the columns; they also predict new rows and columns
-//   - [Survival], [Counts]: times to an event, some censored, and counts
+//   - [Survival], [Counts], [Ordinal]: times to an event, some censored, counts, and grades
 //
 // The documentation of each estimator names its source.
 //

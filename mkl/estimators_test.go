@@ -88,6 +88,15 @@ func (m *MultiGPClassifierModel[T]) row(workers int, x []Features) ([]float64, e
 	return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
 }
 
+// row is a row of a prediction of grades.
+func (m *OrdinalModel[T]) row(workers int, x []Features) ([]float64, error) {
+	p, err := m.PredictClasses(context.Background(), PredictOptions{Workers: workers}, x...)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(slices.Concat(p.Decision...), slices.Concat(p.Probability...)), nil
+}
+
 // row is a row of a pool's prediction.
 func (m *AutoClassifierModel[T]) row(workers int, x []Features) ([]float64, error) {
 	p, err := m.PredictClasses(context.Background(), PredictOptions{Workers: workers}, x...)
@@ -116,6 +125,15 @@ func someCounts(y []float64) []float64 {
 	var out []float64
 	for _, v := range y {
 		out = append(out, math.Floor(math.Exp(1+v)))
+	}
+	return out
+}
+
+// someGrades are grades that rise with y.
+func someGrades(y []float64) []string {
+	var out []string
+	for _, k := range parts(y, 3) {
+		out = append(out, []string{"low", "middle", "high"}[k])
 	}
 	return out
 }
@@ -335,6 +353,22 @@ var estimators = []estimator{
 			return orNil(Counts{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Poisson: true}.Fit(ctx, views, someCounts(y)))
 		},
 		predict: predictCounts,
+	},
+	{
+		name:    "grades",
+		process: true,
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Ordinal[string]{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Grades: []string{"low", "middle", "high"}}.Fit(ctx, views, someGrades(y)))
+		},
+		predict: predictMultiGPClasses,
+	},
+	{
+		name:    "grades that are numbers",
+		process: true,
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			return orNil(Ordinal[int]{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage}.Fit(ctx, views, parts(y, 4)))
+		},
+		predict: predictMultiGPClasses,
 	},
 	{
 		name:    "multiple Gaussian process, two classes",

@@ -167,6 +167,24 @@ func ExampleCounts() {
 	// Output: 32 faults in a week, between 21 and 43
 }
 
+func ExampleOrdinal() {
+	speed, hum, _ := readings()
+	var wear []string
+	for _, v := range speed {
+		wear = append(wear, []string{"none", "some", "much"}[min(int(v*v/2), 2)])
+	}
+	model, err := mkl.Ordinal[string]{Grades: []string{"none", "some", "much"}}.Fit(context.Background(), sensors(speed, hum), wear)
+	if err != nil {
+		log.Fatal(err)
+	}
+	grade, p, err := model.Predict(mkl.Column([]float64{1.7}), mkl.Column([]float64{1}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s; median %s\n", grade[0], model.Classes()[mkl.MedianGrade(p[0])])
+	// Output: some; median some
+}
+
 func ExampleMultiGPClassifier() {
 	speed, hum, _ := readings()
 	model, err := mkl.MultiGPClassifier[string]{}.Fit(context.Background(), sensors(speed, hum), states(speed))

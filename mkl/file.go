@@ -34,7 +34,7 @@ func kinds() []Model {
 		&AutoModel{}, &AutoTargetsModel{}, &AutoClassifierModel[string]{},
 		&LandmarkGPModel{}, &LandmarkClassifierModel[string]{},
 		&PairRegressionModel{}, &PairClassifierModel{},
-		&SurvivalModel{}, &CountModel{},
+		&SurvivalModel{}, &CountModel{}, &OrdinalModel[string]{},
 	}
 }
 

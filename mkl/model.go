@@ -17,7 +17,7 @@ import (
 // Kind returns regression, shared-regression, task-regression, classifier, multilabel, task-classifier, multigp,
 // multigp-classifier, pool ([AutoModel]), pools ([AutoTargetsModel]), pool-classifier ([AutoClassifierModel]), landmarks ([LandmarkGPModel]),
 // landmark-classifier, probit-classifier, spike-slab, multi-task, factors, pair-regression,
-// pair-classifier, survival or counts. A loaded model
+// pair-classifier, survival, counts or ordinal. A loaded model
 // gives the same predictions, bit for bit, as the model that was saved. Models with a kernel [kernel.Func] and models with
 // classes that have no JSON cannot be saved.
 type Model interface {

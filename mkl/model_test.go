@@ -31,6 +31,7 @@ var (
 	_ TargetModel        = (*AutoTargetsModel)(nil)
 	_ Model              = (*SurvivalModel)(nil)
 	_ Model              = (*CountModel)(nil)
+	_ ClassModel[string] = (*OrdinalModel[string])(nil)
 )
 
 // oneOfEach fits a small model of each kind.
@@ -81,6 +82,7 @@ func oneOfEach(t *testing.T, f fitting) []Model {
 	keep(orNil(PairClassifier{Fitting: f.Fitting, Ascent: f.Ascent, AllowDuplicates: f.allowDuplicates, Components: 2}.Fit(ctx, rows, columns, has)))
 	keep(orNil(Survival{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, views, someLifetimes(y))))
 	keep(orNil(Counts{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, views, someCounts(y))))
+	keep(orNil(Ordinal[string]{Fitting: f.Fitting, Climb: f.climb(), Grades: []string{"low", "middle", "high"}}.Fit(ctx, views, someGrades(y))))
 	return all
 }
 
@@ -129,6 +131,7 @@ func TestModels(t *testing.T) {
 		{"pair-classifier", 18, 1, false, false},
 		{"survival", 24, 1, false, false},
 		{"counts", 24, 1, false, false},
+		{"ordinal", 24, 1, false, false},
 	}
 	models := oneOfEach(t, fitting{Fitting: Fitting{Notes: map[string]string{"by": "a test"}}, Ascent: Ascent{MaxSweeps: 8}})
 	require.Len(t, models, len(want))

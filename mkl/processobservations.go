@@ -9,7 +9,7 @@ import (
 )
 
 // processObservations is a fit of a multiple Gaussian process to observations with a likelihood of their own: by
-// [Survival] or [Counts].
+// [Survival], [Counts] or [Ordinal].
 type processObservations struct {
 	*fitting
 	processSettings

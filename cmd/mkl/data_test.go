@@ -368,7 +368,7 @@ func TestTargets(t *testing.T) {
 
 	status, stderr = fit("-target grade -time 1ns")
 	assert.Equal(t, console.StatusOK, status)
-	assert.Contains(t, stderr, "column grade: 3 different whole numbers: -task multiclass learns them as classes\n")
+	assert.Contains(t, stderr, "column grade: 3 different whole numbers: -task multiclass learns them as classes, -task ordinal as grades\n")
 	status, stderr = fit("-target code -task multiclass -model probit -sweeps 3")
 	assert.Equal(t, console.StatusOK, status)
 	assert.Contains(t, stderr, "column code: 60 classes that are numbers: -task regression learns them as quantities\n")

@@ -129,6 +129,8 @@ func (c *fitCmd) samples(e *console.Env, w model.Wanted) (*job, error) {
 		named = model.Regression
 	case c.Event != "", c.Upper != "":
 		named = model.Survival
+	case len(c.Settings.Grades) > 0:
+		named = model.OrdinalTask
 	case c.Exposure != "":
 		named = model.CountsTask
 	}

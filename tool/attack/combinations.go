@@ -284,6 +284,7 @@ func estimates(r *rand.Rand) siege.Case {
 		"FactorAnalysis":     with(f, mkl.FactorAnalysis{Factors: n()}).EstimateMemory(n(), n(), n()),
 		"Survival":           with(f, mkl.Survival{}).EstimateMemory(s),
 		"Counts":             with(f, mkl.Counts{}).EstimateMemory(s),
+		"Ordinal":            with(f, mkl.Ordinal[string]{}).EstimateMemory(s),
 		"FactorisedGP":       with(f, mkl.FactorisedGP{}).EstimateMemory(s),
 		"factorised classes": with(f, mkl.FactorisedGPClassifier[string]{}).EstimateMemory(s),
 		"RelevanceVectors":   with(f, mkl.RelevanceClassifier[string]{}).EstimateMemory(s),

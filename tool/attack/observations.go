@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// observed are estimators of what is no target and no class: times of events, and counts.
+// observed are estimators of what is no target and no class: times of events, counts, and grades.
 var observed = []estimate{
 	{"survival", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		e := with(p.viewless(), mkl.Survival{Law: pick(p.Rand, mkl.LawByEvidence, mkl.LogNormal, mkl.Weibull)})
@@ -30,6 +30,27 @@ var observed = []estimate{
 		}
 		return some(e.Fit(ctx, p.seen(e.MissingViews), p.counts()))
 	}},
+	{"grades", func(ctx context.Context, p *problem) (mkl.Model, error) {
+		y, order := p.grades()
+		e := with(p.viewless(), mkl.Ordinal[string]{Grades: order})
+		return some(e.Fit(ctx, p.seen(e.MissingViews), y))
+	}},
+}
+
+// grades returns grades of the samples, and all grades in order.
+func (p *problem) grades() (y, order []string) {
+	number := 2 + p.IntN(8)
+	for k := range number {
+		order = append(order, fmt.Sprint("grade ", k))
+	}
+	spread := pick(p.Rand, 0.1, 1, 5)
+	for _, v := range p.targets() {
+		y = append(y, order[int(max(min(math.Floor(float64(number)/2+spread*v), float64(number-1)), 0))])
+	}
+	if !p.mild() && p.IntN(4) == 0 {
+		order = pick(p.Rand, nil, order[1:], append(order, order[0]))
+	}
+	return y, order
 }
 
 // lifetimes returns what is known of the times of the samples.

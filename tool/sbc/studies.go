@@ -12,6 +12,7 @@ var studies = []study{
 	{name: "process-slices", about: "labels of a process by elliptical slices", exact: true, runs: 500, small: 40, once: slicedLabels},
 	{name: "process-ep", about: "labels of a process by expectation propagation", runs: 300, once: labelsAtKnownScales(mgp.SitesEP)},
 	{name: "process-bound", about: "labels of a process by bounds", runs: 300, once: labelsAtKnownScales(mgp.SitesBound)},
+	{name: "process-grades", about: "grades of a process, cut points learned", runs: 300, once: grades},
 	{name: "process-factorised", about: "factorised process, targets", runs: 2000, once: factorised},
 	{name: "process-factorised-labels", about: "factorised process, labels", runs: 2000, once: factorisedLabels},
 	{name: "process-draws", about: "process with draws of its scales", runs: 100, once: evidenceDraws},

@@ -12,9 +12,9 @@ import (
 
 // Likelihood is a likelihood that factorises over the samples, Π_n p(y_n | f_n + b, η), and is log-concave in
 // every f_n. The level b and the parameters η are learned with the scales. A likelihood is its observations and
-// one file: see censored.go and counts.go. docs/theory/likelihoods.md derives what they compute.
+// one file: see censored.go, counts.go and ordinal.go. docs/theory/likelihoods.md derives what they compute.
 //
-// The likelihoods are [Censored] and [Counts].
+// The likelihoods are [Censored], [Counts] and [Ordinal].
 type Likelihood interface {
 	// Name returns the name of the likelihood in files, such as log-normal.
 	Name() string
@@ -200,8 +200,10 @@ func sumOf(v []float64) (sum float64) {
 	return sum
 }
 
-// shapes are the likelihoods that a state can name, each with the number of its parameters.
-var shapes = map[string]int{LogNormal.String(): 2, Weibull.String(): 2, poisson: 1, negativeBinomial: 2}
+// shapes are the likelihoods that a state can name, each with the least and the largest number of its parameters.
+var shapes = map[string][2]int{
+	LogNormal.String(): {2, 2}, Weibull.String(): {2, 2}, poisson: {1, 1}, negativeBinomial: {2, 2}, ordinal: {1, mostGrades - 1},
+}
 
 // mostShape is the most that the level, or the logarithm of a likelihood's parameter, can be.
 const mostShape = 1000
@@ -220,8 +222,8 @@ func (s *State) checkLikelihood() error {
 		return fmt.Errorf("Likelihood %q is unknown", s.Likelihood)
 	case s.Labels || s.Sites == nil || s.Freedom != 0 || s.Samples != 0:
 		return errors.New("Likelihood: it takes sites, and neither labels nor noise with heavy tails")
-	case len(s.Shape) != want:
-		return fmt.Errorf("Shape: %d parameters of a %s likelihood, which has %d", len(s.Shape), s.Likelihood, want)
+	case len(s.Shape) < want[0] || len(s.Shape) > want[1]:
+		return fmt.Errorf("Shape: %d parameters of a %s likelihood, which has %d", len(s.Shape), s.Likelihood, want[0])
 	}
 	for i, v := range s.Shape {
 		if !(math.Abs(v) <= mostShape) {

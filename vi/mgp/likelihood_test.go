@@ -92,12 +92,20 @@ func someCounts(y []float64, dispersed bool) Counts {
 	return c
 }
 
+func someGrades(y []float64, grades int) Ordinal {
+	o := Ordinal{Grades: grades}
+	for _, v := range y {
+		o.Y = append(o.Y, int(min(max(math.Floor(float64(grades)/2+v), 0), float64(grades-1))))
+	}
+	return o
+}
+
 // The evidence by expectation propagation has the slopes that the cost says.
 func TestLikelihoodGradient(t *testing.T) {
 	x, y, _ := toy(1)
 	for name, l := range map[string]Likelihood{
 		"log-normal": someTargets(y, LogNormal), "weibull": someTargets(y, Weibull),
-		"poisson": someCounts(y, false), "negative binomial": someCounts(y, true),
+		"poisson": someCounts(y, false), "negative binomial": someCounts(y, true), "ordinal": someGrades(y, 5),
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, at, err := Evidence{like: l}.objective(context.Background(), newScaled(t, x), make([]float64, len(y)), false)
@@ -150,6 +158,7 @@ func TestLikelihoodOfTwo(t *testing.T) {
 		"weibull":    Censored{Lower: []float64{0.5, math.Inf(-1)}, Upper: []float64{1.1, -0.3}, Law: Weibull},
 		"poisson":    Counts{Y: []float64{0, 4}},
 		"negative":   Counts{Y: []float64{3, 0}, Exposure: []float64{1, 6}, Dispersed: true},
+		"ordinal":    Ordinal{Y: []int{3, 1}, Grades: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mean, _ := l.prior()

@@ -52,7 +52,7 @@ const byChance = 0.8
 // MeasureNames are the measures in the order in which they are printed.
 var MeasureNames = []string{
 	"RMSE", "RMSE/SD", "R²", "MAE", concordance, logScore, "log density", "CRPS", "interval score", "coverage", pit,
-	"accuracy", "F1", "log loss", "ECE", "Brier", "AUC", "AP", "EER", measure.Surprises,
+	"accuracy", kappa, rankedScore, gradesOff, "F1", "log loss", "ECE", "Brier", "AUC", "AP", "EER", measure.Surprises,
 }
 
 // Tested is a model, what it predicts of the rows of a file, and how the predictions compare with the truth. The
@@ -175,6 +175,11 @@ func (ev *Evaluation) measureClasses(p prediction.Classes, f *console.File, trut
 		return err
 	}
 	ev.Measures, ev.Baseline = []Measures{{target, v}}, frequencies(class)
+	if p.Grades {
+		if err := ev.measureGrades(class, probability); err != nil {
+			return err
+		}
+	}
 	if ev.bins > 0 {
 		ev.Calibration, err = measure.Calibration(class, probability, ev.bins)
 	}
@@ -289,6 +294,9 @@ func (ev *Evaluation) Print(out io.Writer) error {
 	}
 	if ev.Baseline != nil {
 		fmt.Fprintf(out, "\n%s: the same prediction for every sample, the mean or the share of each class; a model should beat it\n", ev.Baseline.Target)
+	}
+	if slices.Contains(header, rankedScore) {
+		fmt.Fprintf(out, "\n%s: ranked probability score, the mean Brier score of the probabilities of each grade or a lower one; %s: quadratic weighted kappa of the median; %s: mean distance of the median from the truth, in grades\n", rankedScore, kappa, gradesOff)
 	}
 	if slices.Contains(header, logScore) {
 		fmt.Fprintf(out, "\nlog score: mean per sample, in nats, of the logarithm of what the prediction said of the truth\n")

@@ -44,6 +44,7 @@ const (
 	PairLabels  = "pairlabels"
 	CountsTask  = "counts"   // 0, 1, 2, …
 	Survival    = "survival" // times until an event
+	OrdinalTask = "ordinal"  // grades, which are in order
 )
 
 // Names of models that more than a row of the table must know.
@@ -58,7 +59,7 @@ const (
 const partKernel = "kernel"
 
 // estimators is the table. The first that is for a task is the task's default.
-var estimators = slices.Concat(autoRows, bmklRows, mgpRows, countRows, survivalRows, probitRows, landmarkRows, spikeSlabRows, factorRows, pairRows)
+var estimators = slices.Concat(autoRows, bmklRows, mgpRows, countRows, survivalRows, ordinalRows, probitRows, landmarkRows, spikeSlabRows, factorRows, pairRows)
 
 // Of returns the estimator whose models have the kind, nil if no estimator has.
 func Of(kind string) *Estimator {

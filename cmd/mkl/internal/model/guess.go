@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/table"
@@ -63,6 +64,7 @@ func CheckGuess(task string, t *dataset.Table) error {
 const (
 	fewRows    = 10 // too few to doubt anything
 	fewValues  = 20 // so few whole numbers may be classes
+	fewGrades  = 10 // so few whole numbers may be grades
 	manyLabels = 20 // so many classes that are numbers may be quantities
 )
 
@@ -85,6 +87,9 @@ func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (li
 			lines = append(lines, fmt.Sprintf("column %s: %s of one sample (%s): what is predicted of such a class is little more than a guess",
 				name, console.Plural(len(alone), "class"), console.Few(alone)))
 		}
+		if order := knownOrder(y.Classes); guessed && order != nil {
+			lines = append(lines, fmt.Sprintf("column %s: seems to be grades, which are in order: -grades '%s' learns them as such", name, strings.Join(order, ",")))
+		}
 		if len(y.Classes) > manyLabels && allNumbers(y.Classes) {
 			lines = append(lines, fmt.Sprintf("column %s: %d classes that are numbers: -task %s learns them as quantities", name, len(y.Classes), Regression))
 		}
@@ -92,10 +97,51 @@ func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (li
 		lines = append(lines, fmt.Sprintf("column %s: seems to be counts, and its intervals may go below 0: -task %s learns it as counts", name, CountsTask))
 	case guessed && form == dataset.Numbers:
 		if n := wholeValues(y.Numbers[0]); n > 0 && n <= fewValues && 5*n <= len(y.Numbers[0]) {
-			lines = append(lines, fmt.Sprintf("column %s: %d different whole numbers: -task %s learns them as classes", name, n, Multiclass))
+			text := fmt.Sprintf("column %s: %d different whole numbers: -task %s learns them as classes", name, n, Multiclass)
+			if n > 2 && n <= fewGrades {
+				text += fmt.Sprintf(", -task %s as grades", OrdinalTask)
+			}
+			lines = append(lines, text)
 		}
 	}
 	return lines
+}
+
+// gradeWords are words for grades, from the lowest to the highest.
+var gradeWords = [][]string{
+	{"none", "very low", "low", "medium", "high", "very high"},
+	{"very low", "low", "middle", "high", "very high"},
+	{"none", "minimal", "mild", "moderate", "severe", "very severe"},
+	{"none", "some", "marked"},
+	{"never", "rarely", "sometimes", "often", "always"},
+	{"very bad", "bad", "poor", "fair", "good", "very good", "excellent"},
+	{"very small", "small", "medium", "large", "very large"},
+	{"strongly disagree", "disagree", "neutral", "agree", "strongly agree"},
+	{"very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"},
+	{"i", "ii", "iii", "iv", "v"},
+	{"stage i", "stage ii", "stage iii", "stage iv"},
+}
+
+// knownOrder returns three labels or more in the order of a scale whose words they all are, in letters of any case. It
+// returns nil if there is no such scale.
+func knownOrder(labels []string) []string {
+	if len(labels) < 3 {
+		return nil
+	}
+	for _, scale := range gradeWords {
+		var order []string
+		for _, word := range scale {
+			for _, label := range labels {
+				if strings.ToLower(strings.TrimSpace(label)) == word {
+					order = append(order, label)
+				}
+			}
+		}
+		if len(order) == len(labels) {
+			return order
+		}
+	}
+	return nil
 }
 
 // seemCounts reports whether numbers look like counts: whole numbers from 0 on, more than two different ones, for which

@@ -26,6 +26,7 @@ var tasksHelp = []struct{ name, help string }{
 	{Multiclass, "one of several classes"},
 	{CountsTask, "counts 0, 1, 2, …, whose predictions are never below 0"},
 	{Survival, "times until an event, some known to be later than, or between, others"},
+	{OrdinalTask, "grades, which are in order: numbers, or text in the order of -grades"},
 	{Multioutput, "several numbers, with the same weights of kernels"},
 	{"shared", "several numbers that depend on different views"},
 	{"tasks", "several numbers, each known for rows of its own"},
@@ -40,8 +41,8 @@ var tasksHelp = []struct{ name, help string }{
 // modelsHelp describes the values of -model.
 var modelsHelp = []struct{ name, help string }{
 	{Auto, "Gaussian processes whose kernels the data suggest, pooled: regression, binary, multiclass"},
-	{BMKL, "weights of samples and of kernels: every task but counts, survival, factors, pairs and pairlabels"},
-	{"mgp", "a sum of Gaussian processes, one for each kernel: regression of one target, binary, multiclass, counts, survival"},
+	{BMKL, "weights of samples and of kernels: every task but counts, survival, ordinal, factors, pairs and pairlabels"},
+	{"mgp", "a sum of Gaussian processes, one for each kernel: regression of one target, binary, multiclass, counts, survival, ordinal"},
 	{"probit", "a multinomial probit machine, one model of all classes: binary, multiclass"},
 	{LandmarksModel, "the model of mgp for any number of rows: regression of one target, binary, multiclass"},
 	{"spikeslab", "a sparse linear function, without kernels: regression of one target"},

@@ -2,7 +2,10 @@ package model
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -42,3 +45,56 @@ var survivalRows = []*Estimator{{
 		}}, nil
 	},
 }}
+
+// ordinalRows are the estimators of grades.
+var ordinalRows = []*Estimator{{
+	Model: "mgp", Tasks: []string{OrdinalTask}, Kind: "ordinal", Form: dataset.Classes, Part: partKernel, One: true, Gaps: true,
+	takes: "kernels text grades store resume",
+	settle: func(r *Request) (*settled, error) {
+		order, err := gradesOf(r.Settings.Grades)
+		if err != nil {
+			return nil, err
+		}
+		return &settled{fitter: func(f *fitting) Fitter {
+			o := mkl.Ordinal[string]{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage}
+			return Fitter{o.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
+				if o.Grades, err = inOrder(order, d.Classes); err != nil {
+					return nil, err
+				}
+				return AsModel(o.Fit(ctx, d.Views, d.Class))
+			}}
+		}}, nil
+	},
+}}
+
+// gradesOf checks -grades.
+func gradesOf(order []string) (grades []string, err error) {
+	for _, g := range order {
+		g = strings.TrimSpace(g)
+		if g == "" || slices.Contains(grades, g) {
+			return nil, console.Inputf("-grades %s: each grade is to be named once, from the lowest to the highest", strings.Join(order, ","))
+		}
+		grades = append(grades, g)
+	}
+	if len(grades) == 1 {
+		return nil, console.Inputf("-grades %s: two grades are needed at least", grades[0])
+	}
+	return grades, nil
+}
+
+// inOrder returns the grades of a target from the lowest to the highest: as -grades has them, or the numbers that they are.
+// classes are in ascending order if all of them are numbers.
+func inOrder(order, classes []string) ([]string, error) {
+	if order == nil {
+		if !allNumbers(classes) {
+			return nil, console.Inputf("-task %s: the grades %s are not all numbers: -grades names them from the lowest to the highest", OrdinalTask, console.Few(classes))
+		}
+		return classes, nil
+	}
+	for _, c := range classes {
+		if !slices.Contains(order, c) {
+			return nil, console.Inputf("-grades: %q is a grade of the data, but not in %s", c, strings.Join(order, ","))
+		}
+	}
+	return order, nil
+}

@@ -22,6 +22,7 @@ type MGPFlags struct {
 	Family  string   `enum:"${families}" default:"none" help:"Prior of the kernels' scales: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
 	Law     string   `enum:"${laws}" default:"by-evidence" help:"Of times: distribution of a time given the function, log-normal, weibull, or by-evidence, which is the one of the higher evidence (${default})."`
 	Poisson bool     `help:"Of counts: the variance of a count given the function is its mean. By default it is larger, by as much as the samples tell."`
+	Grades  []string `placeholder:"LOW,…,HIGH" help:"Of -task ordinal: the grades from the lowest to the highest. By default they are numbers in ascending order."`
 	Hold    []string `sep:"none" placeholder:"NAME=NUMBER" help:"Parameter omega, chi or phi of the prior of -family that is held at a number instead of learned; can be repeated. With -family student-t omega=0.5 is the Cauchy process, with gig omega=-1 the hyperbolic one."`
 }
 

@@ -39,6 +39,7 @@ type Numbers struct {
 type Classes struct {
 	*mkl.ClassPrediction[string]
 	Classes []string // in the order of the probabilities
+	Grades  bool     // the classes are in order
 }
 
 // Labels are predicted labels, which a row has or has not.
@@ -75,12 +76,18 @@ func By(ctx context.Context, m mkl.Model, opt Options, x []mkl.Features) (Predic
 		return Times{p, opt.Times}, err
 	case mkl.ClassModel[string]:
 		p, err := m.PredictClasses(ctx, opt.PredictOptions, x...)
-		return Classes{p, m.Classes()}, err
+		return Classes{p, m.Classes(), ofGrades(m)}, err
 	case mkl.LabelModel:
 		p, err := m.PredictLabels(ctx, opt.PredictOptions, x...)
 		return Labels{p}, err
 	}
 	return nil, console.Inputf("the command does not know how to predict with %v", m)
+}
+
+// ofGrades reports whether the classes of a model are in order.
+func ofGrades(m mkl.Model) bool {
+	_, grades := m.(*mkl.OrdinalModel[string])
+	return grades
 }
 
 // Columns adds the mean, the standard deviation and the interval of each target.
@@ -136,11 +143,26 @@ func (p Numbers) Score(target, row int, y float64) float64 {
 	return p.CRPS(target, row, y)
 }
 
-// Columns adds the most probable class and the probability of each.
+// Columns adds the most probable class and the probability of each; of grades also the median, and the probability of
+// each grade or a lower one.
 func (p Classes) Columns(out *Columns, _ []string, _ float64) {
 	out.Add("label", func(i int) string { return p.Label[i] })
+	if p.Grades {
+		out.Add("median", func(i int) string { return p.Classes[mkl.MedianGrade(p.Probability[i])] })
+	}
 	for k, class := range p.Classes {
 		out.addProbability("p_"+class, func(i int) float64 { return p.Probability[i][k] })
+	}
+	if !p.Grades {
+		return
+	}
+	for k, class := range p.Classes[:len(p.Classes)-1] {
+		out.addProbability("p_to_"+class, func(i int) (sum float64) {
+			for _, v := range p.Probability[i][:k+1] {
+				sum += v
+			}
+			return sum
+		})
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// lawOf says how the times or counts of a model are distributed about its function; empty of other models.
+// lawOf says how the times, counts or grades of a model are distributed about its function; empty of other models.
 func lawOf(m mkl.Model) string {
 	switch m := m.(type) {
 	case *mkl.SurvivalModel:
@@ -15,6 +15,12 @@ func lawOf(m mkl.Model) string {
 			return fmt.Sprintf("Weibull of the shape %s given the function: hazards are proportional", console.Figure(1/m.LogSD()))
 		}
 		return fmt.Sprintf("log-normal given the function: the logarithm of a time has the error %s", console.Figure(m.LogSD()))
+	case *mkl.OrdinalModel[string]:
+		text, grades := "grades between cut points of the function, in units of its noise:", m.Classes()
+		for k, c := range m.CutPoints() {
+			text += fmt.Sprintf(" %s | %s |", grades[k], console.Figure(c))
+		}
+		return text + " " + grades[len(grades)-1]
 	case *mkl.CountModel:
 		if d := m.Dispersion(); d > 0 {
 			return fmt.Sprintf("negative binomial given the function: a count of the mean μ has the variance μ + %s·μ²", console.Figure(d))

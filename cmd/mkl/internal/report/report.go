@@ -145,7 +145,9 @@ func New(est *model.Estimator, m mkl.Model, n *notes.Notes) *Report {
 	names := n.Targets
 	if c, ok := m.(mkl.ClassModel[string]); ok {
 		r.Classes = c.Classes()
-		if names = r.Classes; len(outputs) == 1 {
+		if _, grades := m.(*mkl.OrdinalModel[string]); grades { // one function for all
+			names = n.Targets
+		} else if names = r.Classes; len(outputs) == 1 {
 			names = []string{names[1] + " against " + names[0]}
 		}
 	}

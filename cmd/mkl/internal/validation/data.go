@@ -85,7 +85,7 @@ func read(e *console.Env, f *Flags, quiet bool) (*data, error) {
 func formOf(o *dataset.Opened, task string) (dataset.Form, error) {
 	single, several := slices.Contains([]string{model.Regression, model.Binary, model.Multiclass}, task), len(o.Targets) > 1
 	switch {
-	case task == model.Survival || task == model.CountsTask:
+	case task == model.Survival || task == model.CountsTask || task == model.OrdinalTask:
 		return 0, console.Inputf("mkl cv is not for -task %s: mkl evaluate measures such a model on rows that it was not fitted to", task)
 	case !several && !single:
 		return 0, console.Inputf("mkl cv is for -task %s, %s and %s of one target, not %s: the others need several", model.Regression, model.Binary, model.Multiclass, task)

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/metrics"
+)
+
+// TestOrdinalModel compares what the command predicts and measures of grades with what the package does.
+func TestOrdinalModel(t *testing.T) {
+	var text, words strings.Builder
+	text.WriteString("x,y\n")
+	words.WriteString("x,y\n")
+	for i := range 60 {
+		x := float64(i%20)/4 + 0.01*float64(i)
+		grade := min(int(x)+i%2, 4) // five of them
+		fmt.Fprintf(&text, "%g,%d\n", x, grade)
+		fmt.Fprintf(&words, "%g,%s\n", x, []string{"Low", "Low", "Medium", "High", "High"}[grade])
+	}
+	files := map[string]string{"d.csv": text.String(), "w.csv": words.String()}
+	status, stdout, stderr := command(t, files, "", strings.Fields("fit d.csv -target y -task ordinal -view x:rbf(width=1) -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "ordinal (mgp) of y")
+	assert.Contains(t, stdout, "grades between cut points of the function, in units of its noise: 0 | ")
+	m := fromFile[*mkl.OrdinalModel[string]](t)
+	assert.Equal(t, []string{"0", "1", "2", "3", "4"}, m.Classes())
+
+	out := predicted(t, "d.csv")
+	x, y := numbersOf(t, out["x"]), []int{}
+	if len(x) == 0 {
+		for _, line := range strings.Split(strings.TrimSpace(text.String()), "\n")[1:] {
+			v, _ := strconv.ParseFloat(strings.Split(line, ",")[0], 64)
+			x = append(x, v)
+			grade, _ := strconv.Atoi(strings.Split(line, ",")[1])
+			y = append(y, grade)
+		}
+	}
+	labels, p, err := m.Predict(mkl.Column(x))
+	require.NoError(t, err)
+	var median []int
+	for i, of := range p {
+		assert.Equal(t, labels[i], out["label"][i])
+		assert.Equal(t, strconv.Itoa(mkl.MedianGrade(of)), out["median"][i])
+		assert.InDelta(t, of[0]+of[1], numbersOf(t, out["p_to_1"])[i], 1e-12)
+		median = append(median, mkl.MedianGrade(of))
+	}
+	v := measured(t, "d.csv")
+	rps, err := metrics.RankedProbability(y, p)
+	require.NoError(t, err)
+	assert.InDelta(t, rps, v["RPS"], 1e-12)
+	qwk, err := metrics.WeightedKappa(y, median, 5)
+	require.NoError(t, err)
+	assert.InDelta(t, qwk, v["QWK"], 1e-12)
+	assert.Less(t, v["grades off"], 0.6)
+	status, stdout, stderr = command(t, nil, "", "report", "m", "-data", "d.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "RPS")
+
+	for args, want := range map[string]string{
+		"fit w.csv -target y -task ordinal":                     "-grades names them from the lowest to the highest",
+		"fit w.csv -target y -grades Low,High":                  `"Medium" is a grade of the data, but not in Low,High`,
+		"fit w.csv -target y -grades Low,High,Low":              "each grade is to be named once",
+		"fit w.csv -target y -grades Low":                       "two grades are needed",
+		"fit w.csv -target y -task multiclass -grades Low,High": "-grades is not for -task multiclass",
+		"cv d.csv -target y -task ordinal":                      "mkl cv is not for -task ordinal",
+		"fit d.csv -target y -task ordinal -model auto":         "-model auto is for -task regression",
+		"export m -o m.onnx":                                    "",
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
+		assert.NotEqual(t, console.StatusOK, status, args)
+		assert.Contains(t, stderr, want, args)
+	}
+	status, _, stderr = command(t, nil, "", strings.Fields("fit w.csv -target y -grades Low,Medium,High,Higher -view x:rbf(width=1) -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Len(t, fromFile[*mkl.OrdinalModel[string]](t).CutPoints(), 3)
+}
+
+// TestGradesAreRecognised says of words in order and of few whole numbers that they may be grades, and learns them as before.
+func TestGradesAreRecognised(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,size,mark,colour\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%g,%s,%d,%s\n", float64(i*i%17), []string{"medium", "small", "large"}[i%3], 1+i%5, []string{"red", "blue", "small"}[i%3])
+	}
+	for target, want := range map[string]string{
+		"size":   "column size: seems to be grades, which are in order: -grades 'small,medium,large' learns them as such",
+		"mark":   "-task ordinal as grades",
+		"colour": "",
+	} {
+		status, _, stderr := command(t, map[string]string{"d.csv": text.String()}, "", "fit", "d.csv", "-target", target, "-view", "x:rbf(width=1)", "-model", "mgp")
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stderr, want)
+		assert.Equal(t, want != "", strings.Contains(stderr, "grades"), target)
+	}
+}

@@ -1,0 +1,40 @@
+package mkl
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// ordinalJSON holds the settings of a model of grades. Its tensors are the ones of a multiple Gaussian process without
+// the targets.
+type ordinalJSON struct {
+	designJSON
+	recordJSON
+	Classes   []json.RawMessage `json:"classes"` // the grades, in order
+	Processes []processJSON     `json:"processes"`
+}
+
+// Save writes the model to a file that [Load] reads, like [RegressionModel.Save]. Grades are kept as JSON.
+func (m *OrdinalModel[T]) Save(w io.Writer) error {
+	var f fileWriter
+	j := ordinalJSON{Classes: m.classes.encode(&f)}
+	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
+	return f.write(w, m.Kind(), j)
+}
+
+func (m *OrdinalModel[T]) decode(f *fileReader) (err error) {
+	var j ordinalJSON
+	if err := f.settings(&j); err != nil {
+		return err
+	}
+	if m.processes, err = f.takeObservations(j.designJSON, j.recordJSON, j.Processes, mgp.Ordinal{}.Name()); err != nil {
+		return err
+	}
+	cuts := len(m.posteriors[0].State().Shape)
+	if m.classes, err = decodeClasses[T](f, j.Classes, len(j.Classes)-1, cuts); err != nil {
+		return err
+	}
+	return f.close()
+}
