@@ -45,7 +45,7 @@ func TestWeb(t *testing.T) {
 		meta, err := os.ReadFile(filepath.Join(at, "package", "package.json"))
 		require.NoError(t, err)
 		require.Contains(t, string(meta), `"version": "1.2.3"`)
-		for _, args := range [][]string{{"web/test.js", filepath.Join(at, "package")}, {filepath.Join(at, "package", "mkl.js"), "version"}} {
+		for _, args := range [][]string{{"web/test/npm.js", filepath.Join(at, "package")}, {filepath.Join(at, "package", "mkl.js"), "version"}} {
 			said, err := exec.CommandContext(t.Context(), node, args...).CombinedOutput()
 			require.NoError(t, err, string(said))
 			require.Contains(t, string(said), "js/wasm")
@@ -130,7 +130,10 @@ func playground(t *testing.T, folder string) {
 		}
 	}))
 	defer server.Close()
-	c := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", server.URL)
+	profile, err := os.MkdirTemp("", "browser")
+	require.NoError(t, err)
+	defer os.RemoveAll(profile) // processes of the browser may still write there for a moment
+	c := exec.Command(browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+profile, "--remote-debugging-port=0", server.URL)
 	require.NoError(t, c.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()

@@ -2,7 +2,7 @@
 
 package table
 
-// large are formats that a program built with the tag lean does not read: the libraries that do are half of it.
+// large are the formats that a program built with the tag lean refuses by name.
 var large = []signature{
 	{is: starts("PAR1"), not: "a Parquet file, which this build of the program does not read: pandas.read_parquet makes CSV"},
 	{is: starts("ARROW1", "\xff\xff\xff\xff"), not: "an Arrow file, which this build of the program does not read: pandas.read_feather makes CSV"},

@@ -1,4 +1,4 @@
-// Tests the package of npm in Node: node web/test.js FOLDER. tool/pack runs it.
+// Tests the package of npm in Node: node web/test/npm.js FOLDER. tool/pack runs it.
 
 import assert from "node:assert/strict";
 import {pathToFileURL} from "node:url";
