@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
@@ -107,6 +108,27 @@ func (p *CountPrediction) Quantiles(probabilities ...float64) [][]float64 {
 func (p *CountPrediction) LogProbability(sample int, y float64) float64 {
 	return p.counts[sample].LogProbability(y)
 }
+
+// CDF returns the probabilities that the count of a sample is less than y, and that it is at most y. y is a whole number from 0 on, or both are NaN.
+func (p *CountPrediction) CDF(sample int, y float64) (below, upTo float64) {
+	if !isCount(y) {
+		return math.NaN(), math.NaN()
+	}
+	below, upTo, _ = p.counts[sample].Score(y)
+	return below, upTo
+}
+
+// CRPS returns the continuous ranked probability score Σ_k (P(count ≤ k) − [k ≥ y])² of the predicted distribution if the count of a sample
+// is y; smaller is better. It is NaN if y is no whole number from 0 on.
+func (p *CountPrediction) CRPS(sample int, y float64) float64 {
+	if !isCount(y) {
+		return math.NaN()
+	}
+	_, _, crps := p.counts[sample].Score(y)
+	return crps
+}
+
+func isCount(y float64) bool { return y >= 0 && y == math.Trunc(y) && !math.IsInf(y, 1) }
 
 // String describes the model in one line.
 func (m *CountModel) String() string {

@@ -333,6 +333,8 @@ func (j viewJSON) check(k kernel.Kernel, in *gram.Input) error {
 	_, categories := k.(kernel.Categorical)
 	given := k.Statistic().Kind == kernel.GivenStatistic
 	switch {
+	case kernel.LacksRange(k):
+		return fmt.Errorf("kernel %v lacks its ranges", k)
 	case k.Missing() != kernel.NoDistance:
 		return fmt.Errorf("kernel %v lacks its width", k)
 	case given != in.Given:

@@ -210,7 +210,7 @@ func TestLandmarkClassifierFromParts(t *testing.T) {
 		predicted, err := want.PredictClasses(t.Context(), PredictOptions{}, points)
 		require.NoError(t, err)
 		assert.Equal(t, predicted, got)
-		one, err := l.Predictor(PredictorOptions{})
+		one, err := l.Predictor(PredictorOptions{Exact: true})
 		require.NoError(t, err)
 		probability := make([]float64, classes)
 		for i := range points.Rows {

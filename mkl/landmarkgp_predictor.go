@@ -1,6 +1,8 @@
 package mkl
 
 import (
+	"slices"
+
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/reuse"
@@ -9,36 +11,113 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// landmarkFunction predicts a function on landmarks at one sample. It prunes nothing, and is exact, because it uses all
-// landmarks.
+// landmarkFunction predicts a function on landmarks at one sample. It prunes nothing. The variance is in float32 where its
+// bound is within the tolerance, else all is in float64, by way of the features.
 type landmarkFunction struct {
 	gram.Points
 	plan      *featurePlan
 	shift     [][]float64
 	posterior *mgp.FeaturePosterior // of the features, and perhaps of a feature that is 1
 	meanOnly  bool
-	pool      reuse.Pool[scratch]
+	tolerance float64
+	triangle  *mgp.FeatureTriangle // nil if all is in float64
+	pivots    [][]int              // of each kernel, the landmarks whose kernels make its features
+	pool      reuse.Pool[landmarkScratch]
+}
+
+// landmarkScratch is the memory of one prediction.
+type landmarkScratch struct {
+	*gram.PointScratch
+	phi      []float64 // the features, or the kernels with the pivots
+	triangle *mgp.TriangleScratch
 }
 
 // newLandmarkFunction prepares a function for predictions of single samples.
-func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.FeaturePosterior, meanOnly bool) *landmarkFunction {
-	f := &landmarkFunction{plan: p, shift: shift, posterior: posterior, meanOnly: meanOnly}
+func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.FeaturePosterior, opt PredictorOptions, share float64) *landmarkFunction {
+	f := &landmarkFunction{plan: p, shift: shift, posterior: posterior, meanOnly: opt.MeanOnly, tolerance: opt.process(share)}
 	f.Points = gram.NewPoints(p.design, vec.UpTo(len(p.design.Views)), vec.UpTo(p.design.D), false)
-	f.pool = reuse.NewPool(func() *scratch {
-		s := &scratch{PointScratch: f.NewScratch()}
-		s.phi = make([]float64, len(posterior.State().Mean))
-		return s
+	features := len(posterior.State().Mean)
+	f.pool = reuse.NewPool(func() *landmarkScratch {
+		return &landmarkScratch{f.NewScratch(), make([]float64, features), mgp.NewTriangleScratch(features)}
 	})
+	if by, pivots := p.triangles(); by != nil && !opt.Exact {
+		f.pivots = pivots
+		f.triangle = posterior.Triangle(by, shift, f.trials(features), opt.MeanOnly)
+	}
 	return f
 }
 
-// Predictor prepares the model for predictions of single samples, which are exact. MeanOnly is the only
-// option that has an effect.
+// triangles returns the maps from kernels to features as lower triangles, with the landmarks in the order of the triangles'
+// columns. It returns nil if a map has another form.
+func (p *featurePlan) triangles() (by []la.Matrix[float64], pivots [][]int) {
+	for _, a := range p.by {
+		first := make([]int, a.Cols) // the first feature that needs a landmark
+		for j := range first {
+			for first[j] < a.Rows && a.At(first[j], j) == 0 {
+				first[j]++
+			}
+		}
+		order := slices.DeleteFunc(vec.UpTo(a.Cols), func(j int) bool { return first[j] == a.Rows })
+		slices.SortStableFunc(order, func(i, j int) int { return first[i] - first[j] })
+		if len(order) != a.Rows {
+			return nil, nil
+		}
+		for r, j := range order {
+			if first[j] != r {
+				return nil, nil
+			}
+		}
+		by, pivots = append(by, a.Take(vec.UpTo(a.Rows), order)), append(pivots, order)
+	}
+	return by, pivots
+}
+
+// trials returns the values from which features are made at some landmarks, between them, and of their differences.
+func (f *landmarkFunction) trials(features int) la.Matrix[float64] {
+	const most = 64
+	D := f.plan.design.D
+	n := min(D, most)
+	s := f.pool.Create()
+	all := la.NewMatrix[float64](3*n, features)
+	x := make([][]float64, len(f.plan.design.Inputs))
+	for q := range n {
+		for j := range x {
+			x[j] = f.plan.design.Inputs[j].Basis.Row(q * D / n)
+		}
+		at := all.Row(3 * q)
+		f.Kernels(s.PointScratch, x)
+		f.gather(s, at)
+		copy(all.Row(3*q+1), at)
+		copy(all.Row(3*q+2), at)
+		if q > 0 {
+			before := all.Row(3*q - 3)
+			la.Scal(0.5, all.Row(3*q+1))
+			la.Axpy(0.5, before, all.Row(3*q+1))
+			la.Axpy(-1, before, all.Row(3*q+2))
+		}
+	}
+	return all
+}
+
+// gather stores the kernels with the pivots in k, and a 1 if there is a feature more.
+func (f *landmarkFunction) gather(s *landmarkScratch, k []float64) {
+	first := 0
+	for i, p := range f.pivots {
+		vec.Pick(k[first:first+len(p)], s.K.Row(i), p)
+		first += len(p)
+	}
+	if first < len(k) {
+		k[first] = 1
+	}
+}
+
+// Predictor prepares the model for predictions of single samples. It takes all landmarks; the variance is in float32 if its
+// bound is within opt.Tolerance.
 func (m *LandmarkGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
 	}
-	f := newLandmarkFunction(&m.plan.featurePlan, m.shift, m.posterior, opt.MeanOnly)
+	f := newLandmarkFunction(&m.plan.featurePlan, m.shift, m.posterior, opt, 1)
 	p := &mixturePredictor{inputs: m.design.Inputs, meanOnly: opt.MeanOnly, members: []processMember{{
 		pointFunction: pointFunction{landmarks: f}, weight: 1, target: m.target,
 	}}}
@@ -46,9 +125,16 @@ func (m *LandmarkGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	return &Predictor{mixture: p}, nil
 }
 
-func (f *landmarkFunction) predict(x [][]float64) (c vi.Certified) {
+func (f *landmarkFunction) predict(x [][]float64, stage stage) (c vi.Certified) {
 	s := f.pool.Take()
 	f.Kernels(s.PointScratch, x)
+	if f.triangle != nil && stage != exactly {
+		f.gather(s, s.phi)
+		if c = f.triangle.Predict(s.phi, s.triangle); c.Within(f.tolerance) {
+			f.pool.Put(s)
+			return c
+		}
+	}
 	first := 0
 	for i, by := range f.plan.by {
 		phi := s.phi[first : first+by.Rows]
@@ -59,11 +145,16 @@ func (f *landmarkFunction) predict(x [][]float64) (c vi.Certified) {
 	if first < len(s.phi) {
 		s.phi[first] = 1
 	}
+	c = vi.Certified{}
 	c.Mean, c.Variance = f.posterior.PredictOne(s.phi, f.meanOnly)
 	f.pool.Put(s)
 	return c
 }
 
 func (f *landmarkFunction) info() PredictorInfo {
-	return PredictorInfo{Kernels: vec.UpTo(len(f.plan.design.Views)), Samples: vec.UpTo(f.plan.design.D)}
+	i := PredictorInfo{Kernels: vec.UpTo(len(f.plan.design.Views)), Samples: vec.UpTo(f.plan.design.D)}
+	if f.triangle != nil && !f.meanOnly {
+		i.Kind, i.Float32 = BoundCalibrated, true
+	}
+	return i
 }

@@ -222,7 +222,7 @@ func TestLandmarkGPModelSaveAndLoad(t *testing.T) {
 	require.NoError(t, err)
 
 	for _, meanOnly := range []bool{false, true} {
-		one, err := l.Predictor(PredictorOptions{MeanOnly: meanOnly})
+		one, err := l.Predictor(PredictorOptions{MeanOnly: meanOnly, Exact: true})
 		require.NoError(t, err)
 		for i := range mean {
 			a, v, err := one.Predict(points.Row(i))

@@ -97,16 +97,6 @@ func (m *localClasses) heldProbabilities() [][]float64 {
 	return out
 }
 
-// probabilities stores the probabilities of the classes of one sample.
-func (m *localClasses) probabilities(x [][]float64, out []float64) error {
-	mean, variance, err := m.posterior.Predict(context.Background(), m.features.at(x), nil, false, 1)
-	if err != nil {
-		return err
-	}
-	m.head.Probabilities(transposed(mean), meanRows(variance), [][]float64{out})
-	return nil
-}
-
 // Kind returns "local-classes", the member's name in a pool's file.
 func (m *localClassModel[T]) Kind() string { return "local-classes" }
 

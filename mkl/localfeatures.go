@@ -88,14 +88,12 @@ func (c *localColumn) bent(v float64) float64 {
 	return special.Asinh((v - c.median) / c.spread)
 }
 
-// at returns the features of one sample.
-func (f *localFeatures) at(x [][]float64) la.Matrix[float64] {
-	z := la.NewMatrix[float64](1, len(f.columns))
+// at stores the features of one sample in z.
+func (f *localFeatures) at(x [][]float64, z []float64) {
 	for j := range f.columns {
 		c := &f.columns[j]
-		z.Set(0, j, c.value(x[c.input][c.column]))
+		z[j] = c.value(x[c.input][c.column])
 	}
-	return z
 }
 
 // value returns the feature for a value of the column.

@@ -74,6 +74,9 @@ func TestManyRowsPredictsAndDoesNotDependOnTheirOrder(t *testing.T) {
 				assert.InEpsilon(t, variance[i], v, 1e-4)
 			}
 		}
+		if row := at.Row(0); !raceEnabled {
+			assert.Zero(t, testing.AllocsPerRun(10, func() { _, _, _ = p.Predict(row) }))
+		}
 	}
 	spreads, err := m.KernelSpreads(context.Background(), PredictOptions{}, at)
 	require.NoError(t, err)
@@ -175,9 +178,10 @@ func TestLocalFeatures(t *testing.T) {
 		assert.Less(t, slices.Max(column), 7.0)
 	}
 	far := []float64{1e9, 0, 1e12}
-	one := f.at([][]float64{far, {3, 3}})
-	assert.Equal(t, f.columns[0].high+1, one.At(0, 0))
-	assert.Equal(t, f.columns[2].high+1, one.At(0, 2))
+	one := make([]float64, len(f.columns))
+	f.at([][]float64{far, {3, 3}}, one)
+	assert.Equal(t, f.columns[0].high+1, one[0])
+	assert.Equal(t, f.columns[2].high+1, one[2])
 }
 
 // crowds returns samples of the given number of classes, each with several centres.

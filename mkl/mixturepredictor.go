@@ -281,7 +281,7 @@ type pointFunction struct {
 func (f *pointFunction) predict(b *processBank, s *bankScratch, x [][]float64, stage stage) vi.Certified {
 	switch {
 	case f.landmarks != nil:
-		return f.landmarks.predict(x)
+		return f.landmarks.predict(x, stage)
 	case f.local != nil:
 		return f.local.predict(x)
 	}
@@ -324,6 +324,9 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	for _, member := range m.members {
 		functions += len(member.averaged().posteriors)
 	}
+	if m.landmarks != nil {
+		functions++
+	}
 	for i, member := range m.members {
 		if err := p.add(member, opt, mixedShare(functions), m.weights[i]); err != nil {
 			return nil, err
@@ -332,10 +335,10 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	for i, model := range m.models {
 		switch other := model.(type) {
 		case *LandmarkGPModel:
-			f := newLandmarkFunction(&other.plan.featurePlan, other.shift, other.posterior, opt.MeanOnly)
+			f := newLandmarkFunction(&other.plan.featurePlan, other.shift, other.posterior, opt, mixedShare(functions))
 			p.members = append(p.members, processMember{pointFunction{landmarks: f}, m.weights[i], other.target})
 		case *localModel:
-			p.members = append(p.members, processMember{pointFunction{local: &localFunction{other, opt.MeanOnly}}, m.weights[i], other.target})
+			p.members = append(p.members, processMember{pointFunction{local: other.function(nil, opt.MeanOnly)}, m.weights[i], other.target})
 		}
 	}
 	p.bank.ready()

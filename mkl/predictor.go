@@ -163,11 +163,10 @@ var nothing = BoundedPrediction{Mean: math.NaN(), Variance: math.NaN()}
 
 // Predictor predicts one target of one sample at a time, for programs in which latency counts. Every model of numbers
 // makes one. A prediction takes no lock and starts no goroutine. It allocates nothing unless more callers than
-// processors predict at a time. A pool of very many samples allocates while it searches for the nearest samples. A Predictor
-// is immutable and safe for concurrent use.
+// processors predict at a time. A Predictor is immutable and safe for concurrent use.
 //
 // Predictors do less work than their models. If the kernels are smooth they compute each kernel with a few training samples
-// only, the pivots, and bound the error for the sample at hand. Gaussian processes without pivots compute variances in
+// only, the pivots, and bound the error for the sample at hand. Gaussian processes without pivots, and those on landmarks, compute variances in
 // float32, and estimate the rounding for the sample at hand. If the bound is above the tolerance, a predictor computes the
 // prediction again from all samples in float64. Predictors of weighted kernels also leave out kernels and samples whose
 // weights contribute little, and reduce the rank of the factors of covariances. [BoundKind] says which bounds are proved;

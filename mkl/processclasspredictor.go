@@ -30,7 +30,7 @@ type classMember struct {
 	functions []pointFunction // one function for two classes, else one for each
 
 	indicators *indicatorFunction // if not nil, it predicts instead of functions
-	local      *localClasses      // if not nil, it predicts instead of functions
+	local      *localFunction     // if not nil, it predicts instead of functions
 }
 
 // Predictor prepares the model for predictions of single samples. Tolerance bounds the error of each probability.
@@ -47,22 +47,22 @@ func (m *MultiGPClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredi
 	return &ClassPredictor[T]{processes: p}, nil
 }
 
-// Predictor prepares the model for predictions of single samples, which are exact.
-// MeanOnly is an error, because it leaves no probabilities; other options have no effect.
+// Predictor prepares the model for predictions of single samples. Variances are in float32 where their bounds are within
+// opt.Tolerance. MeanOnly is an error, because it leaves no probabilities.
 func (m *LandmarkClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredictor[T], error) {
 	if err := opt.checkClasses(); err != nil {
 		return nil, err
 	}
 	p := newProcessClassPredictor(m.design.Inputs, m.Classes(), opt)
-	p.addLandmarks(m, 1)
+	p.addLandmarks(m, opt, 1)
 	p.bank.ready()
 	return &ClassPredictor[T]{processes: p}, nil
 }
 
-func (p *processClassPredictor[T]) addLandmarks(m *LandmarkClassifierModel[T], weight float64) {
+func (p *processClassPredictor[T]) addLandmarks(m *LandmarkClassifierModel[T], opt PredictorOptions, weight float64) {
 	member := classMember{weight: weight, sharpness: m.sharpness}
 	for _, posterior := range m.posteriors {
-		f := newLandmarkFunction(&m.plan.featurePlan, m.shift, posterior, false)
+		f := newLandmarkFunction(&m.plan.featurePlan, m.shift, posterior, opt, 1)
 		member.functions = append(member.functions, pointFunction{landmarks: f})
 	}
 	p.members = append(p.members, member)
@@ -84,9 +84,9 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 		case *indicatorModel[T]:
 			p.members = append(p.members, classMember{weight: m.weights[i], indicators: member.function(&p.bank, opt)})
 		case *LandmarkClassifierModel[T]:
-			p.addLandmarks(member, m.weights[i])
+			p.addLandmarks(member, opt, m.weights[i])
 		case *localClassModel[T]:
-			p.members = append(p.members, classMember{weight: m.weights[i], local: &member.localClasses})
+			p.members = append(p.members, classMember{weight: m.weights[i], local: member.function(member.head, false)})
 		}
 	}
 	p.bank.ready()
@@ -168,9 +168,7 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 			continue
 		}
 		if m.local != nil {
-			if err := m.local.probabilities(x, s.log); err != nil {
-				return math.NaN(), err
-			}
+			m.local.probabilities(x, s.log)
 			la.Axpy(m.weight, s.log, s.sum)
 			continue
 		}

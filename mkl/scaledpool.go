@@ -76,11 +76,50 @@ func (p *Prediction) Interval(target, sample int, probability float64) (lower, u
 		return math.NaN(), math.NaN()
 	}
 	z := special.NormalQuantile(0.5 + float64(0.5*probability))
-	if target < len(p.learned) && p.learned[target] != nil {
-		l := p.learned[target]
+	if l := p.learnedOf(target); l != nil {
 		mean, half := l.mean[sample], float64(z*math.Sqrt(l.variance[sample]))
 		return l.scale.target(mean - half), l.scale.target(mean + half)
 	}
 	half := float64(z * math.Sqrt(p.Variance[target][sample]))
 	return p.Mean[target][sample] - half, p.Mean[target][sample] + half
+}
+
+// CDF returns the probability that a target of a sample, noise included, is at most y: [Prediction.Interval] has its quantiles. With MeanOnly
+// it is NaN.
+func (p *Prediction) CDF(target, sample int, y float64) float64 {
+	if p.Variance == nil {
+		return math.NaN()
+	}
+	mean, variance, z := p.Mean[target][sample], p.Variance[target][sample], y
+	if l := p.learnedOf(target); l != nil {
+		if y < 0 || y == 0 && l.scale == logScale {
+			return 0
+		}
+		mean, variance, z = l.mean[sample], l.variance[sample], l.scale.learned(y)
+	}
+	return special.NormalCDF((z - mean) / math.Sqrt(variance))
+}
+
+// CRPS returns the continuous ranked probability score ∫ (P(target ≤ x) − [x ≥ y])² dx of the predicted distribution if a target of a sample is
+// y, in the target's units; smaller is better. With MeanOnly it is NaN.
+func (p *Prediction) CRPS(target, sample int, y float64) float64 {
+	if p.Variance == nil {
+		return math.NaN()
+	}
+	if l := p.learnedOf(target); l != nil {
+		sd := math.Sqrt(l.variance[sample])
+		if l.scale == logScale {
+			return special.LogNormalCRPS(y, l.mean[sample], sd)
+		}
+		return special.SquareCRPS(y, l.mean[sample], sd)
+	}
+	return special.NormalCRPS(y, p.Mean[target][sample], math.Sqrt(p.Variance[target][sample]))
+}
+
+// learnedOf is the prediction of a target on the scale on which it was learned; nil if that is the target's own.
+func (p *Prediction) learnedOf(target int) *learnedPrediction {
+	if target < len(p.learned) {
+		return p.learned[target]
+	}
+	return nil
 }

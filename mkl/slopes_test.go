@@ -34,6 +34,11 @@ func slopeViews(x Features) []View {
 		{X: x, Input: "x1", Kernel: kernel.RationalQuadratic{Width: 1.5, Alpha: 0.8}},
 		{X: x, Input: "x1", Kernel: kernel.RationalQuadratic{Widths: []float64{1, 3, 2}}, Standardize: true},
 		{X: x, Input: "x1", Kernel: kernel.PowerExponential{Width: 2}},
+		{X: x, Input: "x1", Kernel: kernel.PowerExponential{Width: 2, Norm: 1.3, Power: 1.1}},
+		{X: x, Input: "x1", Kernel: kernel.Periodic{Period: 3, Width: 1.5, Decay: 4}, Columns: []int{1}},
+		{X: x, Input: "x1", Kernel: kernel.Spectral{Period: 4, Width: 2}, Columns: []int{2, 0}},
+		{X: x, Input: "x1", Kernel: kernel.ChiSquare{Width: 2}},
+		{X: x, Input: "x1", Kernel: kernel.Polynomial{Scale: 0.5, Offset: 0.8}},
 		{X: distances, Input: "x2", Kernel: kernel.FromDistance{}},
 		{X: x, Input: "x1", Kernel: kernel.Linear{}},
 		{X: x, Input: "x1", Kernel: kernel.RBF{Width: 1}, Center: true},
@@ -56,7 +61,7 @@ func withWidths(k kernel.Kernel, w []float64) kernel.Kernel {
 			return kernel.Laplacian{Widths: w}
 		}
 		return kernel.Laplacian{Width: w[0]}
-	case kernel.Matern, kernel.RationalQuadratic, kernel.PowerExponential:
+	case kernel.Matern, kernel.RationalQuadratic, kernel.PowerExponential, kernel.Periodic, kernel.Spectral, kernel.ChiSquare, kernel.Polynomial:
 		return k.(kernel.Scaled).WithLengths(w)
 	}
 	return kernel.FromDistance{Scale: w[0]}
@@ -119,7 +124,7 @@ func TestSlopes(t *testing.T) {
 					got += direction[i][j] * v.Slopes[j]
 				}
 			}
-			assert.Equal(t, []int{1, 1, 3, 1, 3, 1, 3, 1, 3, 1, 1, 0, 0}, counts)
+			assert.Equal(t, []int{1, 1, 3, 1, 3, 1, 3, 1, 3, 1, 1, 3, 2, 1, 2, 1, 0, 0}, counts)
 			want := testkit.Slope(func(h float64) float64 {
 				moved := slices.Clone(views)
 				for i, v := range s.Views {
@@ -142,7 +147,7 @@ func TestSlopes(t *testing.T) {
 	// Widths that the model learned have no slopes.
 	_, err := MultiTask{Ascent: Ascent{MaxSweeps: 5}, Slopes: func(s Slopes) {
 		for i, v := range s.Views {
-			assert.Equal(t, i == 2 || i >= 4 && i <= 8, v.Widths != nil, "view %d", i)
+			assert.Equal(t, slices.Contains([]int{2, 4, 5, 6, 7, 8, 11, 12, 14}, i), v.Widths != nil, "view %d", i)
 		}
 	}}.Fit(ctx, slopeViews(x), y)
 	require.NoError(t, err)

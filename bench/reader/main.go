@@ -1,8 +1,10 @@
-// Command reader times single predictions of default models on tables of the reader: mkl.Auto, or
-// mkl.AutoClassifier where the last column is text. Cells are numbers, the first line has names, and the last
-// column is the target.
+// Command reader times single predictions of models on tables of the reader: the default, mkl.Auto, or
+// mkl.AutoClassifier where the last column is text; with -model regression a healed mkl.Regression with its default kernels, and with
+// -model landmarks mkl.LandmarkGP or mkl.LandmarkClassifier. Cells are numbers, the first line has names, and the last
+// column is the target. The default of more than 3000 samples has a member that predicts from the nearest samples.
 //
 //	go run ./bench/reader boston.csv glass.csv
+//	go run ./bench/reader -model landmarks -most 3000 elevators.csv
 //
 // For each table it prints the samples of the fit, two thirds of the rows in a random order but at most -most, the
 // features and the classes; then of the default predictor, in µs, the median, the 99th percentile and the 99.9th of the
@@ -41,6 +43,7 @@ func main() {
 	log.SetFlags(0)
 	most := flag.Int("most", 700, "most samples of a fit")
 	calls := flag.Int("calls", 20000, "calls to time")
+	model := flag.String("model", "auto", "auto, regression or landmarks")
 	flag.Parse()
 	head := "| data | samples | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | ready, ms | many rows, rows/s |"
 	for _, tolerance := range tolerances {
@@ -53,7 +56,7 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		row, err := measure(x, y, *most, *calls)
+		row, err := measure(x, y, *model, *most, *calls)
 		if err != nil {
 			log.Fatalf("%s: %v", file, err)
 		}
@@ -122,7 +125,8 @@ type fitted struct {
 	exact     [][]float64                // of each held-out row, what predict returns
 }
 
-func (s sets) fit() (f fitted, err error) {
+// fit fits a model by its name.
+func (s sets) fit(model string) (f fitted, err error) {
 	features, err := mkl.FromRows(s.train)
 	if err != nil {
 		return f, err
@@ -133,33 +137,86 @@ func (s sets) fit() (f fitted, err error) {
 	}
 	ctx, views := context.Background(), []mkl.View{{X: features}}
 	if s.numbers != nil {
-		m, err := mkl.Auto{}.Fit(ctx, views, s.numbers)
+		m, err := fitNumbers(ctx, model, views, s.numbers)
 		if err != nil {
 			return f, err
 		}
-		f.predictor = func(opt mkl.PredictorOptions) (predict, error) {
-			p, err := m.Predictor(opt)
-			out := make([]float64, 2)
-			return func(row [][]float64) ([]float64, error) {
-				mean, variance, err := p.Predict(row...)
-				out[0], out[1] = mean, math.Sqrt(variance)
-				return out, err
-			}, err
-		}
-		f.many = func(x mkl.Features) error {
-			_, err := m.PredictTargets(ctx, mkl.PredictOptions{Workers: 1}, x)
-			return err
-		}
-		mean, variance, err := m.Predict(test)
-		for i := range mean {
-			f.exact = append(f.exact, []float64{mean[i], math.Sqrt(variance[i])})
-		}
-		return f, err
+		return numbers(ctx, m, test)
 	}
-	m, err := mkl.AutoClassifier[string]{}.Fit(ctx, views, s.labels)
+	m, err := fitClasses(ctx, model, views, s.labels)
 	if err != nil {
 		return f, err
 	}
+	return classes(ctx, m, test)
+}
+
+// numbersModel is a model of numbers.
+type numbersModel interface {
+	mkl.TargetModel
+	Predictor(opt mkl.PredictorOptions) (*mkl.Predictor, error)
+}
+
+// fitNumbers fits a model of numbers.
+func fitNumbers(ctx context.Context, model string, views []mkl.View, y []float64) (numbersModel, error) {
+	switch model {
+	case "auto":
+		return mkl.Auto{}.Fit(ctx, views, y)
+	case "regression":
+		views, _, err := mkl.FillViews(mkl.KernelsBroad, views)
+		if err != nil {
+			return nil, err
+		}
+		return mkl.Regression{}.Fit(ctx, views, y)
+	case "landmarks":
+		return mkl.LandmarkGP{}.Fit(ctx, views, y)
+	}
+	return nil, fmt.Errorf("no model %q of numbers", model)
+}
+
+// numbers returns a fitted model of numbers.
+func numbers(ctx context.Context, m numbersModel, test mkl.Features) (f fitted, err error) {
+	f.predictor = func(opt mkl.PredictorOptions) (predict, error) {
+		p, err := m.Predictor(opt)
+		out := make([]float64, 2)
+		return func(row [][]float64) ([]float64, error) {
+			mean, variance, err := p.Predict(row...)
+			out[0], out[1] = mean, math.Sqrt(variance)
+			return out, err
+		}, err
+	}
+	f.many = func(x mkl.Features) error {
+		_, err := m.PredictTargets(ctx, mkl.PredictOptions{Workers: 1}, x)
+		return err
+	}
+	p, err := m.PredictTargets(ctx, mkl.PredictOptions{}, test)
+	if err != nil {
+		return f, err
+	}
+	for i, mean := range p.Mean[0] {
+		f.exact = append(f.exact, []float64{mean, math.Sqrt(p.Variance[0][i])})
+	}
+	return f, nil
+}
+
+// classesModel is a model of classes.
+type classesModel interface {
+	mkl.ClassModel[string]
+	Predictor(opt mkl.PredictorOptions) (*mkl.ClassPredictor[string], error)
+}
+
+// fitClasses fits a model of classes.
+func fitClasses(ctx context.Context, model string, views []mkl.View, labels []string) (classesModel, error) {
+	switch model {
+	case "auto":
+		return mkl.AutoClassifier[string]{}.Fit(ctx, views, labels)
+	case "landmarks":
+		return mkl.LandmarkClassifier[string]{}.Fit(ctx, views, labels)
+	}
+	return nil, fmt.Errorf("no model %q of classes", model)
+}
+
+// classes returns a fitted model of classes.
+func classes(ctx context.Context, m classesModel, test mkl.Features) (f fitted, err error) {
 	f.classes = len(m.Classes())
 	f.many = func(x mkl.Features) error {
 		_, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, x)
@@ -173,8 +230,12 @@ func (s sets) fit() (f fitted, err error) {
 			return out, err
 		}, err
 	}
-	_, f.exact, err = m.Predict(test)
-	return f, err
+	p, err := m.PredictClasses(ctx, mkl.PredictOptions{}, test)
+	if err != nil {
+		return f, err
+	}
+	f.exact = p.Probability
+	return f, nil
 }
 
 // largestErrors returns the largest errors of the held-out rows: of a mean and of a standard deviation, in units of the
@@ -249,10 +310,10 @@ func evict() func() {
 	}
 }
 
-// measure fits the default model and measures its predictors.
-func measure(x [][]float64, y []string, most, calls int) (string, error) {
+// measure fits a model and measures its predictors.
+func measure(x [][]float64, y []string, model string, most, calls int) (string, error) {
 	s := split(x, y, most)
-	f, err := s.fit()
+	f, err := s.fit(model)
 	if err != nil {
 		return "", err
 	}

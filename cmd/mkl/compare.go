@@ -19,7 +19,7 @@ type compareCmd struct {
 	Data   string   `required:"" placeholder:"FILE" help:"Table with rows that no model was fitted to, and the truth."`
 	Target string   `placeholder:"COLUMNS" help:"Columns that hold the truth, if they have other names than in the fits."`
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they have other names than in the fits; @file takes a file."`
-	Score  string   `enum:"auto,rmse,nlpd,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse or nlpd of numbers, log-loss, accuracy or brier of classes and labels; auto is the first of these."`
+	Score  string   `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes and labels; auto is the first of these."`
 
 	console.WorkersFlag `embed:""`
 	console.JSONFlag    `embed:""`

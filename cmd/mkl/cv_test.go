@@ -54,8 +54,8 @@ func TestCV(t *testing.T) {
 	assert.Contains(t, stderr, "task: regression (column price has numbers)")
 	lines := strings.Split(stdout, "\n")
 	assert.Equal(t, "h.csv: 60 samples, regression of price, 5 folds", lines[0])
-	assert.Regexp(t, `^ +RMSE ± SE +from the best \[95 %\] +NLPD +coverage$`, lines[2])
-	assert.Regexp(t, `^mean +\S+ ± \S+ +\+\S+ \[\+\S+, \+\S+\] +\S+ +\S+$`, lines[3])
+	assert.Regexp(t, `^ +RMSE ± SE +from the best \[95 %\] +NLPD +CRPS +coverage +PIT$`, lines[2])
+	assert.Regexp(t, `^mean +\S+ ± \S+ +\+\S+ \[\+\S+, \+\S+\] +\S+ +\S+ +\S+ +\S+$`, lines[3])
 	assert.Regexp(t, `^ridge `, lines[4])
 	assert.Regexp(t, `^mgp +\S+ ± \S+ +best +`, lines[5])
 	assert.Regexp(t, `^spikeslab `, lines[6])
@@ -171,7 +171,7 @@ func TestCVErrors(t *testing.T) {
 		{"-target price -models mgp -kernels rbg", `-kernels rbg: no kernel is called "rbg"`},
 		{"-target price -models mgp -kernels precomputed", "-kernels precomputed: kernels that are given and kernels of strings are named by -view"},
 		{"-target price -models mgp -view area:linear -kernels linear", "-kernels is for views that name no kernels, and every view names kernels"},
-		{"-target price -score brier", "-score brier is not for these predictions: it is rmse or nlpd"},
+		{"-target price -score brier", "-score brier is not for these predictions: it is rmse or nlpd or crps"},
 		{"-target price -order kind", "-order kind: the column is text: dates or numbers are needed"},
 		{"-target price -group none", `-group: h.csv: no column "none"`},
 		{"-target price -group kind", "choose: 3 groups are too few for 5 folds"},

@@ -152,7 +152,7 @@ func TestCategories(t *testing.T) {
 		{"-text category -model spikeslab", "-text is not for -task regression with -model spikeslab (it is for -model auto, -model bmkl, -model mgp and -model landmarks)"},
 		{"-missing drop -view area:rbf,categorical", "categorical(width=mean) is of categories, and no column is text: -as COLUMN=text makes one"},
 		{"-missing drop -view city:rbf,categorical", "all columns are categories, and rbf(width=mean) is not of categories"},
-		{"-text codes", `must be one of "onehot","category"`},
+		{"-text codes", `must be one of "auto","onehot","category"`},
 	} {
 		status, _, stderr = command(t, nil, "", append([]string{"fit", "d.csv", "-target", "price"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, console.StatusInput, status, c.args)
@@ -288,11 +288,48 @@ func TestPrecomputed(t *testing.T) {
 	assert.Equal(t, 13, strings.Count(stdout, "\n"))
 	status, _, stderr = command(t, nil, "", strings.Fields("predict m -view k=@k.csv")...)
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: view \"k\": k.csv has 12 columns where the model needs 13\n", stderr)
+	assert.Equal(t, "mkl: view \"k\": k.csv has 12 columns where the model needs 13: the kernels with the 12 training samples, "+
+		"and last the kernel of each row with itself, k(x, x)\n", stderr)
 	status, _, stderr = command(t, nil, "", strings.Fields("fit y.csv -target #1 -model mgp -view k=@wide.csv:precomputed")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: view \"k\": wide.csv has 12 rows and 13 columns: a kernel or distance that is given has a column for each training sample, "+
 		"unless the setting basis says that there are some only, as in precomputed(basis)\n", stderr)
+}
+
+// The columns of a kernel that is given need not be named again, in whatever order a table has them: the model knows them, and the column of
+// the kernel of each row with itself has the view's name.
+func TestPrecomputedByName(t *testing.T) {
+	var train, wide, lacking strings.Builder
+	names := []string{"y"}
+	for i := range 12 {
+		names = append(names, fmt.Sprintf("k%d", i))
+	}
+	train.WriteString(strings.Join(names, ",") + "\n")
+	wide.WriteString("k_self," + strings.Join(names[1:], ",") + "\n")
+	lacking.WriteString(strings.Join(names[1:], ",") + "\n")
+	for i := range 12 {
+		row := make([]string, 12)
+		for j := range row {
+			row[j] = fmt.Sprint(math.Exp(-math.Abs(float64(i-j)) / 3))
+		}
+		fmt.Fprintf(&train, "%d,%s\n", i*i%7, strings.Join(row, ","))
+		fmt.Fprintf(&wide, "1,%s\n", strings.Join(row, ","))
+		fmt.Fprintf(&lacking, "%s\n", strings.Join(row, ","))
+	}
+	files := map[string]string{"train.csv": train.String(), "wide.csv": wide.String(), "lacking.csv": lacking.String()}
+	status, _, stderr := command(t, files, "", "fit", "train.csv", "-target", "y", "-task", "regression", "-model", "mgp", "-view", "k=k*:precomputed", "-o", "m")
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, own, stderr := command(t, nil, "", "predict", "m", "wide.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, named, stderr := command(t, nil, "", "predict", "m", "wide.csv", "-view", "k=k0..k11,k_self")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, named, own)
+	status, file, stderr := command(t, nil, "", "predict", "m", "-view", "k=@wide.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, named, file)
+	status, _, stderr = command(t, nil, "", "predict", "m", "lacking.csv")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `view "k": lacking.csv lacks the column k_self, the kernel of each row with itself, k(x, x)`)
 }
 
 // TestTargets says what is odd about targets.

@@ -60,6 +60,66 @@ func scripts(page string) (all []script) {
 	return all
 }
 
+// listing is a block of a page in a language: a script, a program or a manifest.
+type listing struct{ language, text string }
+
+// listings are the blocks of a page that are marked with a language, in their order.
+func listings(page string) (all []listing) {
+	inside := false
+	for line := range strings.Lines(strings.ReplaceAll(page, "\r\n", "\n")) {
+		language, fence := strings.CutPrefix(line, "```")
+		switch {
+		case fence && !inside:
+			all = append(all, listing{language: strings.TrimSpace(language)})
+			inside = true
+		case fence:
+			inside = false
+		case inside:
+			all[len(all)-1].text += line
+		}
+	}
+	return all
+}
+
+// file is the name of the file that a script is to be kept in, which its first line says: # NAME.sh: what it does.
+func (l listing) file() string {
+	name, _, ok := strings.Cut(strings.TrimPrefix(l.text, "# "), ": ")
+	if ok && l.language == "bash" && strings.HasSuffix(name, ".sh") && !strings.ContainsAny(name, " /\n") {
+		return name
+	}
+	return ""
+}
+
+// TestManualListings checks what no test runs: the syntax of scripts, programs in Python, and manifests.
+func TestManualListings(t *testing.T) {
+	checked := map[string]int{}
+	check := func(page string, l listing, name string, args ...string) {
+		if _, err := exec.LookPath(name); err != nil {
+			return
+		}
+		c := exec.CommandContext(t.Context(), name, args...)
+		c.Stdin = strings.NewReader(l.text)
+		out, err := c.CombinedOutput()
+		assert.NoError(t, err, "%s:\n%s\n%s", page, l.text, out)
+	}
+	for page, text := range manuals(t) {
+		for _, l := range listings(text) {
+			checked[l.language]++
+			switch l.language {
+			case "bash":
+				check(page, l, "bash", "-n")
+			case "python":
+				check(page, l, "python3", "-c", "import ast, sys; ast.parse(sys.stdin.read())")
+			case "yaml":
+				assert.YAMLEq(t, l.text, l.text, page)
+				assert.NotContains(t, l.text, "\t", page)
+			}
+		}
+	}
+	assert.Positive(t, checked["yaml"])
+	assert.GreaterOrEqual(t, checked["bash"], 6)
+}
+
 // estate is the files that the manuals speak of.
 func estate() map[string]string {
 	var houses, prices, sizes, places, sample, sites, proteins strings.Builder
@@ -191,6 +251,11 @@ func TestManualCommands(t *testing.T) {
 			}
 			shell(script{text: "mkl fit houses.csv -target price -as zip=none -as sold=none -o houses.mkl -q; cp houses.mkl a.mkl\n" +
 				"mkl fit houses.csv -target price -view area,rooms,x -model mgp -o b.mkl -q"})
+			for _, l := range listings(text) {
+				if name := l.file(); name != "" {
+					require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(l.text), 0o666))
+				}
+			}
 			for _, s := range all {
 				shell(s)
 				ran++

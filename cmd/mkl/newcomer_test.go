@@ -125,12 +125,12 @@ func TestColumnsByName(t *testing.T) {
 		require.Equal(t, console.StatusOK, status, stderr)
 		return stdout + stderr
 	}
-	all := fit()
+	all := fit("-list-kernels")
 	for _, name := range []string{"rbf(width=1) of width ", "rbf(width=1) of depth "} {
 		assert.Contains(t, all, name)
 	}
 	assert.NotContains(t, all, " of #")
-	views := fit("-view", "size=width,depth", "-view", "rest=kind")
+	views := fit("-list-kernels", "-view", "size=width,depth", "-view", "rest=kind")
 	assert.Contains(t, views, "size of depth  rbf(width=1)")
 	assert.NotContains(t, views, " of #")
 	alone := fit("-model=bmkl", "-sweeps=20")
@@ -165,13 +165,15 @@ func TestAdvice(t *testing.T) {
 		shops.WriteString("s" + number(float64(i%40)) + "," + number(x) + "," + number(math.Sin(x)+rng.NormFloat64()/9) + "\n")
 		counts.WriteString(number(x) + "," + number(math.Floor(rng.ExpFloat64()*math.Exp(x/2))) + "\n")
 	}
-	status, _, stderr := command(t, map[string]string{"foods.csv": foods.String(), "shops.csv": shops.String(), "counts.csv": counts.String()}, "", strings.Fields("fit foods.csv -target score")...)
+	status, _, stderr := command(t, map[string]string{"foods.csv": foods.String(), "shops.csv": shops.String(), "counts.csv": counts.String()}, "", strings.Fields("fit foods.csv -target score -text onehot")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "no column is left: warning: nothing is learned from review (text that is different in ")
 	assert.Contains(t, stderr, "; -view 'review:spectrum(k=3)' learns from the letters of such text, as a view beside -view '*'\n")
 	for _, c := range []struct{ args, says, instead string }{
 		{"fit foods.csv -target score -view review:spectrum(k=3)", "plan: review is strings", "learns from the letters"},
-		{"fit shops.csv -target a -model bmkl -sweeps 3", "plan: -text category keeps a column with as many texts as shop one column\n", "targets: "},
+		{"fit foods.csv -target score -model mgp", "plan: review is text: a bag of 8 words\n", "learned from"},
+		{"fit shops.csv -target a -model bmkl -sweeps 3", "plan: shop is text: 40 categories, equal or not", "keeps a column"},
+		{"fit shops.csv -target a -model bmkl -sweeps 3 -text onehot", "plan: -text category keeps a column with as many texts as shop one column\n", "targets: "},
 		{"fit shops.csv -target a -model bmkl -sweeps 3 -text category", "plan: shop is text: 40 categories, equal or not", "keeps a column"},
 		{"cv shops.csv -target a,b -folds 2 -models multioutput,mgp -sweeps 3", "cv: 4 candidates in 2 folds: mean, ridge, multioutput, mgp\n", "whole numbers"},
 		{"fit counts.csv -target visits -model mgp", "column visits: seems to be counts, and its intervals may go below 0: -task counts learns it as counts\n", "targets: "},

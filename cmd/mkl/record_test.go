@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/csv"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -45,7 +46,13 @@ func records(t *testing.T, text string) (all []map[string]any) {
 func TestRecordsPredict(t *testing.T) {
 	table := strings.Replace(houses(), "area,price", "area.2,price", 1) + "41,h41,NA,Rome,2031-01-01,,DE,3,0\n"
 	files := map[string]string{"d.csv": strings.Replace(houses(), "area,price", "area.2,price", 1), "new.csv": table, "f.csv": flowers()}
+	prose := "note,zip,y\n"
+	for i := range 62 {
+		prose += fmt.Sprintf("%s and %s of house %d today,z%d,%d\n", []string{"bright", "dark", "Bright"}[i%3], []string{"dry", "damp"}[i/3%2], i, i%31, i%3+i/3%2)
+	}
+	files["p.csv"] = prose
 	for _, c := range []struct{ fit, data string }{
+		{"p.csv -target y -task regression -model mgp", prose + "a new note,z99,1\n,z3,2\n"},
 		{"d.csv -target price -model mgp", table},
 		{"d.csv -target price -text category -model mgp", table},
 		{"d.csv -target price,area.2 -task multioutput -kernels rbf(width=1),linear -model bmkl", table},

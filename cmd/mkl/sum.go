@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
@@ -10,25 +11,26 @@ import (
 
 // sumCmd is mkl sum.
 type sumCmd struct {
-	Data   []string `arg:"" help:"Tables with a row for each sample, columns called as in the plan."`
-	Plan   string   `required:"" placeholder:"FILE" help:"Plan, as mkl plan made it."`
-	Output string   `short:"o" required:"" placeholder:"FILE" help:"File of the sums to write. If it is there, tables that are in it are passed over, and others added."`
+	Data   []string `arg:"" help:"Tables with a row for each sample, columns called as in the plan, or files that mkl sum wrote; - is standard input."`
+	Plan   string   `placeholder:"FILE" help:"Plan, as mkl plan made it. Not needed where files of sums are there, which hold their plan."`
+	Output string   `short:"o" required:"" placeholder:"FILE" help:"File of the sums to write; - is standard output. If it is there, tables that are in it are passed over, and others added."`
+	Part   string   `placeholder:"NAME" help:"Name of the table in the sums, if it is the only one; by default its path, or of a pipe the hash of its bytes. No name can be there twice."`
 
 	console.WorkersFlag `embed:""`
-	console.Layout      `embed:""`
+	sums.Columns        `embed:""`
 }
 
 // Run sums the tables one by one, block by block. What is done is kept in the file: the same command goes on from
 // there, also in the middle of a table.
 func (c *sumCmd) Run(e *console.Env) error {
-	plan, err := sums.ReadPlan(c.Plan)
+	if c.Part != "" && len(c.Data) > 1 {
+		return console.Inputf("-part names one table, and %d are given", len(c.Data))
+	}
+	a, err := sums.NewAdder(e, c.Output, c.Plan, c.Data, c.Columns, c.Workers)
 	if err != nil {
 		return err
 	}
-	a, err := sums.NewAdder(e, c.Output, plan, c.Layout, c.Workers)
-	if err != nil {
-		return err
-	}
+	a.Part = c.Part
 	bar := console.NewProgress(e, false, len(c.Data), "tables")
 	defer bar.Finish()
 	e.Hold()
@@ -43,8 +45,12 @@ func (c *sumCmd) Run(e *console.Env) error {
 		return err
 	}
 	bar.Finish()
+	var total io.Writer = e.Stdout
+	if c.Output == console.Standard {
+		total = e.Stderr
+	}
 	hash := a.Sums.Total.Hash()
-	fmt.Fprintf(e.Stdout, "%s: %s of %s, %d of them added in %.1f s; hash %x\n", c.Output, console.Plural(int(a.Sums.Total.Samples()), "sample"),
+	fmt.Fprintf(total, "%s: %s of %s, %d of them added in %.1f s; hash %x\n", c.Output, console.Plural(int(a.Sums.Total.Samples()), "sample"),
 		console.Plural(len(a.Sums.Parts), "table"), a.Added, time.Since(begin).Seconds(), hash[:8])
 	return nil
 }

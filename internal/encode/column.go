@@ -27,6 +27,11 @@ type Column struct {
 	// from 0; as many as there are where it is missing and is filled in; −1 for other text.
 	Codes bool `json:"codes,omitempty"`
 
+	// Words are the words of a column of text, in alphabetical order: each is a feature, as [Bag] weights it by Weights,
+	// and cells are vectors of length 1.
+	Words   []string  `json:"words,omitempty"`
+	Weights []float64 `json:"weights,omitempty"`
+
 	// Fill stands in for missing values; nil: a row without a value cannot be predicted. Text that is missing is
 	// 0 in all categories.
 	Fill *float64 `json:"fill,omitempty"`
@@ -55,8 +60,11 @@ func (c Column) Outside(v float64) bool {
 
 // Width is the number of features.
 func (c Column) Width() int {
-	if c.Codes {
+	switch {
+	case c.Codes:
 		return 1
+	case c.Words != nil:
+		return len(c.Words)
 	}
 	n := 1
 	if c.Type == Text {
@@ -72,6 +80,13 @@ func (c Column) Width() int {
 func (c Column) Features() []string {
 	names := []string{c.Name}
 	if c.Codes {
+		return names
+	}
+	if c.Words != nil {
+		names = nil
+		for _, word := range c.Words {
+			names = append(names, c.Name+":"+word)
+		}
 		return names
 	}
 	if c.Type == Text {
@@ -92,6 +107,8 @@ func (c Column) String() string {
 	switch {
 	case c.Codes:
 		what = fmt.Sprintf("text: %s, equal or not (%s)", counted(len(c.Categories), "category", "categories"), Few(c.Categories))
+	case c.Words != nil:
+		return fmt.Sprintf("%s is text: a bag of %s", c.Name, Plural(len(c.Words), "word"))
 	case c.Type == Text:
 		what = fmt.Sprintf("text: %s of 0 and 1 (%s)", Plural(len(c.Categories), "column"), Few(c.Categories))
 	case c.Type == Boolean:
@@ -116,7 +133,10 @@ func (c Column) String() string {
 
 // Filling says what stands in for a missing value.
 func (c Column) Filling() string {
-	if c.Type == Text {
+	switch {
+	case c.Words != nil:
+		return "no word"
+	case c.Type == Text:
 		return "no category"
 	}
 	return fmt.Sprintf("%.4g", *c.Fill)
@@ -138,20 +158,30 @@ func Features(columns []Column) (names []string) {
 	return names
 }
 
-// Coded lists the features of columns that are codes of categories, and the others.
-func Coded(columns []Column) (codes, others []int) {
+// Parts are the features of columns by the kernels that see them.
+type Parts struct {
+	Codes  []int // codes of categories
+	Words  []int // bags of words
+	Others []int
+}
+
+// Divide divides the features of columns by the kernels that see them.
+func Divide(columns []Column) (p Parts) {
 	at := 0
 	for _, c := range columns {
+		to := &p.Others
+		switch {
+		case c.Codes:
+			to = &p.Codes
+		case c.Words != nil:
+			to = &p.Words
+		}
 		for range c.Width() {
-			if c.Codes {
-				codes = append(codes, at)
-			} else {
-				others = append(others, at)
-			}
+			*to = append(*to, at)
 			at++
 		}
 	}
-	return codes, others
+	return p
 }
 
 // Simple reports whether the features of all columns are the cells as they are.
@@ -188,9 +218,12 @@ func Encode(columns []Column, at []int, d Cells) Encoded {
 	e := Encoded{X: la.NewMatrix[float64](d.Rows, Width(columns)), Unknown: map[string]Count{}, Filled: map[string]int{}, Outside: map[string]Count{}}
 	first := 0 // feature of the column
 	for k, c := range columns {
-		if c.Type == Text {
+		switch {
+		case c.Words != nil:
+			e.words(c, first, d.Labels[at[k]])
+		case c.Type == Text:
 			e.text(c, first, d.Labels[at[k]])
-		} else {
+		default:
 			e.numbers(c, first, d.Numbers[at[k]])
 		}
 		first += c.Width()

@@ -29,7 +29,7 @@ func Targets[M mkl.TargetModel](name string, views []mkl.View, y []float64,
 		if err != nil {
 			return nil, err
 		}
-		return &Prediction{Mean: p.Mean[0], Variance: p.Variance[0]}, nil
+		return OfTargets(p, 0), nil
 	}}
 }
 

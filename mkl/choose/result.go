@@ -124,7 +124,11 @@ func (r *Result) Rank(by Score) (*Ranking, error) {
 			}
 		}
 		for _, s := range r.Scores() {
-			if losses := r.of(c, s, nil); len(losses) > 0 {
+			losses := r.of(c, s, nil)
+			switch {
+			case len(losses) > 0 && s == PIT:
+				row.Scores[s] = pooled(r.losses[c])
+			case len(losses) > 0:
 				row.Scores[s] = r.score(s, losses)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
 
@@ -98,7 +99,56 @@ type Prediction struct {
 	Variance    []float64   // with the noise; nil if it is not known
 	Probability [][]float64 // [sample][class]
 
+	// Distribution is the predicted distribution of numbers; nil means normal distributions with Mean and Variance.
+	Distribution Distribution
+
 	Targets []*Prediction
+}
+
+// Distribution is the predicted distribution of the numbers of samples, which count from 0.
+type Distribution interface {
+	CDF(sample int, y float64) float64  // probability that the number is at most y
+	CRPS(sample int, y float64) float64 // continuous ranked probability score
+
+	// Interval returns the ends of the central interval of a probability.
+	Interval(sample int, probability float64) (lower, upper float64)
+}
+
+// OfTargets is the prediction of one target of a model, with its own distribution.
+func OfTargets(p *mkl.Prediction, target int) *Prediction {
+	return &Prediction{Mean: p.Mean[target], Variance: p.Variance[target], Distribution: ofTarget{p, target}}
+}
+
+// ofTarget is the distribution of a target that a model predicted.
+type ofTarget struct {
+	all    *mkl.Prediction
+	target int
+}
+
+func (d ofTarget) CDF(i int, y float64) float64  { return d.all.CDF(d.target, i, y) }
+func (d ofTarget) CRPS(i int, y float64) float64 { return d.all.CRPS(d.target, i, y) }
+func (d ofTarget) Interval(i int, probability float64) (lower, upper float64) {
+	return d.all.Interval(d.target, i, probability)
+}
+
+// ofRows is the distribution of some samples.
+type ofRows struct {
+	Distribution
+	rows []int
+}
+
+func (d ofRows) CDF(k int, y float64) float64  { return d.Distribution.CDF(d.rows[k], y) }
+func (d ofRows) CRPS(k int, y float64) float64 { return d.Distribution.CRPS(d.rows[k], y) }
+func (d ofRows) Interval(k int, probability float64) (lower, upper float64) {
+	return d.Distribution.Interval(d.rows[k], probability)
+}
+
+// distribution is the predicted distribution of numbers.
+func (p *Prediction) distribution() Distribution {
+	if p.Distribution != nil {
+		return p.Distribution
+	}
+	return ofTarget{&mkl.Prediction{Mean: [][]float64{p.Mean}, Variance: [][]float64{p.Variance}}, 0}
 }
 
 // Of returns the prediction of the samples rows.
@@ -113,6 +163,9 @@ func (p *Prediction) Of(rows []int) *Prediction {
 	if p.Probability != nil {
 		some.Probability = pick(p.Probability, rows)
 	}
+	if p.Distribution != nil {
+		some.Distribution = ofRows{p.Distribution, rows}
+	}
 	for _, own := range p.Targets {
 		some.Targets = append(some.Targets, own.Of(rows))
 	}
@@ -126,7 +179,9 @@ type Score int
 const (
 	RMSE     Score = iota // root mean squared error, in the targets' unit
 	NLPD                  // mean negative log density of the truth under a normal distribution, in nats
+	CRPS                  // mean continuous ranked probability score, in the targets' unit
 	Coverage              // share of true values within the central 95 % interval
+	PIT                   // distance of the probability integral transform from uniform; see [metrics.PITDistance]
 	LogLoss               // mean negative log probability of the true class, in nats
 	Accuracy              // share of samples whose most probable class is the true one
 	Brier                 // Brier score, between 0 and 2
@@ -134,13 +189,20 @@ const (
 	// RelativeRMSE is for several targets: the root of the mean over targets of the squared
 	// error divided by the target's variance over all samples.
 	RelativeRMSE
+	endOfScores
 )
 
-var scoreNames = [...]string{"RMSE", "NLPD", "coverage", "log loss", "accuracy", "Brier", "RMSE/SD"}
+// A loss of PIT is no mean over samples, but the shares of its bins are: parts keep the shares beside the loss, as the scores from endOfScores on.
+const pitBins = 20
+
+var scoreNames = [...]string{"RMSE", "NLPD", "CRPS", "coverage", "PIT", "log loss", "accuracy", "Brier", "RMSE/SD"}
 
 func (s Score) String() string {
-	if s >= 0 && int(s) < len(scoreNames) {
+	switch {
+	case s >= 0 && s < endOfScores:
 		return scoreNames[s]
+	case s >= endOfScores && s < endOfScores+pitBins:
+		return fmt.Sprintf("PIT in bin %d", s-endOfScores+1)
 	}
 	return fmt.Sprintf("Score(%d)", int(s))
 }
@@ -150,7 +212,7 @@ func Scores(classes bool) []Score {
 	if classes {
 		return []Score{LogLoss, Accuracy, Brier}
 	}
-	return []Score{RMSE, NLPD, Coverage}
+	return []Score{RMSE, NLPD, CRPS, Coverage, PIT}
 }
 
 // InAll is the score for several targets together that corresponds to s for one target.
@@ -161,9 +223,9 @@ func (s Score) InAll() Score {
 	return s
 }
 
-// Ranks reports whether the score says which of two predictions is better. Coverage does
-// not, because it should be near 95 %.
-func (s Score) Ranks() bool { return s != Coverage }
+// Ranks reports whether the score says which of two predictions is better. Coverage and PIT do not: a prediction that knows nothing may
+// have the best of both.
+func (s Score) Ranks() bool { return s != Coverage && s != PIT }
 
 // Better reports whether a is a better score than b.
 func (s Score) Better(a, b float64) bool {
@@ -185,8 +247,8 @@ func (s Score) loss(t Truth, p *Prediction) (float64, error) {
 		return v * v, err
 	case NLPD:
 		return metrics.NLPD(t.Numbers, p.Mean, p.Variance)
-	case Coverage:
-		return metrics.Coverage(t.Numbers, p.Mean, p.Variance, interval)
+	case CRPS, Coverage:
+		return s.byDistribution(t, p.distribution())
 	case LogLoss:
 		return metrics.LogLoss(t.Classes, p.Probability)
 	case Accuracy:
@@ -203,9 +265,60 @@ func (s Score) loss(t Truth, p *Prediction) (float64, error) {
 	return math.NaN(), fmt.Errorf("choose: there is no %v", s)
 }
 
+// byDistribution is the mean of CRPS or Coverage.
+func (s Score) byDistribution(t Truth, d Distribution) (loss float64, err error) {
+	n := float64(len(t.Numbers))
+	for i, y := range t.Numbers {
+		if s == CRPS {
+			loss += d.CRPS(i, y) / n
+		} else if lower, upper := d.Interval(i, interval); lower <= y && y <= upper {
+			loss += 1 / n
+		}
+	}
+	if math.IsNaN(loss) {
+		return loss, fmt.Errorf("choose: the %v is not a number", s)
+	}
+	return loss, nil
+}
+
+// addPIT adds the shares of the bins and their distance from uniform.
+func addPIT(all map[Score]float64, t Truth, d Distribution) error {
+	at := make([]float64, len(t.Numbers))
+	for i, y := range t.Numbers {
+		at[i] = min(d.CDF(i, y), 1)
+	}
+	share, err := metrics.PIT(at, at, pitBins)
+	if err != nil {
+		return err
+	}
+	for k, v := range share {
+		all[endOfScores+Score(k)] = v
+	}
+	all[PIT] = metrics.PITDistance(share)
+	return nil
+}
+
+// pooled is the PIT of parts together.
+func pooled(parts []map[Score]float64) Estimate {
+	share, n := make([]float64, pitBins), 0.0
+	for _, part := range parts {
+		if _, ok := part[PIT]; !ok {
+			continue
+		}
+		n++
+		for k := range share {
+			share[k] += part[endOfScores+Score(k)]
+		}
+	}
+	for k := range share {
+		share[k] /= n
+	}
+	return Estimate{metrics.PITDistance(share), math.NaN(), math.NaN(), math.NaN()}
+}
+
 // known reports whether a prediction contains the values that the score needs.
 func (s Score) known(p *Prediction) bool {
-	return s != NLPD && s != Coverage || p.Variance != nil
+	return s != NLPD && s != CRPS && s != Coverage && s != PIT || p.Variance != nil
 }
 
 // value converts a mean loss to the score.
@@ -251,6 +364,12 @@ func (p *Prediction) losses(t Truth) (map[Score]float64, error) {
 		if !s.known(p) {
 			continue
 		}
+		if s == PIT {
+			if err := addPIT(all, t, p.distribution()); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		v, err := s.loss(t, p)
 		if err != nil {
 			return nil, err
@@ -285,7 +404,10 @@ func (p *Prediction) ofTargets(t Truth, variance []float64) (all map[Score]float
 		}
 		each = append(each, losses)
 		for s, v := range losses {
-			if s == RMSE {
+			switch s {
+			case CRPS:
+				continue // targets have different units
+			case RMSE:
 				if !(variance[o] > 0) {
 					continue // a constant target has no scale
 				}
@@ -297,6 +419,9 @@ func (p *Prediction) ofTargets(t Truth, variance []float64) (all map[Score]float
 	}
 	for s, n := range count {
 		all[s] /= n
+	}
+	if _, ok := all[PIT]; ok {
+		all[PIT] = pooled([]map[Score]float64{all}).Value
 	}
 	return all, each, nil
 }

@@ -54,10 +54,14 @@ func (v *Validation) open() (*state, error) {
 	return s, s.write() // report a path that cannot be written before the work begins
 }
 
+// keptScores is the version of the scores that a state holds: a state of other scores is not continued.
+const keptScores = 2
+
 // hash computes the key of the state.
 func (v *Validation) hash() string {
 	h := sha256.New()
 	number := func(n int) { writeBits(h, uint64(n)) }
+	number(keptScores)
 	number(len(v.Key))
 	h.Write([]byte(v.Key))
 	truth := func(t Truth) {
@@ -100,7 +104,7 @@ func (s *state) find(name string, fold, targets int) ([]map[Score]float64, bool)
 	}
 	all := make([]map[Score]float64, 1+targets)
 	for o := range all {
-		for score := Score(0); int(score) < len(scoreNames); score++ {
+		for score := Score(0); score < endOfScores+pitBins; score++ {
 			text, ok := kept[underTarget(score, o)]
 			if !ok {
 				continue

@@ -389,7 +389,7 @@ func TestSeveralTargets(t *testing.T) {
 	v := Validation{Truth: truth, Folds: folds, Candidates: []Candidate{mean, zero}, File: filepath.Join(t.TempDir(), "state")}
 	r, err := v.Run(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, []Score{RelativeRMSE, NLPD, Coverage}, r.Scores())
+	assert.Equal(t, []Score{RelativeRMSE, NLPD, Coverage, PIT}, r.Scores())
 	require.Len(t, r.Targets, 3)
 
 	want := make([]float64, len(folds)) // of zero, in all

@@ -50,6 +50,17 @@ func inner(x, y []float64) (sum float64) {
 	return sum
 }
 
+// halves calls f with the positive, and with the negative parts of each feature, unless both are 0.
+func halves(x, y []float64, f func(v, w float64)) {
+	for j := range x {
+		for _, sign := range []float64{1, -1} {
+			if v, w := max(0, sign*x[j]), max(0, sign*y[j]); v+w > 0 {
+				f(v, w)
+			}
+		}
+	}
+}
+
 // definitions are the kernels of features beside their formulas.
 var definitions = []struct {
 	kernel  Kernel
@@ -86,13 +97,52 @@ var definitions = []struct {
 	}},
 	{Tanimoto{}, func(x, y []float64) float64 {
 		var both, one float64
-		for j := range x {
-			for _, sign := range []float64{1, -1} {
-				both += min(max(0, sign*x[j]), max(0, sign*y[j]))
-				one += max(max(0, sign*x[j]), max(0, sign*y[j]))
-			}
-		}
+		halves(x, y, func(v, w float64) { both, one = both+min(v, w), one+max(v, w) })
 		return both / one
+	}},
+	{PowerExponential{Width: 2, Norm: 1, Power: 0.9}, func(x, y []float64) float64 { return math.Exp(-math.Pow(manhattan(x, y, nil)/2, 0.9)) }},
+	{PowerExponential{Width: 2, Norm: 1.6}, func(x, y []float64) float64 {
+		var sum float64
+		for j := range x {
+			sum += math.Pow(math.Abs(x[j]-y[j]), 1.6)
+		}
+		return math.Exp(-math.Pow(math.Pow(sum, 1/1.6)/2, 1.5))
+	}},
+	{Periodic{Period: 1.3, Width: 0.8, Decay: 2}, func(x, y []float64) float64 {
+		k := math.Exp(-math.Pow(norm(x, y, nil)/2, 2) / 2)
+		for j := range x {
+			k *= math.Exp(-2 * math.Pow(math.Sin(math.Pi*(x[j]-y[j])/1.3)/0.8, 2))
+		}
+		return k
+	}},
+	{Spectral{Period: 1.3, Width: 2}, func(x, y []float64) float64 {
+		k := math.Exp(-math.Pow(norm(x, y, nil)/2, 2) / 2)
+		for j := range x {
+			k *= math.Cos(2 * math.Pi * (x[j] - y[j]) / 1.3)
+		}
+		return k
+	}},
+	{ChiSquare{Width: 3}, func(x, y []float64) (sum float64) {
+		halves(x, y, func(v, w float64) { sum += (v - w) * (v - w) / (v + w) })
+		return math.Exp(-sum / 3)
+	}},
+	{ChiSquare{Additive: true}, func(x, y []float64) (sum float64) {
+		halves(x, y, func(v, w float64) { sum += 2 * v * w / (v + w) })
+		return sum
+	}},
+	{Intersection{}, func(x, y []float64) (sum float64) {
+		halves(x, y, func(v, w float64) { sum += min(v, w) })
+		return sum
+	}},
+	{Clinical{Low: []float64{-1, -2, 0}, High: []float64{1, 2, 0}}, func(x, y []float64) float64 {
+		clip := func(v, end float64) float64 { return min(max(v, -end), end) }
+		return 1 - (math.Abs(clip(x[0], 1)-clip(y[0], 1))/2+math.Abs(clip(x[1], 2)-clip(y[1], 2))/4)/3
+	}},
+	{IBS{}, func(x, y []float64) (sum float64) {
+		for j := range x {
+			sum += (2 - math.Abs(min(max(x[j], 0), 2)-min(max(y[j], 0), 2))) / 6
+		}
+		return sum
 	}},
 	{Categorical{Width: 0.5}, func(x, y []float64) float64 { return math.Exp(-differ(x, y) / 0.5) }},
 	{Categorical{Overlap: true}, func(x, y []float64) float64 { return 1 - differ(x, y) }},
@@ -158,10 +208,12 @@ func TestKernelsByTheirFormulas(t *testing.T) {
 	}
 }
 
-// The values come from sklearn.gaussian_process.kernels and sklearn.metrics.jaccard_score of scikit-learn 1.2.1, for
-// samples 0 and 1, 0 and 2, 1 and 2.
+// The values come from sklearn.gaussian_process.kernels, sklearn.metrics.jaccard_score and sklearn.metrics.pairwise of
+// scikit-learn 1.2.1, for samples 0 and 1, 0 and 2, 1 and 2. Its additive χ² is −Σ (x−y)²/(x+y), which is half of the
+// sums of x and y less than ours.
 func TestKernelsAgainstScikitLearn(t *testing.T) {
 	x := la.MatrixOf(3, 3, []float64{0.3, -1.2, 2, 1.1, 0.4, -0.5, 0.3, -1, 1.5})
+	counts := la.MatrixOf(3, 3, []float64{0.3, 1.2, 2, 1.1, 0.4, 0.5, 0.3, 1, 1.5})
 	times := la.MatrixOf(3, 1, []float64{0.3, 1.1, 7.35})
 	for _, c := range []struct {
 		kernel Kernel
@@ -174,6 +226,8 @@ func TestKernelsAgainstScikitLearn(t *testing.T) {
 		{RationalQuadratic{Width: 0.9, Alpha: 0.6}, x, [3]float64{0.240895738698829, 0.854996124174893, 0.291792010092034}},
 		{RationalQuadratic{Width: 2, Alpha: 30}, x, [3]float64{0.31392940947032, 0.964420268130422, 0.443144214337907}},
 		{Periodic{Period: 0.45, Width: 0.8}, times, [3]float64{0.274947606194784, 0.0959670860449983, 0.693811091744299}},
+		{ChiSquare{Width: 1.7}, counts, [3]float64{0.355719263330449, 0.9486531910586127, 0.4895416595569531}},
+		{ChiSquare{Additive: true}, counts, [3]float64{1.8714285714285714, 3.105194805194805, 1.7928571428571427}},
 	} {
 		k := values(c.kernel, c.x)
 		for i, v := range []float64{k.At(0, 1), k.At(0, 2), k.At(1, 2)} {
@@ -187,10 +241,16 @@ func TestKernelsAgainstScikitLearn(t *testing.T) {
 
 func TestKernelsSayWhatIsWrong(t *testing.T) {
 	for want, k := range map[string]Kernel{
-		"Smoothness is 2":        Matern{Smoothness: 2},
-		"more than one of":       Matern{Width: 1, Medians: 1},
-		"Alpha is -1":            RationalQuadratic{Alpha: -1},
-		"Power is 2.5":           PowerExponential{Power: 2.5},
+		"Smoothness is 2":       Matern{Smoothness: 2},
+		"more than one of":      Matern{Width: 1, Medians: 1},
+		"Alpha is -1":           RationalQuadratic{Alpha: -1},
+		"Power is 2.5":          PowerExponential{Power: 2.5},
+		"Power is 1.5":          PowerExponential{Power: 1.5, Norm: 1},
+		"Norm is 3":             PowerExponential{Norm: 3},
+		"Decay is -1":           Periodic{Decay: -1},
+		"Low and High: 1 and 1": Clinical{Low: []float64{0}, High: []float64{1}},
+		"Low[1] is 3":           Clinical{Low: []float64{0, 3, 0}, High: []float64{1, 2, 1}},
+		"more than one of Width, Medians and Additive": ChiSquare{Width: 1, Additive: true},
 		"Period is -1":           Periodic{Period: -1},
 		"Width is NaN":           Periodic{Width: math.NaN()},
 		"Widths: 2 widths where": RationalQuadratic{Widths: []float64{1, 2}},
@@ -264,6 +324,33 @@ func TestFall(t *testing.T) {
 	}
 }
 
+// Slopes are the differences of the kernel when one length changes.
+func TestPairSlopes(t *testing.T) {
+	x := samples()
+	for _, k := range []Sloped{
+		Periodic{Period: 1.3, Width: 0.8}, Periodic{Period: 2.7, Width: 1.8, Decay: 1.5}, Spectral{Period: 3.3, Width: 1.9},
+		Polynomial{Degree: 3, Scale: 0.5}, Polynomial{Degree: 2, Scale: 0.5, Offset: 0.8},
+	} {
+		lengths, _ := k.Lengths()
+		slopes := make([]float64, len(lengths))
+		for i := range x.Rows {
+			for j := range x.Rows {
+				k.Slopes(x.Row(i), x.Row(j), slopes)
+				for p := range lengths {
+					const h = 1e-5
+					var ends [2]float64
+					for e, sign := range []float64{-1, 1} {
+						moved := append([]float64(nil), lengths...)
+						moved[p] *= math.Exp(sign * h)
+						ends[e] = values(k.WithLengths(moved), x).At(i, j)
+					}
+					assert.InDelta(t, (ends[1]-ends[0])/(2*h), slopes[p], 1e-6*max(1, math.Abs(slopes[p])), "%v", k)
+				}
+			}
+		}
+	}
+}
+
 func TestLengths(t *testing.T) {
 	for _, c := range []struct {
 		kernel  Kernel
@@ -287,6 +374,12 @@ func TestLengths(t *testing.T) {
 		{Categorical{Overlap: true}, nil, false, nil, Categorical{Overlap: true}},
 		{FromDistance{Scale: 2}, []float64{2}, false, []float64{3}, FromDistance{Scale: 3}},
 		{Linear{Scale: 2}, nil, false, []float64{3}, Linear{Scale: 2}},
+		{Polynomial{}, []float64{1}, false, []float64{3}, Polynomial{Scale: 3}},
+		{Polynomial{Scale: 2, Offset: 1}, []float64{2, 1}, false, []float64{3, 4}, Polynomial{Scale: 3, Offset: 4}},
+		{Periodic{}, []float64{1, 1}, false, []float64{2, 3}, Periodic{Period: 2, Width: 3}},
+		{Periodic{Decay: 5}, []float64{1, 1, 5}, false, []float64{2, 3, 4}, Periodic{Period: 2, Width: 3, Decay: 4}},
+		{Spectral{Period: 5}, []float64{5, 5}, false, []float64{2, 3}, Spectral{Period: 2, Width: 3}},
+		{ChiSquare{Width: 2}, []float64{2}, false, []float64{3}, ChiSquare{Width: 3}},
 	} {
 		lengths, each := Lengths(c.kernel)
 		assert.Equal(t, c.lengths, lengths, "%v", c.kernel)
@@ -323,6 +416,10 @@ func TestResolve(t *testing.T) {
 		{PowerExponential{Power: 0.5}, MeanDistance, PowerExponential{Width: 3, Power: 0.5}},
 		{Periodic{}, NoDistance, Periodic{Period: 1, Width: 1}},
 		{Tanimoto{}, NoDistance, Tanimoto{}},
+		{Spectral{Period: 2}, NoDistance, Spectral{Period: 2, Width: 2}},
+		{ChiSquare{}, MeanDistance, ChiSquare{Width: 3}},
+		{ChiSquare{Additive: true}, NoDistance, ChiSquare{Additive: true}},
+		{PowerExponential{Norm: 1}, MeanDistance, PowerExponential{Width: 3, Norm: 1, Power: 1}},
 		{Categorical{}, MeanDistance, Categorical{Width: 3}},
 		{Categorical{Overlap: true}, NoDistance, Categorical{Overlap: true}},
 		{FromDistance{}, MeanDistance, FromDistance{Scale: 3}},
@@ -348,6 +445,14 @@ func TestEncode(t *testing.T) {
 		{RationalQuadratic{Widths: []float64{1}, Alpha: 2}, `{"kind":"rational-quadratic","widths":[1],"alpha":2}`},
 		{PowerExponential{Width: 2, Power: 1.2}, `{"kind":"power-exponential","width":2,"power":1.2}`},
 		{Periodic{Period: 7, Width: 1}, `{"kind":"periodic","period":7,"width":1}`},
+		{Periodic{Period: 7, Width: 1, Decay: 2}, `{"kind":"periodic","period":7,"width":1,"decay":2}`},
+		{PowerExponential{Width: 2, Power: 1, Norm: 1}, `{"kind":"power-exponential","width":2,"power":1,"norm":1}`},
+		{Spectral{Period: 7, Width: 1}, `{"kind":"spectral","period":7,"width":1}`},
+		{ChiSquare{Width: 2}, `{"kind":"chi2","width":2}`},
+		{ChiSquare{Additive: true}, `{"kind":"chi2","additive":true}`},
+		{Intersection{}, `{"kind":"intersection"}`},
+		{Clinical{Low: []float64{0}, High: []float64{1}}, `{"kind":"clinical","low":[0],"high":[1]}`},
+		{IBS{}, `{"kind":"ibs"}`},
 		{Tanimoto{}, `{"kind":"tanimoto"}`},
 		{Categorical{Overlap: true}, `{"kind":"categorical","overlap":true}`},
 		{Constant{}, `{"kind":"constant"}`},

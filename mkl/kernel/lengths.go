@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// Scaled is a kernel with lengths: widths or scales in the units of its distance.
+// Scaled is a kernel with lengths: widths, scales or other positive parameters.
 type Scaled interface {
 	Kernel
 
 	// Lengths returns the kernel's lengths, and whether there is one for each feature; otherwise there is a single
-	// one. They are nil if the settings give the kernel no length. A length that is not resolved is 0.
+	// one, or the parameters of a [Sloped] kernel. They are nil if the settings give the kernel no length. A length that
+	// is not resolved is 0.
 	Lengths() (lengths []float64, each bool)
 
 	// WithLengths returns the kernel with other lengths: as many as Lengths returns, or one for each feature if they are
@@ -41,6 +42,15 @@ type Radial interface {
 	// Fall replaces each s by −2·dK/ds. Let d_j be the part of s that comes from feature j. The slope with respect to
 	// log Widths_j is Fall times d_j, and the slope with respect to the logarithm of a single length is Fall times s.
 	Fall(s []float64)
+}
+
+// Sloped is a kernel whose slopes with respect to its lengths are computed for one pair of samples after the other. Lengths
+// returns all of its positive parameters.
+type Sloped interface {
+	Scaled
+
+	// Slopes stores the slopes of the kernel of x and y with respect to the logarithm of each length in dst.
+	Slopes(x, y, dst []float64)
 }
 
 // Learning is a kernel whose lengths a fit can learn, one for each feature.

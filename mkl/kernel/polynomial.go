@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"math"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // Polynomial is (Scale·xᵀy + Offset)^Degree. A Degree of 0 means 2, and a Scale of 0 means 1.
@@ -54,6 +56,39 @@ func (Polynomial) Missing() Distance { return NoDistance }
 
 // Resolve implements [Kernel].
 func (k Polynomial) Resolve(float64) Kernel { return k.filled() }
+
+// Lengths implements [Scaled]: Scale, and Offset if it is not 0.
+func (k Polynomial) Lengths() (lengths []float64, each bool) {
+	lengths = []float64{k.filled().Scale}
+	if k.Offset > 0 {
+		lengths = append(lengths, k.Offset)
+	}
+	return lengths, false
+}
+
+// WithLengths implements [Scaled].
+func (k Polynomial) WithLengths(lengths []float64) Kernel {
+	if lengths == nil {
+		return k
+	}
+	if k.Scale = lengths[0]; k.Offset > 0 {
+		k.Offset = lengths[1]
+	}
+	return k
+}
+
+// Slopes implements [Sloped].
+func (k Polynomial) Slopes(x, y, dst []float64) {
+	k = k.filled()
+	scaled := k.Scale * la.Dot(x, y)
+	slope := float64(k.Degree)
+	for range k.Degree - 1 {
+		slope *= scaled + k.Offset
+	}
+	if dst[0] = slope * scaled; k.Offset > 0 {
+		dst[1] = slope * k.Offset
+	}
+}
 
 func (k Polynomial) filled() Polynomial {
 	if k.Degree == 0 {

@@ -25,7 +25,7 @@ func overlap(x, y []float64) float64 {
 	var both, one float64
 	for j, v := range x {
 		w := y[j]
-		if v > 0 != (w > 0) && v != 0 && w != 0 { // different signs: they share nothing
+		if opposite(v, w) {
 			one += math.Abs(v) + math.Abs(w)
 			continue
 		}

@@ -56,11 +56,7 @@ func CRPS(truth, mean, variance []float64) (float64, error) {
 	}
 	var sum float64
 	for i, v := range truth {
-		sd := math.Sqrt(variance[i])
-		z := (v - mean[i]) / sd
-		density := special.Exp(-0.5*float64(z*z)) / math.Sqrt(2*math.Pi)
-		inside := float64(2*special.Exp(special.LogNormalCDF(z))) - 1
-		sum += float64(sd * (float64(z*inside) + float64(2*density) - 1/math.Sqrt(math.Pi)))
+		sum += special.NormalCRPS(v, mean[i], math.Sqrt(variance[i]))
 	}
 	return sum / float64(len(truth)), nil
 }

@@ -59,6 +59,8 @@ type Column struct {
 	// Range is the least and the largest value of the fit, of numbers and dates (in days since 1970). It is nil of other
 	// columns, and in files of builds that did not keep it.
 	Range *[2]float64 `json:"range,omitempty"`
+
+	prose bool // text that becomes a bag of words
 }
 
 // Open reads a model file that mkl fit wrote. It returns an error if the file is no model or has no plan of columns,
@@ -119,7 +121,7 @@ func (p *Predictor) add(v *view, in mkl.ModelInput) error {
 		if !ok {
 			at = len(p.columns)
 			p.known[c.Name] = at
-			p.columns = append(p.columns, Column{Name: c.Name, Type: string(c.Type), Categories: c.Categories, Range: c.Range})
+			p.columns = append(p.columns, Column{Name: c.Name, Type: string(c.Type), Categories: c.Categories, Range: c.Range, prose: c.Words != nil})
 		}
 		p.columns[at].Views = append(p.columns[at].Views, v.Name)
 		p.columns[at].Required = p.columns[at].Required || c.Fill == nil && !in.MissingViews

@@ -41,7 +41,7 @@ func (p *Predictor) read(records []map[string]any, out []Prediction) (encode.Cel
 				return cells, &ValueError{Record: i, Column: c.Name, Msg: "has no value, and the fit filled in none"}
 			case missing:
 				out[i].Missing = append(out[i].Missing, c.Name)
-			case c.Type == string(encode.Text) && !slices.Contains(c.Categories, cells.Labels[j][i]):
+			case c.Type == string(encode.Text) && !c.prose && !slices.Contains(c.Categories, cells.Labels[j][i]):
 				out[i].Unknown = append(out[i].Unknown, c.Name)
 			case c.Type != string(encode.Text) && (encode.Column{Range: c.Range}).Outside(cells.Numbers[j][i]):
 				out[i].Outside = append(out[i].Outside, c.Name)

@@ -70,7 +70,8 @@ type Result[M Model] struct {
 // Fit maximises the lower bound, to which fit's model has converged, over the logarithms of the
 // widths of all views that are neither centred nor normalised and whose kernel is an [kernel.RBF], [kernel.Laplacian],
 // [kernel.Matern], [kernel.RationalQuadratic],
-// [kernel.PowerExponential], [kernel.Categorical] or [kernel.FromDistance]. A kernel with Widths or ARD has one
+// [kernel.PowerExponential], [kernel.ChiSquare], [kernel.Categorical] or [kernel.FromDistance], and over the parameters of
+// [kernel.Periodic], [kernel.Spectral] and [kernel.Polynomial] but Degree. A kernel with Widths or ARD has one
 // width for each feature. The search starts from the given widths, or from the default widths for
 // the training samples. Every evaluation is a whole fit:
 //

@@ -4,12 +4,14 @@
 //	p, s := beam.NewPipelineWithRoot()
 //	rows := beam.ParDo(s, &readFn{}, files)                   // a collection of mkl.TargetRows, of 8192 samples and more
 //	sums := scale.Sum(s, "gs://BUCKET/sensors.plan", rows)    // the file that mkl.Plan.Save or mkl plan wrote
-//	beam.ParDo0(s, &writeFn{}, sums)                          // one Sums: MarshalBinary, for plan.Fit
+//	scale.Write(s, "gs://BUCKET/sensors.plan", "monday", "gs://BUCKET/monday.stat", sums) // for mkl fit and mkl sum
 //
 // The elements of a collection come in any order and in bundles of the runner's choice, and a bundle that
 // failed is done again. None of it shows in the sums: each element is summed as a block of its own, and
 // sums of blocks are added exactly (see package stat). The same elements give the same hash with every
 // runner, and the one of a loop over them.
+//
+// The collection of one [Sums] can also go to a transform of the program's own: a Sums is a [stat.Statistic], for plan.Fit.
 //
 // Each worker reads the plan from its file, which has some megabytes for each kernel: too many for what a
 // job is described by. The file may be on any file system that the program has registered with Beam, by
@@ -56,6 +58,7 @@ func init() {
 	register.DoFn2x1[mkl.TargetRows, func(Sums), error](&sumFn{})
 	register.Emitter1[Sums]()
 	register.Combiner1[Sums](&mergeFn{})
+	register.DoFn2x1[context.Context, Sums, error](&writeFn{})
 }
 
 // Sum returns a collection of one [Sums], the sums of all samples of collections of [mkl.TargetRows] by the plan in
@@ -85,21 +88,28 @@ type sumFn struct {
 }
 
 // Setup reads the plan.
-func (f *sumFn) Setup(ctx context.Context) error {
-	fs, err := filesystem.New(ctx, f.Plan)
+func (f *sumFn) Setup(ctx context.Context) (err error) {
+	f.plan, err = readPlan(ctx, f.Plan)
+	return err
+}
+
+// readPlan reads a plan's file.
+func readPlan(ctx context.Context, path string) (*mkl.Plan, error) {
+	fs, err := filesystem.New(ctx, path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer fs.Close()
-	file, err := fs.OpenRead(ctx, f.Plan)
+	file, err := fs.OpenRead(ctx, path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer file.Close()
-	if f.plan, err = mkl.LoadAs[*mkl.Plan](file); err != nil {
-		return fmt.Errorf("beam: plan %s: %w", f.Plan, err)
+	plan, err := mkl.LoadAs[*mkl.Plan](file)
+	if err != nil {
+		return nil, fmt.Errorf("beam: plan %s: %w", path, err)
 	}
-	return nil
+	return plan, nil
 }
 
 // ProcessElement emits the sums of an element.
@@ -123,6 +133,42 @@ func (f *sumFn) ProcessElement(rows mkl.TargetRows, emit func(Sums)) (err error)
 	}
 	emit(Sums{s})
 	return nil
+}
+
+// Write writes the sums of a collection of one [Sums], which [Sum] returned, to a file that [mkl.ReadSums], mkl sum and mkl fit
+// read. plan is the plan's file. part names the samples in the file: mkl sum and mkl fit refuse two files with a part of one name.
+func Write(s beam.Scope, plan, part, file string, sums beam.PCollection) {
+	filesystem.ValidateScheme(plan)
+	filesystem.ValidateScheme(file)
+	beam.ParDo0(s.Scope("bmkl.Write"), &writeFn{Plan: plan, Part: part, File: file}, sums)
+}
+
+// writeFn writes a file of sums.
+type writeFn struct {
+	Plan, Part, File string
+}
+
+// ProcessElement writes the file. A bundle that is done again writes the same bytes.
+func (f *writeFn) ProcessElement(ctx context.Context, s Sums) (err error) {
+	plan, err := readPlan(ctx, f.Plan)
+	if err != nil {
+		return err
+	}
+	all := mkl.Sums{Plan: plan}
+	if err := all.Add(mkl.SumsPart{Name: f.Part}, s.Statistic); err != nil {
+		return fmt.Errorf("beam: %s: %w", f.File, err)
+	}
+	fs, err := filesystem.New(ctx, f.File)
+	if err != nil {
+		return err
+	}
+	defer fs.Close()
+	w, err := fs.OpenWrite(ctx, f.File)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	return all.Save(w)
 }
 
 // mergeFn merges sums.

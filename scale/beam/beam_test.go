@@ -118,10 +118,20 @@ func onPrism(t testing.TB, plan *mkl.Plan, blocks, sources int64) *stat.Statisti
 	for _, some := range numbers {
 		rows = append(rows, beam.ParDo(s, &drawFn{}, beam.Reshuffle(s, beam.Create(s, some...))))
 	}
-	beam.ParDo0(s, &keepFn{}, Sum(s, file, rows...))
+	sums, written := Sum(s, file, rows...), filepath.Join(t.TempDir(), "sums")
+	beam.ParDo0(s, &keepFn{}, sums)
+	Write(s, file, "drawn", written, sums)
 	_, err := prism.Execute(t.Context(), p)
 	require.NoError(t, err)
+	text, err := os.ReadFile(written)
+	require.NoError(t, err)
+	back, err := mkl.ReadSums(bytes.NewReader(text))
+	require.NoError(t, err)
+	require.Len(t, back.Parts, 1)
+	assert.Equal(t, "drawn", back.Parts[0].Name)
+	assert.Equal(t, plan.Hash(), back.Plan.Hash())
 	require.Len(t, kept, 1)
+	assert.Equal(t, kept[0].Hash(), back.Total.Hash(), "the file has the sums")
 	return kept[0].Statistic
 }
 

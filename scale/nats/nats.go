@@ -5,7 +5,9 @@
 //	err := job.Begin(ctx, ranges)             // once: ranges of blocks, say a file's
 //	err = job.Work(ctx, sum)                  // on every machine, as often as it has processors
 //	total, err := job.Collect(ctx)            // anywhere, meanwhile or later
-//	model, err := plan.Fit(ctx, mkl.Fitting{}, total)
+//	model, err := plan.Fit(ctx, mkl.PlanFitting{}, total)
+//
+// [Job.Sums] collects for a file that mkl fit reads.
 //
 // The queue gives a range to one worker, and to another one if that worker shows no sign of life for
 // a while. The sums of a range are stored under its name before the queue forgets it. So a worker
@@ -26,6 +28,7 @@ import (
 	client "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/stat"
 )
 
@@ -231,13 +234,39 @@ func (j Job) put(ctx context.Context, store jetstream.ObjectStore, r Range, sum 
 
 // Collect merges the sums of all ranges as they come, and returns when it has the last of them.
 func (j Job) Collect(ctx context.Context) (*stat.Statistic, error) {
+	total := &stat.Statistic{}
+	err := j.collect(ctx, func(_ Range, s *stat.Statistic) error { return total.Merge(s) })
+	if err != nil {
+		return nil, err
+	}
+	return total, nil
+}
+
+// Sums is [Job.Collect] with a part for each range. Save writes the file of sums that mkl sum and mkl fit read. It returns an
+// error if the ranges were summed by another plan.
+func (j Job) Sums(ctx context.Context, plan mkl.SamplePlan) (*mkl.Sums, error) {
+	total := &mkl.Sums{Plan: plan}
+	err := j.collect(ctx, func(r Range, s *stat.Statistic) error { return total.Add(mkl.SumsPart{Name: r.part()}, s) })
+	if err != nil {
+		return nil, err
+	}
+	return total, nil
+}
+
+// part names a range in a file of sums.
+func (r Range) part() string {
+	return fmt.Sprintf("%s, samples %d to %d", r.Source, r.First, r.First+r.Count)
+}
+
+// collect passes the sums of all ranges to add, as they come.
+func (j Job) collect(ctx context.Context, add func(Range, *stat.Statistic) error) error {
 	store, err := j.JetStream.ObjectStore(ctx, j.Name)
 	if err != nil {
-		return nil, j.fail("store", err)
+		return j.fail("store", err)
 	}
 	ranges, err := j.ranges(ctx, store)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	missing := map[string]Range{}
 	for _, r := range ranges {
@@ -245,20 +274,19 @@ func (j Job) Collect(ctx context.Context) (*stat.Statistic, error) {
 	}
 	watch, err := store.Watch(ctx)
 	if err != nil {
-		return nil, j.fail("store", err)
+		return j.fail("store", err)
 	}
 	defer func() { _ = watch.Stop() }()
-	total := &stat.Statistic{}
 	for len(missing) > 0 {
 		var info *jetstream.ObjectInfo
 		open := true
 		select {
 		case <-ctx.Done():
-			return nil, j.fail(fmt.Sprintf("%d of %d ranges are missing", len(missing), len(ranges)), context.Cause(ctx))
+			return j.fail(fmt.Sprintf("%d of %d ranges are missing", len(missing), len(ranges)), context.Cause(ctx))
 		case info, open = <-watch.Updates():
 		}
 		if !open {
-			return nil, j.fail("store", errors.New("the connection was closed"))
+			return j.fail("store", errors.New("the connection was closed"))
 		}
 		if info == nil { // all that was there has been told
 			continue
@@ -267,23 +295,23 @@ func (j Job) Collect(ctx context.Context) (*stat.Statistic, error) {
 		if !wanted || info.Deleted {
 			continue
 		}
-		if err := j.merge(ctx, store, total, r); err != nil {
-			return nil, err
+		if err := j.get(ctx, store, r, add); err != nil {
+			return err
 		}
 		delete(missing, info.Name)
 	}
-	return total, nil
+	return nil
 }
 
-// merge adds the sums of a range.
-func (j Job) merge(ctx context.Context, store jetstream.ObjectStore, total *stat.Statistic, r Range) error {
+// get passes the sums of a range to add.
+func (j Job) get(ctx context.Context, store jetstream.ObjectStore, r Range, add func(Range, *stat.Statistic) error) error {
 	var s stat.Statistic
 	data, err := store.GetBytes(ctx, r.name())
 	if err == nil {
 		err = s.UnmarshalBinary(data)
 	}
 	if err == nil {
-		err = total.Merge(&s)
+		err = add(r, &s)
 	}
 	if err != nil {
 		return j.fail(fmt.Sprintf("samples %d to %d of %s", r.First, r.First+r.Count, r.Source), err)

@@ -2,6 +2,7 @@ package nats
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/stat"
 	"github.com/bmkl/bmkl/stat/stattest"
 )
@@ -169,4 +173,42 @@ func TestRangesAreRefused(t *testing.T) {
 	} {
 		assert.ErrorContains(t, Job{}.Begin(t.Context(), c.ranges), c.want)
 	}
+}
+
+// The file of a job's sums has a part for each range, and serves whoever reads files of sums.
+func TestSumsOfAJob(t *testing.T) {
+	js, _ := serve(t)
+	ctx := t.Context()
+	x := la.MatrixOf(5, 1, []float64{1, 2, 3, 4, 5})
+	plan, err := mkl.LandmarkGP{Landmarks: &mkl.Landmarks{Count: 3}}.Begin(ctx, []mkl.View{{X: x, Kernel: kernel.RBF{Width: 1}}}, []float64{1, 3, 2, 5, 4})
+	require.NoError(t, err)
+	sum := func(_ context.Context, r Range) (*stat.Statistic, error) {
+		b, err := plan.Builder(1)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.Add([]float64{float64(r.First%7) / 7, 1}, la.MatrixOf(2, 1, []float64{2, 3})); err != nil {
+			return nil, err
+		}
+		return b.Finish()
+	}
+	job := Job{JetStream: js, Name: "file"}
+	require.NoError(t, job.Begin(ctx, ranges(6)))
+	require.NoError(t, job.Work(ctx, sum))
+	total, err := job.Collect(ctx)
+	require.NoError(t, err)
+	sums, err := job.Sums(ctx, plan)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, sums.Save(&file))
+	back, err := mkl.ReadSums(&file)
+	require.NoError(t, err)
+	assert.Equal(t, total.Hash(), back.Total.Hash())
+	require.Len(t, back.Parts, 3)
+	assert.Equal(t, mkl.SumsPart{Name: "drawn, samples 0 to 16384", Samples: 2}, back.Parts[0])
+
+	other, err := mkl.LandmarkGP{Landmarks: &mkl.Landmarks{Count: 2}}.Begin(ctx, []mkl.View{{X: x, Kernel: kernel.RBF{Width: 1}}}, []float64{1, 3, 2, 5, 4})
+	require.NoError(t, err)
+	_, err = job.Sums(ctx, other)
+	assert.ErrorContains(t, err, "the samples were summed by another plan")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/amplitude"
@@ -55,10 +56,12 @@ func (d *drawn) loss(members []*amplitude.Process) (float64, error) {
 }
 
 // A rule makes multipliers of the amplitudes of the tied and of the sparse member, given the probabilities that views have information by
-// themselves and that they are included.
+// themselves and that they are included. The sparse member then has its most probable amplitudes, less the share means of them, plus that
+// share of the means of the amplitudes over the draws of the included views.
 type rule struct {
-	name string
-	of   func(d *drawn, alone, in []float64) (tied, sparse []float64)
+	name  string
+	means float64
+	of    func(d *drawn, alone, in []float64) (tied, sparse []float64)
 }
 
 // unless returns 1 for the views whose condition holds, else 0; nil if it holds for none.
@@ -82,9 +85,14 @@ func larger(alone, in []float64) (out []float64) {
 	return out
 }
 
+// asInPool keeps the views that a pool keeps.
+func asInPool(_ *drawn, alone, in []float64) (a, b []float64) {
+	return unless(len(alone), func(v int) bool { return alone[v] >= 0.5 || in[v] >= 0.9 }), larger(alone, in)
+}
+
 var rules = []rule{
-	{"all views", func(*drawn, []float64, []float64) (a, b []float64) { return nil, nil }},
-	{"the real views", func(d *drawn, _, _ []float64) (a, b []float64) {
+	{"all views", 0, func(*drawn, []float64, []float64) (a, b []float64) { return nil, nil }},
+	{"the real views", 0, func(d *drawn, _, _ []float64) (a, b []float64) {
 		a = make([]float64, len(d.real))
 		for v, real := range d.real {
 			if real {
@@ -93,18 +101,18 @@ var rules = []rule{
 		}
 		return a, a
 	}},
-	{"alone ≥ .5", func(_ *drawn, alone, _ []float64) (a, b []float64) {
+	{"alone ≥ .5", 0, func(_ *drawn, alone, _ []float64) (a, b []float64) {
 		a = unless(len(alone), func(v int) bool { return alone[v] >= 0.5 })
 		return a, a
 	}},
-	{"either ≥ .5", func(_ *drawn, alone, in []float64) (a, b []float64) {
+	{"either ≥ .5", 0, func(_ *drawn, alone, in []float64) (a, b []float64) {
 		a = unless(len(alone), func(v int) bool { return max(alone[v], in[v]) >= 0.5 })
 		return a, a
 	}},
-	{"soft", func(_ *drawn, alone, in []float64) (a, b []float64) { return larger(alone, in), larger(alone, in) }},
-	{"as in a pool", func(_ *drawn, alone, in []float64) (a, b []float64) {
-		return unless(len(alone), func(v int) bool { return alone[v] >= 0.5 || in[v] >= 0.9 }), larger(alone, in)
-	}},
+	{"soft", 0, func(_ *drawn, alone, in []float64) (a, b []float64) { return larger(alone, in), larger(alone, in) }},
+	{"as in a pool", 0, asInPool},
+	{"half means", 0.5, asInPool},
+	{"means", 1, asInPool},
 }
 
 // tally is what a rule has got.
@@ -139,6 +147,18 @@ func compareRules(problems, samples, classes int) error {
 	return nil
 }
 
+// towardsMeans returns the process whose amplitudes and noise are f's and their means over draws, with the weights 1 − share and share.
+func towardsMeans(p amplitude.Problem, f *amplitude.Process, draws []amplitude.Draw, share float64) (*amplitude.Process, error) {
+	amplitudes := slices.Clone(f.Amplitudes)
+	la.Scal(1-share, amplitudes)
+	noise, each := (1-share)*f.Noise, share/float64(len(draws))
+	for _, d := range draws {
+		la.Axpy(each, d.Amplitudes, amplitudes)
+		noise += each * d.Noise
+	}
+	return p.At(amplitudes, noise)
+}
+
 // applyRules draws a problem and adds what each rule gets.
 func applyRules(src *rand.Rand, seed uint64, kind string, samples, classes int, got []tally) error {
 	d, err := fresh(src, kind, samples, testSamples, classes)
@@ -165,7 +185,13 @@ func applyRules(src *rand.Rand, seed uint64, kind string, samples, classes int, 
 			if err != nil {
 				return err
 			}
-			members = append(members, f.Process)
+			member := f.Process
+			if rule.means > 0 && m.structure == amplitude.Sparse {
+				if member, err = towardsMeans(d.p, f.Process, s.Draws, rule.means); err != nil {
+					return err
+				}
+			}
+			members = append(members, member)
 		}
 		l, err := d.loss(members)
 		if err != nil {

@@ -2,6 +2,8 @@
 //
 //	go run ./tool/load                            requests a second, times, memory, new models, interrupts
 //	go run ./tool/load -seconds 2 -clients 4      a short look
+//	go run ./tool/load -days 100 -seconds 1       what the service holds after days with bursts, new models and damaged files
+//	go run ./tool/load -memory                    memory of fits that may have 512 MiB
 //
 // The generator shares the processors with the service: alone the service is faster. Exit status 1 means that an answer was
 // wrong, or that the service did not end as it should.
@@ -24,6 +26,10 @@ type settings struct {
 	clients int           // connections at work
 	mkl     string        // the command; built if it is empty
 	keep    string        // folder of models; a new one if it is empty
+	days    int           // of the soak; 0 measures load instead
+	memory  bool          // whether to measure fits with little memory instead
+
+	environment []string // further variables of the service
 }
 
 func main() {
@@ -31,6 +37,8 @@ func main() {
 	seconds := flag.Float64("seconds", 10, "seconds of each measurement")
 	flag.IntVar(&s.clients, "clients", 16, "connections at work")
 	flag.StringVar(&s.mkl, "mkl", "", "the command mkl; by default it is built")
+	flag.IntVar(&s.days, "days", 0, "days of a soak; 0 measures load")
+	flag.BoolVar(&s.memory, "memory", false, "measure the memory of fits that may have 512 MiB")
 	flag.Parse()
 	s.time = time.Duration(*seconds * float64(time.Second))
 	if err := run(context.Background(), s, os.Stdout); err != nil {
@@ -53,6 +61,15 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 		if said, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("go build: %w: %s", err, said)
 		}
+	}
+	switch {
+	case s.days > 0:
+		if err := models[0].fit(ctx, s, folder, 1); err != nil {
+			return err
+		}
+		return s.soak(ctx, out, models[0], s.days)
+	case s.memory:
+		return s.frugal(ctx, out)
 	}
 	fmt.Fprintln(out, "| model | records of a request | clients | requests/s | records/s | p50, ms | p99, ms | refused, % | memory before, MiB | after, MiB | highest, MiB |")
 	fmt.Fprintln(out, "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")

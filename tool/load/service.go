@@ -105,6 +105,7 @@ type service struct {
 func (s settings) serve(ctx context.Context, file string, flags ...string) (*service, error) {
 	p := &service{log: make(chan string, 1)}
 	p.cmd = exec.CommandContext(ctx, s.mkl, append([]string{"serve", file, "-listen", "127.0.0.1:0"}, flags...)...)
+	p.cmd.Env = append(os.Environ(), s.environment...)
 	var err error
 	if p.stderr, err = p.cmd.StderrPipe(); err != nil {
 		return nil, err
@@ -135,8 +136,10 @@ func (p *service) kill() error {
 }
 
 // memory returns the resident memory of the process, now and at most, in MiB; 0 where the system does not say.
-func (p *service) memory() (now, most float64) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+func (p *service) memory() (now, most float64) { return memoryOf(p.cmd.Process.Pid) }
+
+func memoryOf(process int) (now, most float64) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", process))
 	if err != nil {
 		return 0, 0
 	}

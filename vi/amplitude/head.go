@@ -85,6 +85,20 @@ func row(mean la.Matrix[float64], c, i int) float64 {
 	return mean.At(min(c, mean.Rows-1), i)
 }
 
+// HeadScratch is memory for the probabilities of one sample.
+type HeadScratch struct{ *headWork }
+
+// NewScratch returns memory for the probabilities of one sample.
+func (h *Head) NewScratch() HeadScratch { return HeadScratch{h.work()} }
+
+// ProbabilitiesOfOne is Probabilities for one sample. mean has a mean for each class, or for two classes one. It does not
+// allocate.
+func (h *Head) ProbabilitiesOfOne(s HeadScratch, mean []float64, variance float64, out []float64) {
+	m := la.Matrix[float64]{Rows: len(mean), Cols: 1, Stride: 1, Data: mean}
+	h.probabilities(s.headWork, func(c int) float64 { return row(m, c, 0) }, variance)
+	copy(out, s.p)
+}
+
 // headWork is what depends on the shares of the classes alone, and scratch.
 type headWork struct {
 	scale    []float64 // s_c/s̄

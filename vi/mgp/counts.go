@@ -201,12 +201,7 @@ const manyCounts = 1e5
 // less. It sums the probabilities of the counts from 0 on, for each of a grid of values of f. Where the sum would go
 // beyond 1e5 it takes the logarithm of the count for normal.
 func (d CountDistribution) Quantiles(probabilities []float64) []float64 {
-	middle, spread := d.Mean+special.Log(d.Exposure), d.Variance
-	if d.R > 0 {
-		middle += special.Digamma(d.R) - special.Log(d.R)
-		spread += special.Trigamma(d.R)
-	}
-	spread += special.Exp(-middle)
+	middle, spread := d.logMoments()
 	at := func(p float64) float64 {
 		return math.Floor(special.Exp(middle + float64(math.Sqrt(spread)*special.NormalQuantile(p))))
 	}

@@ -319,6 +319,20 @@ func TestCountDistribution(t *testing.T) {
 			}
 			assert.Less(t, below, p)
 			assert.GreaterOrEqual(t, below+math.Exp(d.LogProbability(q)), p-1e-12)
+			upTo := below + math.Exp(d.LogProbability(q))
+			crps, at := 0.0, 0.0
+			for k := range 4000 {
+				at += math.Exp(d.LogProbability(float64(k)))
+				if step := at; float64(k) < q {
+					crps += step * step
+				} else {
+					crps += (1 - at) * (1 - at)
+				}
+			}
+			gotBelow, gotUpTo, got := d.Score(q)
+			assert.InDelta(t, below, gotBelow, 1e-6)
+			assert.InDelta(t, upTo, gotUpTo, 1e-6)
+			assert.InDelta(t, crps, got, 1e-3*(1+crps))
 		}
 	}
 	// Where counts are many their logarithm is nearly normal: both ways agree.
@@ -328,6 +342,11 @@ func TestCountDistribution(t *testing.T) {
 	few, lots := d.Quantiles([]float64{0.1, 0.9}), many.Quantiles([]float64{0.1, 0.9})
 	for i := range few {
 		assert.InDelta(t, 100, lots[i]/few[i], 1)
+		_, own, crps := d.Score(few[i])
+		below, upTo, other := many.Score(100 * few[i])
+		assert.InDelta(t, own, upTo, 0.01)
+		assert.LessOrEqual(t, below, upTo)
+		assert.InDelta(t, 100, other/crps, 1)
 	}
 }
 

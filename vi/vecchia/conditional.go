@@ -96,11 +96,11 @@ func (c *conditional) fill(near []int32, x []float64, noise float64, slopes bool
 	for q := range c.sc {
 		part := &c.cov.Parts[q]
 		k0 := c.k0[q]
-		la.SqDist(&c.w, c.sc[q], c.sc[q], k0)
 		if slopes {
+			la.SqDist(&c.w, c.sc[q], c.sc[q], k0)
 			part.Shape.slopes(k0.Data, c.dk[q].Data)
 		} else {
-			part.Shape.values(k0.Data)
+			c.lowerValues(part.Shape, c.sc[q], k0)
 		}
 		for i := range p {
 			to := k.Row(i)
@@ -135,6 +135,20 @@ func (c *conditional) fill(near []int32, x []float64, noise float64, slopes bool
 		}
 		clear(to[n : p+t])
 		to[p+t] = infinite
+	}
+}
+
+// lowerRows is the number of rows whose correlations are computed together.
+const lowerRows = 32
+
+// lowerValues stores the correlations of the rows of s in the lower triangle of k.
+func (c *conditional) lowerValues(shape Shape, s, k la.Matrix[float64]) {
+	for lo := 0; lo < s.Rows; lo += lowerRows {
+		hi := min(s.Rows, lo+lowerRows)
+		la.SqDist(&c.w, s.Slice(lo, hi, 0, s.Cols), s.Slice(0, hi, 0, s.Cols), k.Slice(lo, hi, 0, hi))
+		for i := lo; i < hi; i++ {
+			shape.values(k.Row(i)[:i+1])
+		}
 	}
 }
 

@@ -33,21 +33,25 @@ func newValues[T la.Float](cov *Covariance, x la.Matrix[float64]) *values[T] {
 // coordinates returns for each part the coordinates of rows whose squared distance is what the
 // exponential takes: r²/2 for RBF, 3·r² for Matern.
 func coordinates[T la.Float](cov *Covariance, x la.Matrix[float64]) (all []la.Matrix[T]) {
-	for _, p := range cov.Parts {
-		c := math.Sqrt(0.5)
-		if p.Shape == Matern {
-			c = math.Sqrt(3)
-		}
+	for q := range cov.Parts {
 		s := la.NewMatrix[T](x.Rows, x.Cols)
 		for i := range x.Rows {
-			row := s.Row(i)
-			for f, v := range x.Row(i) {
-				row[f] = T(v * p.Scale[f] * c)
-			}
+			coordinate(s.Row(i), &cov.Parts[q], x.Row(i))
 		}
 		all = append(all, s)
 	}
 	return all
+}
+
+// coordinate stores the coordinates of the row x for a part in dst.
+func coordinate[T la.Float](dst []T, p *Part, x []float64) {
+	c := math.Sqrt(0.5)
+	if p.Shape == Matern {
+		c = math.Sqrt(3)
+	}
+	for f, v := range x {
+		dst[f] = T(v * p.Scale[f] * c)
+	}
 }
 
 // tiler is the scratch of one goroutine.
@@ -70,17 +74,26 @@ func (t *tiler[T]) correlations(shape Shape, x, y la.Matrix[T]) la.Matrix[T] {
 	}
 	la.SqDist(&t.w, x, y, k)
 	for i := range k.Rows {
-		row := k.Row(i)
-		e := t.e[:len(row)]
-		for j, v := range row {
-			row[j] = -T(math.Sqrt(float64(v)))
-		}
-		la.Exp(e, row)
-		for j, v := range e {
-			row[j] = (1 - row[j]) * v
-		}
+		correlate(shape, k.Row(i), t.e)
 	}
 	return k
+}
+
+// correlate replaces squared distances of coordinates by correlations. e is as long as k, or longer.
+func correlate[T la.Float](shape Shape, k, e []T) {
+	if shape == RBF {
+		la.Scal(-1, k)
+		la.Exp(k, k)
+		return
+	}
+	e = e[:len(k)]
+	for j, v := range k {
+		k[j] = -T(math.Sqrt(float64(v)))
+	}
+	la.Exp(e, k)
+	for j, v := range e {
+		k[j] = (1 - k[j]) * v
+	}
 }
 
 // add adds amp·op(K)·P to the rows of sum.

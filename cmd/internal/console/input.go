@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -176,6 +177,9 @@ func (fs *Files) Read() (rows int, err error) {
 	return rows, nil
 }
 
+// ErrNoRows is wrapped by the error of [Files.Blocks] that a table has no rows.
+var ErrNoRows = errors.New("no rows")
+
 // Blocks reads the columns that are needed from the only file, in blocks of the given number of rows. Each block is the
 // file's Data while its number of rows is handed on.
 func (fs *Files) Blocks(rows int) iter.Seq2[int, error] {
@@ -184,7 +188,7 @@ func (fs *Files) Blocks(rows int) iter.Seq2[int, error] {
 		for d, err := range f.Source.Blocks(f.want, rows) {
 			f.Data = d
 			if n += d.Rows; n == 0 && err == nil {
-				err = fmt.Errorf("%s has no rows", f.Name())
+				err = fmt.Errorf("%s has %w", f.Name(), ErrNoRows)
 			}
 			if !yield(d.Rows, Input(err)) {
 				return

@@ -33,7 +33,7 @@ func TestFifths(t *testing.T) {
 		ends, err := Ends(truth, lower, upper, 0.95)
 		require.NoError(t, err)
 		assert.InDelta(t, own["coverage"], ends["coverage"], 1e-12)
-		assert.InDelta(t, own["pinball"], ends["pinball"], 1e-12)
+		assert.InDelta(t, own["interval score"], ends["interval score"], 1e-12)
 		return Fifths(truth, mean, lower, upper)
 	}
 	good, bad := fifths(truth, mean, right), fifths(truth, mean, constant)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl/metrics"
 	"github.com/bmkl/bmkl/mkl/record"
 )
@@ -52,7 +53,16 @@ func Target(truth, mean, variance []float64, interval float64) (map[string]float
 	if all["CRPS"], err = metrics.CRPS(y, m, v); err != nil {
 		return nil, err
 	}
-	if all["pinball"], err = ends(y, m, v, interval); err != nil {
+	low, high, at := make([]float64, len(y)), make([]float64, len(y)), make([]float64, len(y))
+	for i := range y {
+		sd := math.Sqrt(v[i])
+		half := float64(Quantile(interval) * sd)
+		low[i], high[i], at[i] = m[i]-half, m[i]+half, special.NormalCDF((y[i]-m[i])/sd)
+	}
+	if all["interval score"], err = metrics.IntervalScore(y, low, high, interval); err != nil {
+		return nil, err
+	}
+	if all["PIT"], err = PITDistance(at, at); err != nil {
 		return nil, err
 	}
 	if _, sd := MeanSD(y); sd > 0 {
@@ -78,32 +88,24 @@ func Ends(truth, lower, upper []float64, interval float64) (map[string]float64, 
 			inside++
 		}
 	}
-	below, err := metrics.Pinball(y, low, 0.5-float64(0.5*interval))
+	score, err := metrics.IntervalScore(y, low, high, interval)
 	if err != nil {
 		return nil, err
 	}
-	above, err := metrics.Pinball(y, high, 0.5+float64(0.5*interval))
-	if err != nil {
-		return nil, err
-	}
-	return map[string]float64{"coverage": float64(inside) / float64(len(y)), "pinball": (below + above) / 2}, nil
+	return map[string]float64{"coverage": float64(inside) / float64(len(y)), "interval score": score}, nil
 }
 
-// ends returns the mean pinball loss of the two ends of the central interval of the given probability.
-func ends(y, mean, variance []float64, interval float64) (loss float64, err error) {
-	z := Quantile(interval)
-	for _, side := range []float64{-1, 1} {
-		end := make([]float64, len(y))
-		for i := range y {
-			end[i] = mean[i] + float64(side*z*math.Sqrt(variance[i]))
-		}
-		one, err := metrics.Pinball(y, end, 0.5+float64(side*interval/2))
-		if err != nil {
-			return 0, err
-		}
-		loss += one / 2
+// PITBins is the number of bins of the probability integral transform whose distance from uniform is measured.
+const PITBins = 20
+
+// PITDistance is the distance of the probability integral transform from uniform. Of each truth it takes the predicted
+// probabilities of what is less, and of what is no more; both are the same for a continuous distribution.
+func PITDistance(below, upTo []float64) (float64, error) {
+	share, err := metrics.PIT(below, upTo, PITBins)
+	if err != nil {
+		return math.NaN(), err
 	}
-	return loss, nil
+	return metrics.PITDistance(share), nil
 }
 
 // Surprises is the name of the number of truths that were given a probability below

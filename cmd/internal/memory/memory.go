@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,17 @@ func Limit(flag Size) (limit Size, whose string) {
 		return flag, "-memory allows"
 	}
 	return Available(), "the machine has available (-memory overrides)"
+}
+
+// Keep makes the garbage collector keep the process within the size of a flag -memory, as far as live memory allows, and
+// returns a function that restores the collector's limit of before. It does nothing without the flag: fits must not
+// depend on what other processes leave. A limit that GOMEMLIMIT has set lower stays.
+func Keep(flag Size) (restore func()) {
+	before := debug.SetMemoryLimit(-1)
+	if flag > 0 && flag < Size(before) {
+		debug.SetMemoryLimit(int64(flag))
+	}
+	return func() { debug.SetMemoryLimit(before) }
 }
 
 // Refuse returns an error if what needs more bytes than [Limit]. The hint, if not nil, is called with the limit and

@@ -3,6 +3,7 @@ package memory
 import (
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,4 +52,18 @@ func TestGroupLeft(t *testing.T) {
 	put("sys/fs/cgroup/a/b/memory.max", "600\n")
 	left, _ = groupLeft(root)
 	assert.EqualValues(t, 0, left)
+}
+
+// The collector gets the flag's limit, unless it has a lower one, and gets its own back.
+func TestKeep(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	Keep(0)
+	assert.Equal(t, before, debug.SetMemoryLimit(-1))
+	restore := Keep(1 << 30)
+	assert.Equal(t, int64(1<<30), debug.SetMemoryLimit(-1))
+	inner := Keep(2 << 30)
+	assert.Equal(t, int64(1<<30), debug.SetMemoryLimit(-1))
+	inner()
+	restore()
+	assert.Equal(t, before, debug.SetMemoryLimit(-1))
 }

@@ -146,11 +146,22 @@ func Build(k Kernel) (ViewKernel, error) {
 		r.Medians, r.Alpha = s.positive("medians"), s.positive("alpha")
 		out.Kernel = r
 	case "power-exponential":
-		out.Kernel = kernel.PowerExponential{Width: s.length("width"), Medians: s.positive("medians"), Power: s.positive("power")}
+		out.Kernel = kernel.PowerExponential{Width: s.length("width"), Medians: s.positive("medians"), Power: s.positive("power"), Norm: s.positive("norm")}
 	case "periodic":
-		out.Kernel, out.AsGiven = kernel.Periodic{Period: s.positive("period"), Width: s.positive("width")}, true
+		out.Kernel, out.AsGiven = kernel.Periodic{Period: s.positive("period"), Width: s.positive("width"), Decay: s.positive("decay")}, true
+	case "spectral":
+		out.Kernel, out.AsGiven = kernel.Spectral{Period: s.positive("period"), Width: s.positive("width")}, true
 	case "tanimoto":
 		out.Kernel, out.AsGiven = kernel.Tanimoto{}, true
+	case "chi2":
+		out.Kernel = kernel.ChiSquare{Width: s.length("width"), Medians: s.positive("medians"), Additive: s.flag("additive")}
+		out.AsGiven = true
+	case "intersection":
+		out.Kernel, out.AsGiven = kernel.Intersection{}, true
+	case "clinical":
+		out.Kernel, out.AsGiven = kernel.Clinical{}, true
+	case "ibs":
+		out.Kernel, out.AsGiven = kernel.IBS{}, true
 	case "categorical":
 		out.Kernel = kernel.Categorical{Width: s.length("width"), Medians: s.positive("medians"), Overlap: s.flag("overlap")}
 		out.Categories = true
@@ -206,7 +217,7 @@ func buildStrings(k Kernel) (out ViewKernel, err error) {
 	}
 	out.Strings, err = sequence.Parse(k.Name + "(" + strings.Join(settings, ",") + ")")
 	if err != nil && !slices.Contains(sequence.Names(), k.Name) {
-		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, matern, rational-quadratic, power-exponential, periodic, tanimoto, categorical, linear, polynomial, constant, distance, precomputed and function, and of strings %s",
+		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, matern, rational-quadratic, power-exponential, periodic, spectral, tanimoto, chi2, intersection, clinical, ibs, categorical, linear, polynomial, constant, distance, precomputed and function, and of strings %s",
 			k.Name, strings.Join(sequence.Names(), ", "))
 	}
 	return out, err

@@ -26,6 +26,8 @@ func (ds *Design) LengthSlopes(ks []la.Matrix[float64], of []int, boundGradient 
 		i := of[m]
 		switch k := ds.Views[i].Kernel; {
 		case len(lengths[i]) == 0:
+		case sloped(k):
+			ds.addPairSlopes(i, g, slopes[i])
 		case kernel.Widths(k) == nil:
 			if of, ok := k.(kernel.Decaying); ok {
 				slopes[i][0] += oneLengthSlope(of, ks[i], g)
@@ -47,11 +49,31 @@ func (ds *Design) heldLengths(i int) []float64 {
 	v := &ds.Views[i]
 	_, decays := v.Kernel.(kernel.Decaying)
 	_, radial := v.Kernel.(kernel.Radial)
-	if v.Center || v.Normalize || !decays && !radial {
+	if v.Center || v.Normalize || !decays && !radial && !sloped(v.Kernel) {
 		return nil
 	}
 	lengths, _ := kernel.Lengths(v.Kernel)
 	return slices.Clone(lengths)
+}
+
+// sloped reports whether the slopes of a kernel are computed for one pair of samples after the other.
+func sloped(k kernel.Kernel) bool {
+	_, is := k.(kernel.Sloped)
+	return is
+}
+
+// addPairSlopes adds <g, ∂K/∂log ℓ> for each length ℓ of view i, whose kernel is [kernel.Sloped], to dst.
+func (ds *Design) addPairSlopes(i int, g la.Matrix[float64], dst []float64) {
+	v := &ds.Views[i]
+	in := &ds.Inputs[v.Input]
+	x := in.Seen(in.Basis, v.Sight, nil)
+	of, one := v.Kernel.(kernel.Sloped), make([]float64, len(dst))
+	for r := range x.Rows {
+		for c := range x.Rows {
+			of.Slopes(x.Row(r), x.Row(c), one)
+			la.Axpy(g.At(r, c), one, dst)
+		}
+	}
 }
 
 // oneLengthSlope returns <g, ∂K/∂log w> of a kernel of one width. For K = exp(−(d/w)^c)

@@ -59,10 +59,29 @@ func BindFunctions(sources []View, n int, gaps bool) (*Training, error) {
 			return nil, err
 		}
 		t.Views = append(t.Views, Bound{
-			Name: v.Name, Kernel: ownWidths(v.Kernel), Input: j, Sight: v.Sight.clone(), Center: v.Center, Normalize: v.Normalize,
+			Name: v.Name, Kernel: t.Inputs[j].ranged(ownWidths(v.Kernel), v.Sight), Input: j, Sight: v.Sight.clone(), Center: v.Center, Normalize: v.Normalize,
 		})
 	}
 	return t, nil
+}
+
+// ranged returns the kernel with the ranges of the features of the samples, if it needs them.
+func (in *Input) ranged(k kernel.Kernel, s Sight) kernel.Kernel {
+	if !kernel.LacksRange(k) {
+		return k
+	}
+	x := in.Seen(in.Present(in.Basis), s, nil)
+	low, high := make([]float64, x.Cols), make([]float64, x.Cols)
+	for j := range low {
+		for i := range x.Rows {
+			v := x.At(i, j)
+			if i == 0 {
+				low[j], high[j] = v, v
+			}
+			low[j], high[j] = min(low[j], v), max(high[j], v)
+		}
+	}
+	return k.(kernel.Ranged).WithRange(low, high)
 }
 
 // CheckInputs returns an error if views of one input have different matrices.

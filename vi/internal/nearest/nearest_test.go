@@ -132,3 +132,26 @@ func TestPartitionMovesTheSmallestToTheFront(t *testing.T) {
 		}
 	}
 }
+
+// One row alone has the neighbours that it has among others: in few cells and in many, with ties, and with too few rows.
+func TestSingleFindsWhatSearchFinds(t *testing.T) {
+	for _, n := range []int{5, 64, 700, 5000} {
+		x := draw(n, 3, 7)
+		for i := 1; i < n; i += 5 {
+			copy(x.Row(i), x.Row(i-1))
+		}
+		const m = 16
+		ix := New(1, x, m)
+		one := ix.Single()
+		s := one.NewScratch()
+		q := draw(100, 3, 8)
+		copy(q.Row(0), x.Row(1))
+		want, got := make([]int32, q.Rows*m), make([]int32, m)
+		ix.Search(1, q, nil, m, want)
+		for i := range q.Rows {
+			one.Nearest(s, q.Row(i), got)
+			require.Equal(t, want[i*m:(i+1)*m], got, "%d rows, query %d", n, i)
+		}
+		require.Zero(t, testing.AllocsPerRun(20, func() { one.Nearest(s, q.Row(1), got) }))
+	}
+}

@@ -74,8 +74,6 @@ func New(factor la.Matrix[float64], root []float64, k Kernel) *Triangle {
 	}
 	g := factor.Clone()
 	la.TriInv(nil, g)
-	t := &Triangle{rows: make([]float64, n), factor: leastFactor}
-	var squares float64
 	for i := range n {
 		row := g.Row(i)[:i+1]
 		for j := range row {
@@ -83,23 +81,58 @@ func New(factor la.Matrix[float64], root []float64, k Kernel) *Triangle {
 				row[j] *= root[j]
 			}
 		}
-		square := la.SumSq(row)
+	}
+	t := pack(g)
+	exact := func(c []float64) float64 {
+		for i, r := range root {
+			c[i] *= r
+		}
+		la.Trsv(la.NoTrans, factor, c)
+		return la.SumSq(c)
+	}
+	if !t.calibrate(k, exact) {
+		return nil
+	}
+	return t
+}
+
+// Of returns the triangle of the lower triangle g. The rows of trials are the vectors of the calibration, selves what
+// stands for k(x,x) of each. The result is nil where rounding is not small.
+func Of(g, trials la.Matrix[float64], selves []float64) *Triangle {
+	t := pack(g)
+	z := make([]float64, g.Rows)
+	exact := func(c []float64) float64 {
+		for i := range z {
+			z[i] = la.Dot(g.Row(i)[:i+1], c[:i+1])
+		}
+		return la.SumSq(z)
+	}
+	if !t.try(trials, selves, exact) {
+		return nil
+	}
+	return t
+}
+
+// pack returns the triangle of g before calibration.
+func pack(g la.Matrix[float64]) *Triangle {
+	n := g.Rows
+	t := &Triangle{rows: make([]float64, n), factor: leastFactor}
+	var squares float64
+	for i := range n {
+		square := la.SumSq(g.Row(i)[:i+1])
 		squares += square
 		t.rows[i] = float64(0x1p-48 / 3 * (2 + float64(0.5*float64(i))) * square)
 		t.total += t.rows[i]
 	}
 	t.spill = negligible * math.Sqrt(float64(n)*squares)
 	t.panels = la.PackLower[float32](g)
-	if !t.calibrate(factor, root, k) {
-		return nil
-	}
 	return t
 }
 
 // calibrate sets the factor. Calibration samples are training samples, and the midpoints and the differences of
 // each and the one before in the feature space of the kernel. The factor does not depend on the length of
-// a sample there. calibrate reports whether the factor is a number.
-func (t *Triangle) calibrate(factor la.Matrix[float64], root []float64, k Kernel) bool {
+// a sample there. exact computes |Gk|² in float64 and may overwrite k. calibrate reports whether the factor is a number.
+func (t *Triangle) calibrate(k Kernel, exact func(k []float64) float64) bool {
 	n := t.panels.Order
 	m := min(n, calibrations)
 	columns, selves := la.NewMatrix[float64](3*m, n), make([]float64, 3*m)
@@ -120,7 +153,12 @@ func (t *Triangle) calibrate(factor la.Matrix[float64], root []float64, k Kernel
 		selves[3*q] = diagonal[i]
 		selves[3*q+1], selves[3*q+2] = both+2*c[before], both-2*c[before]
 	}
-	s := NewScratch(n)
+	return t.try(columns, selves, exact)
+}
+
+// try sets the factor by the vectors in the rows of columns, which exact may overwrite.
+func (t *Triangle) try(columns la.Matrix[float64], selves []float64, exact func(k []float64) float64) bool {
+	s := NewScratch(t.panels.Order)
 	for q := range columns.Rows {
 		c, self := columns.Row(q), selves[q]
 		if !(self > 0) {
@@ -129,11 +167,7 @@ func (t *Triangle) calibrate(factor la.Matrix[float64], root []float64, k Kernel
 		t.Start(c, self, s)
 		got := t.rest(s)
 		e := s.unit(t)
-		for i, r := range root {
-			c[i] *= r
-		}
-		la.Trsv(la.NoTrans, factor, c)
-		want := la.SumSq(c)
+		want := exact(c)
 		took := math.Abs(got-want) / e
 		if want == 0 && got == 0 {
 			took = 0

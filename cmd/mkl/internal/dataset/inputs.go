@@ -63,10 +63,15 @@ func FindInputs(fs *console.Files, n *notes.Notes, of []mkl.ModelInput, data str
 		case v.File:
 			return nil, console.Inputf("view %s is made from a file of its own: -view %s=@FILE", notes.Quoted(v.Name), v.Name)
 		default:
-			items = spec.Names(v.Columns)
+			items = ownColumns(v, one)
 		}
 		if main == nil && items[0].File == "" {
 			return nil, console.Inputf("view %s: no data file is given", notes.Quoted(v.Name))
+		}
+		if !ok {
+			if err := checkSelf(v, one, main); err != nil {
+				return nil, err
+			}
 		}
 		s, err := fs.Resolve(items, main, nil)
 		if err != nil {
@@ -119,14 +124,14 @@ func findInput(v notes.View, s console.Source, of mkl.ModelInput, ofFile bool) (
 	if v.Plan == nil {
 		need = v.Numbers(of.Cols) // a given kernel may need one column more than the fit
 	}
-	if ofFile && len(need) == len(v.Columns) {
+	if ofFile {
 		// Of a file with names, columns that the fit left out do not matter, nor does the order.
-		if columns, err := spec.Select(spec.Names(v.Columns), s.File.Columns(), nil); err == nil {
+		if columns, err := spec.Select(ownColumns(v, of), s.File.Columns(), nil); err == nil && len(columns) == len(need) {
 			s.Columns = columns
 		}
 	}
 	if len(s.Columns) != len(need) {
-		return input{}, console.Inputf("view %s: %s has %s where the model needs %d", notes.Quoted(v.Name), s.File.Name(), console.Plural(len(s.Columns), "column"), len(need))
+		return input{}, console.Inputf("view %s: %s has %s where the model needs %s", notes.Quoted(v.Name), s.File.Name(), console.Plural(len(s.Columns), "column"), needed(v, of, len(need)))
 	}
 	for k, j := range s.Columns {
 		s.File.Want(plan.Want(need[k], j, true))

@@ -16,7 +16,8 @@ type Learner struct {
 }
 
 // KernelViews makes views as package mkl takes them: one for each kernel, or an open view for an estimator that
-// chooses kernels. Kernels of categories see the columns that are categories, other kernels the other columns. Open
+// chooses kernels. Kernels of categories see the columns that are categories, a linear kernel sees the words of prose, and other kernels
+// see the other columns. Open
 // views are given kernels, unless the estimator chooses them; left says what was left out.
 func KernelViews(features []Features, l Learner) (all []mkl.View, left []string, err error) {
 	open := false
@@ -41,11 +42,13 @@ func (f *Features) kernelViews(l Learner) (all []mkl.View, err error) {
 	if f.Strings != nil {
 		return f.Strings.views, nil
 	}
-	codes, others := encode.Coded(f.Plan)
-	if codes == nil {
+	parts := encode.Divide(f.Plan)
+	codes, others := parts.Codes, parts.Others
+	whole := codes == nil && parts.Words == nil
+	if whole {
 		others = nil // all
 	}
-	if f.Kernels == nil && (codes == nil || others != nil) {
+	if f.Kernels == nil && (whole || others != nil) {
 		all = append(all, mkl.View{Name: f.Name, X: f.X, Input: f.Name, Columns: others})
 	}
 	for _, k := range f.Kernels {
@@ -59,8 +62,11 @@ func (f *Features) kernelViews(l Learner) (all []mkl.View, err error) {
 			sees = codes
 		case isConstant(k):
 			sees = nil
-		case codes != nil && others == nil:
+		case whole || others != nil:
+		case codes != nil && parts.Words == nil:
 			return nil, console.Inputf("view %s: all columns are categories, and %v is not of categories", notes.Quoted(f.Name), k.Kernel)
+		default:
+			continue // of words only, which have a kernel of their own
 		}
 		all = append(all, mkl.View{
 			Name: f.Name, X: f.X, Input: f.Name, Columns: sees, Kernel: k.Kernel,
@@ -69,6 +75,9 @@ func (f *Features) kernelViews(l Learner) (all []mkl.View, err error) {
 	}
 	if codes != nil && !f.Kernels.ofCategories() {
 		all = append(all, mkl.View{Name: f.Name, X: f.X, Input: f.Name, Columns: codes, Kernel: kernel.Categorical{}})
+	}
+	if parts.Words != nil { // bags are vectors of length 1: the kernel is their cosine
+		all = append(all, mkl.View{Name: f.Name, X: f.X, Input: f.Name, Columns: parts.Words, Kernel: kernel.Linear{}})
 	}
 	return all, nil
 }

@@ -50,6 +50,19 @@ func (s *Samples) With(f Flags, targets []int, kernels Kernels, views func(View)
 	return &other
 }
 
+// Only is the samples with the views, by their places, that the function chooses.
+func (s *Samples) Only(which func(view int) bool) *Samples {
+	other := *s
+	other.Views, other.Features, other.strings = nil, nil, nil
+	for i := range s.Views {
+		if which(i) {
+			other.Views, other.Features = append(other.Views, s.Views[i]), append(other.Features, s.Features[i])
+			other.strings = append(other.strings, s.strings[i])
+		}
+	}
+	return &other
+}
+
 // Inputs is what a model takes to predict the rows test, where fitted, a part of these samples with the rows train,
 // is what the model was fitted to. of are the model's inputs.
 func (s *Samples) Inputs(fitted *Samples, of []mkl.ModelInput, train, test []int) (x []mkl.Features) {

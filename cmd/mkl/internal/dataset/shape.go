@@ -10,6 +10,7 @@ type Shape struct {
 	Kernels Kernels
 	Width   int  // features, or columns of a kernel that is given
 	Coded   bool // some features are codes of categories
+	Worded  bool // some features are bags of words
 }
 
 // Shape is the shape of a view whose columns are not read.
@@ -19,8 +20,8 @@ func (v View) Shape() Shape { return Shape{Kernels: v.Kernels, Width: len(v.Sour
 func (f Features) Shape() Shape {
 	s := f.View.Shape()
 	if f.Plan != nil {
-		codes, _ := encode.Coded(f.Plan)
-		s.Width, s.Coded = encode.Width(f.Plan), codes != nil
+		parts := encode.Divide(f.Plan)
+		s.Width, s.Coded, s.Worded = encode.Width(f.Plan), parts.Codes != nil, parts.Words != nil
 	}
 	return s
 }
@@ -41,8 +42,16 @@ func (s *Samples) Shapes() (all []Shape) {
 	return all
 }
 
-// OwnKernel reports whether the categories of the view get a kernel that the command line does not name.
-func (s Shape) OwnKernel() bool { return s.Coded && !s.Kernels.ofCategories() }
+// OwnKernels counts the kernels that the categories and the words of the view get and the command line does not name.
+func (s Shape) OwnKernels() (n int) {
+	if s.Coded && !s.Kernels.ofCategories() {
+		n++
+	}
+	if s.Worded {
+		n++
+	}
+	return n
+}
 
 // Count is the number of kernels, without functions that are known.
 func (s Shape) Count() (n int) {
@@ -68,5 +77,5 @@ func (s Shape) LinearFeatures() (n int, ok bool) {
 			columns = s.Width
 		}
 	}
-	return columns + ranks, s.Kernels != nil && !s.Coded
+	return columns + ranks, s.Kernels != nil && !s.Coded && !s.Worded
 }

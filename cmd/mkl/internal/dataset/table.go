@@ -55,8 +55,11 @@ func (t *Table) plans() (all []plan.View) {
 			all = append(all, given)
 			continue
 		}
-		codes := t.Text == textCategory || v.Kernels.ofCategories()
-		one := plan.Table{Data: &s.File.Data, Names: s.File.Columns(), Columns: s.Columns, Named: s.Named, Codes: codes}
+		text := plan.Text(t.Text)
+		if v.Kernels.ofCategories() {
+			text = plan.Category
+		}
+		one := plan.Table{Data: &s.File.Data, Names: s.File.Columns(), Columns: s.Columns, Named: s.Named, Text: text}
 		all = append(all, plan.Learn(one, t.Missing == MissingImpute))
 	}
 	return all

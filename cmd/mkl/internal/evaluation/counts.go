@@ -10,7 +10,6 @@ import (
 
 // measureCounts measures predicted counts by their own distributions. Missing truths (NaN) are left out.
 func (ev *Evaluation) measureCounts(p prediction.Numbers, truth []float64, target string) error {
-	low, high := 0.5-float64(0.5*ev.interval), 0.5+float64(0.5*ev.interval)
 	lower, upper := p.Intervals(0, ev.interval)
 	var y, mean, from, to []float64
 	score, inside := 0.0, 0.0
@@ -35,15 +34,11 @@ func (ev *Evaluation) measureCounts(p prediction.Numbers, truth []float64, targe
 	if v["MAE"], err = metrics.MAE(y, mean); err != nil {
 		return err
 	}
-	for _, end := range []struct {
-		at []float64
-		q  float64
-	}{{from, low}, {to, high}} {
-		loss, err := metrics.Pinball(y, end.at, end.q)
-		if err != nil {
-			return err
-		}
-		v["pinball"] += loss / 2
+	if v["interval score"], err = metrics.IntervalScore(y, from, to, ev.interval); err != nil {
+		return err
+	}
+	if err := measureLaw(v, p, 0, truth); err != nil {
+		return console.Inputf("%s: %w", target, err)
 	}
 	if r2, err := metrics.R2(y, mean); err == nil {
 		v["R²"], v["RMSE/SD"] = r2, math.Sqrt(1-r2)

@@ -185,7 +185,8 @@ const mostCategories = 20
 // DependsOn lists the columns whose importance is more than twice its error, the most important first.
 func DependsOn(columns []Importance, most int) (some []Importance) {
 	for _, c := range columns {
-		if len(c.Categories) <= mostCategories && c.Rise > 2*c.SE && len(some) < most {
+		prose := c.Type == table.Text && len(c.Categories) == 0
+		if !prose && len(c.Categories) <= mostCategories && c.Rise > 2*c.SE && len(some) < most {
 			some = append(some, c)
 		}
 	}

@@ -43,9 +43,15 @@ type Measures struct {
 	Values console.Figures `json:"values"`
 }
 
+// pit is the name of the distance of the probability integral transform from uniform.
+const pit = "PIT"
+
+// byChance, divided by √n, is the mean PIT of n rows whose predicted distributions are right: see [metrics.PITDistance].
+const byChance = 0.8
+
 // MeasureNames are the measures in the order in which they are printed.
 var MeasureNames = []string{
-	"RMSE", "RMSE/SD", "R²", "MAE", concordance, logScore, "log density", "CRPS", "pinball", "coverage",
+	"RMSE", "RMSE/SD", "R²", "MAE", concordance, logScore, "log density", "CRPS", "interval score", "coverage", pit,
 	"accuracy", "F1", "log loss", "ECE", "Brier", "AUC", "AP", "EER", measure.Surprises,
 }
 
@@ -135,6 +141,9 @@ func (ev *Evaluation) measureNumbers(p prediction.Numbers, f *console.File, trut
 			return console.Inputf("%s: %w", targets[o], err)
 		}
 		maps.Copy(v, ends)
+		if err := measureLaw(v, p, o, f.Data.Numbers[j]); err != nil {
+			return console.Inputf("%s: %w", targets[o], err)
+		}
 		ev.Measures = append(ev.Measures, Measures{targets[o], v})
 		if fifths := measure.Fifths(f.Data.Numbers[j], p.Mean[o], lower, upper); fifths != nil {
 			ev.Fifths = append(ev.Fifths, Fifths{targets[o], fifths})
@@ -283,6 +292,10 @@ func (ev *Evaluation) Print(out io.Writer) error {
 	}
 	if slices.Contains(header, logScore) {
 		fmt.Fprintf(out, "\nlog score: mean per sample, in nats, of the logarithm of what the prediction said of the truth\n")
+	}
+	if slices.Contains(header, pit) {
+		fmt.Fprintf(out, "\nPIT: largest distance between a level and the share of truths below the predicted quantile of this level; by chance about %s here\n",
+			console.Uncertainty(byChance/math.Sqrt(float64(ev.Samples))))
 	}
 	if err := ev.printTimes(out); err != nil {
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/provenance"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -155,6 +156,9 @@ type Job struct {
 // the estimator. made says how the command makes the model; nil if the model is not kept.
 func (p Problem) Prepare(e *console.Env, opt Options, made *provenance.Made) (*Job, error) {
 	r := p.Model
+	if !r.Takes("text") {
+		p.Table.Text = string(plan.OneHot)
+	}
 	s, lines, err := p.Table.Samples()
 	if err != nil {
 		return nil, err
@@ -201,6 +205,7 @@ func (j *Job) Run(e *console.Env, opt Options, journal *mkl.Journal) (mkl.Model,
 	if err != nil {
 		return nil, err
 	}
+	defer memory.Keep(opt.Memory)()
 	limit := j.Model.Settings.Time
 	if j.Model.Timed {
 		limit = 0

@@ -14,8 +14,8 @@ import (
 // suggest the kernels. An estimator that chooses kernels counts views.
 func (est *Estimator) count(shapes []dataset.Shape) (n int) {
 	for _, s := range shapes {
-		if s.OwnKernel() && est.Kernels() {
-			n++
+		if est.Kernels() {
+			n += s.OwnKernels()
 		}
 		switch {
 		case !est.Kernels():

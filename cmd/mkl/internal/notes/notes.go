@@ -68,10 +68,16 @@ func Of(m mkl.Model, task string, targets int) *Notes {
 	if n != nil && (!ofPairs || n.Pairs.fits(pairs)) && (!table || n.Table != nil && n.Table.fits(m.Samples(), targets)) {
 		return n
 	}
-	n = &Notes{Task: task}
+	n = Unplaced(inputs, task, targets)
 	if table {
 		n.Table = &Table{}
 	}
+	return n
+}
+
+// Unplaced are notes of inputs whose columns nobody named: the inputs are called x1, x2, …, and the targets y1, y2, ….
+func Unplaced(inputs []mkl.ModelInput, task string, targets int) *Notes {
+	n := &Notes{Task: task}
 	for i, in := range inputs {
 		v := View{Name: "x" + strconv.Itoa(i+1)}
 		for j := range in.Cols {

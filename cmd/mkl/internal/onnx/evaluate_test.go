@@ -188,6 +188,8 @@ var elementwise = map[string]func(x []float64) float64{
 	"Mul": func(x []float64) float64 { return x[0] * x[1] }, "Div": func(x []float64) float64 { return x[0] / x[1] },
 	"Max": func(x []float64) float64 { return max(x[0], x[1]) }, "Min": func(x []float64) float64 { return min(x[0], x[1]) },
 	"Exp": func(x []float64) float64 { return math.Exp(x[0]) }, "Log": func(x []float64) float64 { return math.Log(x[0]) },
+	"Sin": func(x []float64) float64 { return math.Sin(x[0]) }, "Cos": func(x []float64) float64 { return math.Cos(x[0]) },
+	"Mod":  func(x []float64) float64 { return math.Mod(x[0], x[1]) }, // with fmod
 	"Sqrt": func(x []float64) float64 { return math.Sqrt(x[0]) }, "Abs": func(x []float64) float64 { return math.Abs(x[0]) },
 	"Equal": func(x []float64) float64 { return truth(x[0] == x[1]) }, "Less": func(x []float64) float64 { return truth(x[0] < x[1]) },
 	"LessOrEqual": func(x []float64) float64 { return truth(x[0] <= x[1]) }, "Greater": func(x []float64) float64 { return truth(x[0] > x[1]) },

@@ -110,7 +110,10 @@ type (
 		Manhattan, Overlap   bool
 		Degree               int
 
-		Smoothness, Alpha, Power float64
+		Smoothness, Alpha, Power, Norm float64
+		Period, Decay                  float64
+		Additive                       bool
+		Low, High                      []float64
 	}
 	gammaJSON   struct{ Shape, Scale float64 }
 	weightsJSON struct {

@@ -151,7 +151,7 @@ func (g *graph) log(a value) value    { return g.op("Log", []value{a}) }
 func (g *graph) sqrt(a value) value   { return g.op("Sqrt", []value{a}) }
 func (g *graph) square(a value) value { return g.mul(a, a) }
 
-// scale multiplies by a number.
+// scale multiplies a matrix by a number.
 func (g *graph) scale(a value, by float64) value {
 	if by == 1 {
 		return a

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -94,8 +95,7 @@ func (e *exporter) featureKernel(prefix string, v viewJSON, d designJSON) (k ker
 		if s.Widths == nil {
 			c = -1 / s.Width
 		}
-		difference := e.sub(e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(basis))
-		k.cross = e.exp(e.scale(e.sumOver(e.op("Abs", []value{difference}), 2, 0), c))
+		k.cross = e.exp(e.scale(e.sumOver(e.op("Abs", []value{e.differences(z, basis)}), 2, 0), c))
 	case s.Kind == "laplacian":
 		k.cross = e.exp(e.scale(e.sqrt(e.squaredDifferences(z, basis)), -1/s.Width))
 	case s.Kind == "matern":
@@ -117,10 +117,36 @@ func (e *exporter) featureKernel(prefix string, v viewJSON, d designJSON) (k ker
 		k.cross = e.exp(e.scale(e.log(e.shift(e.scale(e.squaredDifferences(z, basis), c), 1)), -s.Alpha))
 	case s.Kind == "power-exponential":
 		// Log of 0 is −∞ and its exponential 0 again.
-		d := e.scale(e.log(e.scale(e.squaredDifferences(z, basis), 1/(s.Width*s.Width))), 0.5*s.Power)
-		k.cross = e.exp(e.scale(e.exp(d), -1))
+		norm := cmp.Or(s.Norm, 2)
+		var sum value // of powers of the differences
+		if norm == 2 {
+			sum = e.scale(e.squaredDifferences(z, basis), 1/(s.Width*s.Width))
+		} else {
+			apart := e.op("Abs", []value{e.mul(e.differences(z, basis), e.number(1/s.Width))})
+			sum = e.sumOver(e.exp(e.mul(e.log(apart), e.number(norm))), 2, 0)
+		}
+		k.cross = e.exp(e.scale(e.exp(e.scale(e.log(sum), s.Power/norm)), -1))
+	case s.Kind == "periodic":
+		sin := e.op("Sin", []value{e.angles(e.differences(z, basis), s.Period, math.Pi)})
+		exponent := e.scale(e.sumOver(e.square(sin), 2, 0), -2/(s.Width*s.Width))
+		if s.Decay != 0 {
+			exponent = e.add(exponent, e.scale(e.squaredDifferences(z, basis), -1/(2*s.Decay*s.Decay)))
+		}
+		k.cross = e.exp(exponent)
+	case s.Kind == "spectral":
+		k.cross = e.exp(e.scale(e.squaredDifferences(z, basis), -1/(2*s.Width*s.Width)))
+		for j := range basis.Cols {
+			apart := e.sub(e.columns(z, j), e.row(columnOf(basis, j)))
+			k.cross = e.mul(k.cross, e.op("Cos", []value{e.angles(apart, s.Period, 2*math.Pi)}))
+		}
+	case s.Kind == "tanimoto" || s.Kind == "chi2" || s.Kind == "intersection":
+		k = e.histogramKernel(s, z, basis)
+	case s.Kind == "clinical":
+		k.cross = e.rangeKernel(z, basis, s.Low, s.High)
+	case s.Kind == "ibs":
+		k.cross = e.rangeKernel(z, basis, make([]float64, basis.Cols), slices.Repeat([]float64{2}, basis.Cols))
 	case s.Kind == "categorical":
-		agree := e.op("Equal", []value{e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(basis)})
+		agree := e.op("Equal", []value{e.layers(z), e.stacked(basis)})
 		apart := e.cast(e.op("Not", []value{agree}), e.real)
 		h := e.scale(e.sumOver(apart, 2, 0), 1/float64(basis.Cols))
 		if s.Overlap {
@@ -186,7 +212,78 @@ func (e *exporter) squaredDistance(z value, basis la.Matrix[float64], share floa
 
 // squaredDifferences is |z − b|² by the differences, which takes memory for each feature.
 func (e *exporter) squaredDifferences(z value, basis la.Matrix[float64]) value {
-	return e.sumOver(e.square(e.sub(e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(basis))), 2, 0)
+	return e.sumOver(e.square(e.differences(z, basis)), 2, 0)
+}
+
+// differences is z − b of each sample, basis point and feature.
+func (e *exporter) differences(z value, basis la.Matrix[float64]) value {
+	return e.sub(e.layers(z), e.stacked(basis))
+}
+
+// layers is a layer of one row for each sample, to be compared with the basis points.
+func (e *exporter) layers(z value) value { return e.op("Unsqueeze", []value{z, e.integers(1)}) }
+
+// angles is turn·d/period of differences d, after whole periods are taken off.
+func (e *exporter) angles(d value, period, turn float64) value {
+	return e.mul(e.op("Mod", []value{d, e.number(period)}, attribute{"fmod", 1}), e.number(turn/period))
+}
+
+// columnOf is column j of a matrix.
+func columnOf(x la.Matrix[float64], j int) []float64 {
+	out := make([]float64, x.Rows)
+	for i := range out {
+		out[i] = x.At(i, j)
+	}
+	return out
+}
+
+// histogramKernel is a kernel of histograms. The positive and the negative part of a feature are two features.
+func (e *exporter) histogramKernel(s kernelJSON, z value, basis la.Matrix[float64]) (k kernelValues) {
+	zero := e.number(0)
+	parts := e.sideBySide([]value{e.op("Max", []value{z, zero}), e.op("Max", []value{e.scale(z, -1), zero})})
+	own := la.NewMatrix[float64](basis.Rows, 2*basis.Cols)
+	for i := range basis.Rows {
+		for j, v := range basis.Row(i) {
+			own.Row(i)[j], own.Row(i)[basis.Cols+j] = max(v, 0), max(-v, 0)
+		}
+	}
+	a, b := e.layers(parts), e.stacked(own)
+	over := func(x, y value) value { // 0/0 is 0
+		has := e.op("Greater", []value{y, zero})
+		return e.choose(has, e.div(x, e.choose(has, y, e.number(1))), zero)
+	}
+	k.self = e.number(1)
+	switch {
+	case s.Kind == "tanimoto":
+		least, most := e.sumOver(e.op("Min", []value{a, b}), 2, 0), e.sumOver(e.op("Max", []value{a, b}), 2, 0)
+		k.cross = e.choose(e.op("Greater", []value{most, zero}), over(least, most), e.number(1))
+	case s.Kind == "intersection":
+		k.cross = e.sumOver(e.op("Min", []value{a, b}), 2, 0)
+		k.self = e.sumOver(parts, 1, 1)
+	case s.Additive:
+		k.cross = e.scale(e.sumOver(over(e.mul(a, b), e.add(a, b)), 2, 0), 2)
+		k.self = e.sumOver(parts, 1, 1)
+	default:
+		chi := e.sumOver(over(e.square(e.sub(a, b)), e.add(a, b)), 2, 0)
+		k.cross = e.exp(e.scale(chi, -1/s.Width))
+	}
+	return k
+}
+
+// rangeKernel is the mean over the features of 1 − |z − b|/(high − low), where values outside of low to high count as the nearer end.
+func (e *exporter) rangeKernel(z value, basis la.Matrix[float64], low, high []float64) value {
+	own, share := la.NewMatrix[float64](basis.Rows, basis.Cols), make([]float64, basis.Cols)
+	for j := range share {
+		if low[j] < high[j] {
+			share[j] = 1 / (high[j] - low[j]) / float64(basis.Cols)
+		}
+		for i := range own.Rows {
+			own.Set(i, j, min(max(basis.At(i, j), low[j]), high[j]))
+		}
+	}
+	z = e.op("Min", []value{e.op("Max", []value{z, e.row(low)}), e.row(high)})
+	apart := e.mul(e.op("Abs", []value{e.differences(z, own)}), e.numbers(share, 1, 1, basis.Cols))
+	return e.op("Max", []value{e.sub(e.number(1), e.sumOver(apart, 2, 0)), e.number(0)})
 }
 
 // seen is what a view's kernel sees of the samples and of the basis points.
@@ -267,7 +364,7 @@ func (e *exporter) ranks(z value, among la.Matrix[float64]) value {
 	for k := range table {
 		table[k] = normalScore(k, among.Rows)
 	}
-	layers, stacked := e.op("Unsqueeze", []value{z, e.integers(1)}), e.stacked(among)
+	layers, stacked := e.layers(z), e.stacked(among)
 	var count []value
 	for _, op := range []string{"Less", "LessOrEqual"} {
 		below := e.cast(e.op(op, []value{stacked, layers}), int64s)

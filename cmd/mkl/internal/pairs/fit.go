@@ -9,6 +9,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -204,6 +205,7 @@ func (s *Side) read(e *console.Env, opt table.Options, flags dataset.Flags, v si
 		}
 		view = view.Only(columns)
 	}
+	flags.Text = string(plan.OneHot)
 	one := dataset.TableOf(flags, f.Files, view)
 	if rows, first := one.Complete(); len(rows) < len(s.IDs) {
 		return fail(fmt.Errorf("%w: -missing impute fills in what is missing of features", first))

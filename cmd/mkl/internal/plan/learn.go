@@ -17,8 +17,20 @@ type Table struct {
 	Names   []string // of all columns of the table
 	Columns []int    // columns of the view
 	Named   []bool   // by column of the view, whether it is one by its own name: then it is not left out
-	Codes   bool     // columns of text become codes of their categories
+	Text    Text     // what columns of text become
 }
+
+// Text says what columns of text become.
+type Text string
+
+// What columns of text can become.
+const (
+	// ByColumn makes codes of the categories of a column that has more than 30, a bag of words of prose, and columns of 0
+	// and 1 of other text.
+	ByColumn Text = "auto"
+	OneHot   Text = "onehot"   // columns of 0 and 1
+	Category Text = "category" // codes of categories
+)
 
 // LeftOut is a column that is no feature, and why.
 type LeftOut struct {
@@ -57,7 +69,7 @@ func Learn(t Table, impute bool) View {
 			}
 		}
 		switch {
-		case why == "" || t.Named[k] && why != empty:
+		case why == "" || t.Named[k] && why != empty || strings.HasPrefix(why, ofText) && t.bag(j):
 			v.At = append(v.At, j)
 		case counting:
 			counts = append(counts, j)
@@ -80,11 +92,20 @@ func Learn(t Table, impute bool) View {
 		if k := slices.Index(t.Columns, j); !t.Named[k] && t.Data.Types[j] == table.Numeric && looksCoded(t.Data.Numbers[j]) {
 			v.Codes = append(v.Codes, t.Names[j])
 		}
-		if c := v.Columns[len(v.Columns)-1]; c.Type == table.Text && !c.Codes && len(c.Categories) > fewCodes {
+		if c := v.Columns[len(v.Columns)-1]; !c.Codes && len(c.Categories) > fewCodes {
 			v.Many = append(v.Many, t.Names[j])
 		}
 	}
 	return v
+}
+
+// bag reports whether a column of text becomes a bag of words.
+func (t Table) bag(j int) bool {
+	if t.Text != ByColumn || t.Data.Types[j] != table.Text || !prose(t.Data.Labels[j]) {
+		return false
+	}
+	words, _ := encode.Bag(t.Data.Labels[j])
+	return len(words) > 1
 }
 
 // empty is why a column without any value is left out.
@@ -228,11 +249,16 @@ func (t Table) column(j int, impute bool) Column {
 	c := Column{Name: t.Names[j], Type: t.Data.Types[j]}
 	gaps := false
 	if c.Type == table.Text {
-		c.Codes = t.Codes
 		c.Categories = table.Classes(slices.Clone(t.Data.Labels[j]))
 		if at := slices.Index(c.Categories, ""); at >= 0 {
 			gaps = true
 			c.Categories = slices.Delete(c.Categories, at, at+1)
+		}
+		many := t.Text == ByColumn && len(c.Categories) > fewCodes
+		c.Codes = t.Text == Category || many
+		if many && t.bag(j) {
+			c.Codes, c.Categories, gaps = false, nil, false
+			c.Words, c.Weights = encode.Bag(t.Data.Labels[j])
 		}
 	} else {
 		gaps = slices.ContainsFunc(t.Data.Numbers[j], math.IsNaN)

@@ -15,6 +15,7 @@ const ofNewValue = 1
 func Novelty(c Column, at int, d *table.Data) []float64 {
 	out := make([]float64, d.Rows)
 	switch {
+	case c.Words != nil: // new prose is no novelty
 	case c.Type == table.Text:
 		for i, cell := range d.Labels[at] {
 			if cell != "" && !slices.Contains(c.Categories, cell) {

@@ -84,15 +84,13 @@ func TestEncode(t *testing.T) {
 // TestCodes makes one feature of a column of text: which of its categories it is.
 func TestCodes(t *testing.T) {
 	in := read(t, houses)
-	in.Codes = true
+	in.Text = Category
 	v := Learn(in, true)
 	assert.Equal(t, []string{
 		"area", "area missing", "city", "built", "built missing", "garden", "garden missing",
 	}, encode.Features(v.Columns))
 	assert.Equal(t, "city is text: 2 categories, equal or not (Bonn, Ulm), and missing values are one more", v.Lines()[1])
-	codes, others := encode.Coded(v.Columns)
-	assert.Equal(t, []int{2}, codes)
-	assert.Equal(t, []int{0, 1, 3, 4, 5, 6}, others)
+	assert.Equal(t, encode.Parts{Codes: []int{2}, Others: []int{0, 1, 3, 4, 5, 6}}, encode.Divide(v.Columns))
 	city := func(in Table, columns []Column) (values []float64) {
 		e := Encode(columns, v.At, in.Data)
 		for i := range e.X.Rows {
@@ -110,7 +108,7 @@ func TestCodes(t *testing.T) {
 	assert.Equal(t, map[string]Count{"city": {Cells: 1, First: "Jena"}}, Encode(kept, v.At, in.Data).Unknown)
 
 	in = read(t, houses)
-	in.Codes = true
+	in.Text = Category
 	v = Learn(in, false)
 	assert.Equal(t, []bool{false, false, true, true}, Encode(v.Columns, v.At, in.Data).Missing)
 }
@@ -193,7 +191,7 @@ func TestManyTexts(t *testing.T) {
 	}
 	in := read(t, b.String())
 	assert.Equal(t, []string{"shop"}, Learn(in, true).Many)
-	in.Codes = true
+	in.Text = Category
 	assert.Empty(t, Learn(in, true).Many)
 }
 

@@ -117,6 +117,25 @@ func (p Numbers) Intervals(target int, probability float64) (lower, upper []floa
 	return lower, upper
 }
 
+// Transform returns the predicted probabilities that a target of a row is less than y, and that it is at most y.
+func (p Numbers) Transform(target, row int, y float64) (below, upTo float64) {
+	if p.Counts != nil {
+		below, upTo = p.Counts.CDF(row, y)
+	} else {
+		upTo = p.CDF(target, row, y)
+		below = upTo
+	}
+	return min(below, 1), min(upTo, 1)
+}
+
+// Score returns the continuous ranked probability score of the prediction if a target of a row is y.
+func (p Numbers) Score(target, row int, y float64) float64 {
+	if p.Counts != nil {
+		return p.Counts.CRPS(row, y)
+	}
+	return p.CRPS(target, row, y)
+}
+
 // Columns adds the most probable class and the probability of each.
 func (p Classes) Columns(out *Columns, _ []string, _ float64) {
 	out.Add("label", func(i int) string { return p.Label[i] })
@@ -140,7 +159,7 @@ func (p Labels) Columns(out *Columns, targets []string, _ float64) {
 
 // Of returns the means and variances of a target.
 func (p Numbers) Of(target int, _ []string) (*choose.Prediction, error) {
-	return &choose.Prediction{Mean: p.Mean[target], Variance: p.Variance[target]}, nil
+	return choose.OfTargets(p.Prediction, target), nil
 }
 
 // Of returns the probabilities of the given classes.

@@ -23,7 +23,10 @@ type Comparison struct {
 	By             string      `json:"score"` // the one that decides
 	Best           string      `json:"best"`
 	Candidates     []Candidate `json:"candidates"`
-	Recommendation string      `json:"recommendation"`
+	Recommendation string      `json:"recommendation,omitempty"` // none of views
+
+	Reference string       `json:"reference,omitempty"` // the candidate that differences are measured from, if that is not the best
+	Views     []ViewEffect `json:"views,omitempty"`
 
 	Training []string `json:"training,omitempty"` // the models that were fitted to the rows
 
@@ -41,7 +44,7 @@ type Candidate struct {
 	Baseline   bool                       `json:"baseline,omitempty"`
 	Failed     []Failure                  `json:"failed,omitempty"`
 	Scores     map[string]console.Figures `json:"scores"`
-	Difference console.Figures            `json:"difference"`        // of the score that decides, from the best
+	Difference console.Figures            `json:"difference"`        // of the score that decides, from the best or from Comparison.Reference
 	ByFold     []console.Figures          `json:"by_fold,omitempty"` // empty where it failed
 }
 
@@ -100,14 +103,25 @@ func (c *Comparison) Print(out io.Writer) error {
 				strings.TrimPrefix(one.Failed[0].Error, "mkl: "))
 		}
 	}
-	fmt.Fprintln(out, c.Recommendation)
+	if c.Views != nil {
+		c.printViews(out)
+	} else {
+		fmt.Fprintln(out, c.Recommendation)
+	}
 	return c.printTargets(out)
 }
 
 // table prints the scores of the candidates.
 func (c *Comparison) table(out io.Writer) error {
 	by := c.ranking.By
-	header, align := []string{"", by.String() + " ± SE", "from the best [95 %]"}, "lll"
+	from, reference := "the best", c.ranking.Best
+	if c.Reference != "" {
+		from, reference = c.Reference, 0
+	}
+	header, align := []string{"", by.String() + " ± SE", "from " + from + " [95 %]"}, "lll"
+	if c.Reference != "" {
+		header[2] = "from " + from + " ± SE [95 %]"
+	}
 	for _, s := range c.scores {
 		if s != by {
 			header, align = append(header, s.String()), align+"r"
@@ -120,8 +134,11 @@ func (c *Comparison) table(out io.Writer) error {
 			line[1] = withError(e)
 		}
 		switch {
-		case k == c.ranking.Best:
+		case k == reference && c.Reference == "":
 			line[2] = "best"
+		case k == reference:
+		case line[1] != "" && c.Reference != "":
+			line[2] = withErrorAndInterval(r.Difference)
 		case line[1] != "":
 			line[2] = withInterval(r.Difference)
 		}
@@ -193,6 +210,14 @@ func withInterval(e choose.Estimate) string {
 		return text
 	}
 	return fmt.Sprintf("%s [%s, %s]", text, console.Signed(e.Low), console.Signed(e.High))
+}
+
+// withErrorAndInterval is a difference, its standard error and its interval, if these are known.
+func withErrorAndInterval(e choose.Estimate) string {
+	if math.IsNaN(e.SE) {
+		return console.Signed(e.Value)
+	}
+	return fmt.Sprintf("%s ± %s [%s, %s]", console.Signed(e.Value), console.Uncertainty(e.SE), console.Signed(e.Low), console.Signed(e.High))
 }
 
 // ScoreNamed is the score that the flag -score names.

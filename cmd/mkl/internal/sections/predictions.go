@@ -23,7 +23,7 @@ func (r *reporter) predictions() (page.Section, error) {
 	var err error
 	switch p := r.held.Prediction.(type) {
 	case prediction.Numbers:
-		r.numberPictures(&s, p)
+		err = r.numberPictures(&s, p)
 	case prediction.Times:
 		err = r.timePictures(&s, p)
 	case prediction.Classes:
@@ -35,7 +35,7 @@ func (r *reporter) predictions() (page.Section, error) {
 }
 
 // numberPictures draws predicted against true, and how many truths the intervals hold.
-func (r *reporter) numberPictures(s *page.Section, p prediction.Numbers) {
+func (r *reporter) numberPictures(s *page.Section, p prediction.Numbers) error {
 	s.Paragraphs = []string{fmt.Sprintf("Bars are the central %g %% intervals of the predictive distribution. Calibration compares the probability of an interval with the share of truths that it holds.", 100*r.Interval)}
 	for o, j := range r.held.Truth[:min(len(r.held.Truth), mostTargets)] {
 		var known []int
@@ -66,12 +66,34 @@ func (r *reporter) numberPictures(s *page.Section, p prediction.Numbers) {
 			points = append(points, page.Reliability{Predicted: level, Observed: share, Count: len(known)})
 			rows = append(rows, []string{percent(level), percent(share), strconv.Itoa(inside)})
 		}
+		if err := r.transformPicture(s, p, o, r.held.Main.Data.Numbers[j]); err != nil {
+			return err
+		}
 		lower, upper := p.Intervals(o, r.Interval)
 		target, suffix := r.held.Notes.Targets[o], strconv.Itoa(o+1)
 		s.Pictures = append(s.Pictures, page.Predicted("predicted-"+suffix, target, truth, of(p.Mean[o]), of(lower), of(upper), r.held.Measures[o].Values["coverage"]),
 			page.Calibration("calibration-"+suffix, "intervals of "+target, "probability of the interval", "truths inside", points))
 		s.Tables = append(s.Tables, page.Table{Caption: "Intervals of " + target, Head: []string{"interval", "truths inside", "samples"}, Rows: rows, Folded: true})
 	}
+	return nil
+}
+
+// transformPicture draws the histogram of the probability integral transform of a target.
+func (r *reporter) transformPicture(s *page.Section, p prediction.Numbers, target int, truth []float64) error {
+	const bars = 10
+	below, upTo := evaluation.Transform(p, target, truth)
+	share, err := metrics.PIT(below, upTo, bars)
+	if err != nil {
+		return err
+	}
+	var rows [][]string
+	for k, v := range share {
+		rows = append(rows, []string{fmt.Sprintf("%d … %d %%", 100*k/bars, 100*(k+1)/bars), percent(v)})
+	}
+	name := r.held.Notes.Targets[target]
+	s.Pictures = append(s.Pictures, page.Transform("pit-"+strconv.Itoa(target+1), name, share, len(upTo)))
+	s.Tables = append(s.Tables, page.Table{Caption: "Truths of " + name + " between predicted quantiles", Head: []string{"quantiles", "truths"}, Rows: rows, Folded: true})
+	return nil
 }
 
 // classPictures draws the confusion of classes, calibration, and the curves of the most frequent classes.

@@ -119,6 +119,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		s.metrics.write(w)
+		runtimeGauges(w)
 	})
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("POST /{$}", s.page)

@@ -312,6 +312,8 @@ func TestMetrics(t *testing.T) {
 		assert.Contains(t, text, line+"\n")
 	}
 	assert.NotContains(t, text, "x1", "clients make no series")
+	assert.Regexp(t, `(?m)^go_goroutines [1-9]\d*$`, text)
+	assert.Regexp(t, `(?m)^go_memstats_heap_alloc_bytes [1-9]\d*$`, text)
 	var m metrics
 	m.request("m", 200, 1, 3*time.Millisecond)
 	m.request("m", 200, 1, 5*time.Millisecond)

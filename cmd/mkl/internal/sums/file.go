@@ -1,50 +1,34 @@
 package sums
 
 import (
-	"archive/zip"
-	"bytes"
-	"cmp"
+	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"os"
 	"slices"
 
-	"github.com/bmkl/bmkl/cmd/internal/atomicfile"
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/provenance"
+	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/stat"
 )
 
-// Sums is what mkl sum writes: the sums of some tables, with their plan. The file is a ZIP archive of three members,
-// and two more if a table is summed in part.
+// Sums are the sums of a file, with the notes of their plan.
 type Sums struct {
-	Path  string
-	Plan  *Plan
-	Parts []Part
-	Total *stat.Statistic // of the parts
-	Open  *OpenPart       // nil without an open part
+	*mkl.Sums
+	Plan *Plan
+	Path string
 }
 
-// Part is a table whose rows are in sums.
-type Part struct {
-	Name    string `json:"name"`
-	Bytes   int64  `json:"bytes"`
-	SHA256  string `json:"sha256"`
-	Samples int64  `json:"samples"` // its rows, but for those left out
-}
-
-// OpenPart is a table that is summed up to some row, and not yet in the sums of all.
-type OpenPart struct {
-	Part
-	Rows int             `json:"rows"` // up to there; a block of samples ends with the last of them
-	Sums *stat.Statistic `json:"-"`
+// newSums are sums of nothing.
+func newSums(path string, plan *Plan) *Sums {
+	return &Sums{&mkl.Sums{Plan: plan.SamplePlan, Total: &stat.Statistic{}}, plan, path}
 }
 
 // hold reports whether the rows of a table are there. A table of the same name but with other bytes is an error.
-func (s *Sums) hold(p Part) (bool, error) {
+func (s *Sums) hold(p mkl.SumsPart) (bool, error) {
 	for _, old := range s.Parts {
 		switch {
 		case old.SHA256 == p.SHA256:
@@ -56,162 +40,142 @@ func (s *Sums) hold(p Part) (bool, error) {
 	return false, nil
 }
 
-// finish adds the table that is open, summed to its end. Tables are in the order of their names.
-func (s *Sums) finish() error {
-	if err := s.Total.Merge(s.Open.Sums); err != nil {
-		return err
+// holdAll reports whether all parts of other sums are there; some is whether one is.
+func (s *Sums) holdAll(other *mkl.Sums) (all, some bool) {
+	all = len(other.Parts) > 0
+	for _, p := range other.Parts {
+		if slices.Contains(s.Parts, p) {
+			some = true
+		} else {
+			all = false
+		}
 	}
-	at, _ := slices.BinarySearchFunc(s.Parts, s.Open.Part, func(a, b Part) int { return cmp.Compare(a.Name, b.Name) })
-	s.Parts, s.Open = slices.Insert(s.Parts, at, s.Open.Part), nil
+	return all, some
+}
+
+// merge adds sums of another file. from says of each part that is there, by its name, which file it came from.
+func (s *Sums) merge(other *Sums, from map[string]string) error {
+	err := s.Merge(other.Sums)
+	if twice, ok := errors.AsType[*mkl.PartError](err); ok {
+		there := s.Path
+		if path, ok := from[twice.There.Name]; ok {
+			there = path
+		}
+		switch {
+		case twice.Part.Name != twice.There.Name:
+			return console.Inputf("%s and %s both hold the rows of %s, which %s calls %s", there, other.Path, twice.There.Name, other.Path, twice.Part.Name)
+		case twice.Part.SHA256 != twice.There.SHA256:
+			return console.Inputf("%s and %s hold parts of other bytes that are both called %s: sum one of them under another name, by -part", there, other.Path, twice.Part.Name)
+		}
+		return console.Inputf("%s and %s both hold the rows of %s", there, other.Path, twice.Part.Name)
+	}
+	if err != nil {
+		return console.Inputf("%s: %w", other.Path, err)
+	}
+	for _, p := range other.Parts {
+		from[p.Name] = other.Path
+	}
 	return nil
 }
 
-// Members of the archive.
-const (
-	memberPlan  = "plan"
-	memberParts = "parts.json"
-	memberSums  = "statistic"
+// samePlan returns an error if two files have different plans.
+func (s *Sums) samePlan(other *Sums) error {
+	if s.Plan.Hash() != other.Plan.Hash() {
+		return console.Inputf("%s and %s are sums of different plans", s.Path, other.Path)
+	}
+	return nil
+}
 
-	memberOpen     = "open.json"
-	memberOpenSums = "open.statistic"
-)
+// headBytes is how many first bytes of a file tell what it is.
+const headBytes = 64
 
-// mostSums is the most bytes of a member that are read.
-const mostSums = 16 << 30
-
-// isSums reports whether a file is an archive of sums.
+// isSums reports whether a regular file is a file of sums.
 func isSums(path string) bool {
-	z, err := zip.OpenReader(path)
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
-	defer z.Close()
-	return slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == memberSums })
+	defer f.Close()
+	head, err := bufio.NewReaderSize(f, headBytes).Peek(headBytes)
+	return err == nil && mkl.BeginsSums(head)
 }
 
 // OpenAll reads files of sums; none if the first is something else. All are of one plan,
 // and no table is in two of them.
 func OpenAll(paths []string) (all []*Sums, err error) {
-	if paths[0] == "-" || !isSums(paths[0]) {
+	if paths[0] == console.Standard || !isSums(paths[0]) {
 		return nil, nil
 	}
-	in := map[string]*Sums{}
+	var total *Sums
+	from := map[string]string{}
 	for _, path := range paths {
 		s, err := Read(path)
 		if err != nil {
 			return nil, err
 		}
-		if all != nil && s.Plan.Hash() != all[0].Plan.Hash() {
-			return nil, console.Inputf("%s and %s are sums of different plans", all[0].Path, path)
+		if all = append(all, s); total == nil {
+			total = newSums(path, s.Plan)
 		}
-		for _, p := range s.Parts {
-			if other := in[p.SHA256]; other != nil {
-				return nil, console.Inputf("%s and %s both hold the rows of %s", other.Path, path, p.Name)
-			}
-			in[p.SHA256] = s
+		if err := total.samePlan(s); err != nil {
+			return nil, err
 		}
-		all = append(all, s)
+		parts := &Sums{&mkl.Sums{Plan: s.Plan.SamplePlan, Parts: s.Parts}, s.Plan, path} // without the sums: only names and bytes are compared
+		if err := total.merge(parts, from); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
 }
 
 // Read reads a file of sums.
 func Read(path string) (*Sums, error) {
-	fail := func(err error) (*Sums, error) { return nil, console.Inputf("%s: %w", path, err) }
-	z, err := zip.OpenReader(path)
-	if errors.Is(err, zip.ErrFormat) {
-		return fail(errors.New("mkl sum did not write the file"))
-	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, console.Input(err)
 	}
-	defer z.Close()
-	member := func(name string) ([]byte, error) {
-		f, err := z.Open(name)
-		if err != nil {
-			return nil, fmt.Errorf("mkl sum did not write the file: %w", err)
-		}
-		defer f.Close()
-		return io.ReadAll(io.LimitReader(f, mostSums))
-	}
-	s := &Sums{Path: path, Total: &stat.Statistic{}}
-	text, err := member(memberPlan)
-	if err != nil {
-		return fail(err)
-	}
-	if s.Plan, err = load(bytes.NewReader(text)); err != nil {
-		return fail(err)
-	}
-	if text, err = member(memberParts); err != nil {
-		return fail(err)
-	}
-	if err := json.Unmarshal(text, &s.Parts); err != nil {
-		return fail(fmt.Errorf("%s: %w", memberParts, err))
-	}
-	if text, err = member(memberSums); err != nil {
-		return fail(err)
-	}
-	if err := s.Total.UnmarshalBinary(text); err != nil {
-		return fail(err)
-	}
-	var samples int64
-	for _, p := range s.Parts {
-		samples += p.Samples
-	}
-	if s.Total.Samples() != samples || samples > 0 && s.Total.Layout().Plan != s.Plan.Hash() {
-		return fail(errors.New("plan, parts and sums do not belong together"))
-	}
-	if text, err = member(memberOpen); errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	} else if err != nil {
-		return fail(err)
-	}
-	s.Open = &OpenPart{Sums: &stat.Statistic{}}
-	if err := json.Unmarshal(text, s.Open); err != nil {
-		return fail(fmt.Errorf("%s: %w", memberOpen, err))
-	}
-	if text, err = member(memberOpenSums); err != nil {
-		return fail(err)
-	}
-	if err := s.Open.Sums.UnmarshalBinary(text); err != nil {
-		return fail(err)
-	}
-	if s.Open.Sums.Layout().Plan != s.Plan.Hash() || s.Open.Sums.Samples() != s.Open.Samples {
-		return fail(errors.New("plan and the table that is open do not belong together"))
-	}
-	return s, nil
+	defer f.Close()
+	return read(path, f)
 }
 
-// Write writes the file.
-func (s *Sums) Write(ctx context.Context) error {
-	return atomicfile.Write(ctx, s.Path, func(w io.Writer) error {
-		z := zip.NewWriter(w)
-		member := func(name string, write func(io.Writer) error) error {
-			m, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-			if err == nil {
-				err = write(m)
-			}
-			return err
-		}
-		text := func(name string, v any) error {
-			return member(name, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
-		}
-		statistic := func(name string, t *stat.Statistic) error {
-			return member(name, func(w io.Writer) error { _, err := t.WriteTo(w); return err })
-		}
-		err := errors.Join(member(memberPlan, s.Plan.Save), text(memberParts, s.Parts), statistic(memberSums, s.Total))
-		if s.Open != nil && s.Open.Rows > 0 {
-			err = errors.Join(err, text(memberOpen, s.Open), statistic(memberOpenSums, s.Open.Sums))
-		}
-		return errors.Join(err, z.Close())
-	})
+func read(path string, r io.Reader) (*Sums, error) {
+	b := bufio.NewReader(r)
+	if head, err := b.Peek(headBytes); err == nil && !mkl.BeginsSums(head) || err == io.EOF {
+		return nil, console.Inputf("%s: mkl sum did not write the file", path)
+	}
+	s, err := mkl.ReadSums(b)
+	if err != nil {
+		return nil, console.Inputf("%s: %w", path, err)
+	}
+	return &Sums{s, newPlan(s.Plan), path}, nil
+}
+
+// write writes the file.
+func (s *Sums) write(e *console.Env) error {
+	env := *e
+	env.Ctx = context.WithoutCancel(e.Ctx)
+	out := s.Sums
+	if out.Open != nil && out.Open.Rows == 0 {
+		whole := *out
+		whole.Open, out = nil, &whole
+	}
+	return env.Create(s.Path, out.Save)
 }
 
 // fingerprint returns name, size and hash of a file.
-func fingerprint(e *console.Env, path string) (p Part, err error) {
+func fingerprint(e *console.Env, path string) (p mkl.SumsPart, err error) {
 	bytes, hash, err := provenance.Hash(e, path)
 	if err != nil {
 		return p, console.Input(err)
 	}
-	return Part{Name: path, Bytes: bytes, SHA256: hash}, nil
+	return mkl.SumsPart{Name: path, Bytes: bytes, SHA256: hash}, nil
+}
+
+// nameOf is the name of a part that nobody named.
+func nameOf(sha256 string) string {
+	const digits = 16
+	return fmt.Sprintf("sha256:%s", sha256[:digits])
 }

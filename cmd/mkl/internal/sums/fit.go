@@ -25,9 +25,12 @@ func Fit(ctx context.Context, e *console.Env, f Fitting, all []*Sums, layout con
 	for _, s := range all {
 		parts = append(parts, s.Total)
 	}
-	f.Notes = plan.samplePlan.Notes()
-	switch p := plan.samplePlan.(type) {
+	f.Notes = plan.SamplePlan.Notes()
+	switch p := plan.SamplePlan.(type) {
 	case *mkl.ClassPlan[string]:
+		if !plan.Placed {
+			return nil, console.Inputf("%s: a fit of classes reads the tables again, and the plan, which mkl plan did not make, does not name their columns: ClassPlan.Fit fits in a program", all[0].Path)
+		}
 		t := &rereading{env: e, layout: layout, plan: plan, workers: f.Workers}
 		if err := t.gather(all); err != nil {
 			return nil, err
@@ -79,7 +82,7 @@ func (t *rereading) rows(yield func(mkl.ClassRows[string], error) bool) {
 // table goes over the samples of one table, and reports whether to go on.
 func (t *rereading) table(path string, yield func(mkl.ClassRows[string], error) bool) bool {
 	fail := func(err error) bool { return yield(mkl.ClassRows[string]{}, err) }
-	o, err := openTable(t.env, t.layout, t.plan, path)
+	o, err := openTable(t.env, Columns{Layout: t.layout}, t.plan, path)
 	if err != nil {
 		return fail(err)
 	}

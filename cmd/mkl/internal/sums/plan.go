@@ -4,8 +4,6 @@ package sums
 
 import (
 	"context"
-	"errors"
-	"io"
 	"os"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
@@ -16,28 +14,24 @@ import (
 
 // Plan is a plan of numbers or of classes, with the notes that say where its columns are.
 type Plan struct {
-	samplePlan
-	Notes *notes.Notes
-}
-
-// samplePlan is a *[mkl.Plan] or a *[mkl.ClassPlan] of strings.
-type samplePlan interface {
-	Hash() [32]byte
-	Inputs() []mkl.ModelInput
-	Notes() map[string]string
-	Save(w io.Writer) error
-	String() string
-	Kernels() []string
-	Features() []int
+	mkl.SamplePlan
+	Notes  *notes.Notes
+	Placed bool // whether mkl plan made it: otherwise the notes name inputs x1, x2, … and the target y1
 }
 
 // newPlan reads the notes of a plan.
-func newPlan(p samplePlan) (*Plan, error) {
+func newPlan(p mkl.SamplePlan) *Plan {
 	n := notes.Parse(p.Notes(), len(p.Inputs()), 1)
-	if n == nil {
-		return nil, errors.New("the plan was not made by mkl plan: it does not say where its columns are")
+	if n != nil {
+		return &Plan{p, n, true}
 	}
-	return &Plan{p, n}, nil
+	task := model.Regression
+	if c, ok := p.(*mkl.ClassPlan[string]); ok {
+		if task = model.Binary; len(c.Classes()) > 2 {
+			task = model.Multiclass
+		}
+	}
+	return &Plan{p, notes.Unplaced(p.Inputs(), task, 1), false}
 }
 
 // Begin makes a plan of samples by the views and the targets in d.
@@ -47,13 +41,13 @@ func Begin(ctx context.Context, f mkl.Fitting, l *mkl.Landmarks, d *model.Data) 
 		if err != nil {
 			return nil, err
 		}
-		return newPlan(p)
+		return newPlan(p), nil
 	}
 	p, err := mkl.LandmarkGP{Fitting: f, Landmarks: l}.Begin(ctx, d.Views, d.Numbers[0])
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(p)
+	return newPlan(p), nil
 }
 
 // ReadPlan reads a plan file.
@@ -63,34 +57,15 @@ func ReadPlan(path string) (*Plan, error) {
 		return nil, console.Input(err)
 	}
 	defer f.Close()
-	p, err := load(f)
+	p, err := mkl.ReadPlan(f)
 	if err != nil {
 		return nil, console.Inputf("%s: %w", path, err)
 	}
-	return p, nil
-}
-
-// load reads a plan of either kind.
-func load(r io.ReadSeeker) (*Plan, error) {
-	numbers, err := mkl.LoadAs[*mkl.Plan](r)
-	if err == nil {
-		return newPlan(numbers)
-	}
-	if _, other := errors.AsType[*mkl.KindError](err); !other {
-		return nil, err
-	}
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	classes, err := mkl.LoadAs[*mkl.ClassPlan[string]](r)
-	if err != nil {
-		return nil, err
-	}
-	return newPlan(classes)
+	return newPlan(p), nil
 }
 
 // OfClasses returns the plan as one of classes; ok is false if it is one of numbers.
 func (p *Plan) OfClasses() (of *mkl.ClassPlan[string], ok bool) {
-	of, ok = p.samplePlan.(*mkl.ClassPlan[string])
+	of, ok = p.SamplePlan.(*mkl.ClassPlan[string])
 	return of, ok
 }

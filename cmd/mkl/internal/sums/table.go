@@ -19,14 +19,22 @@ type tableFile struct {
 	labels bool
 }
 
+// Columns say how tables are laid out, and where columns are that the plan does not name.
+type Columns struct {
+	console.Layout `embed:""`
+
+	Target string   `placeholder:"COLUMN" help:"Column of the target, if it has another name than in the plan."`
+	View   []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they have other names than in the plan. The views of a plan that a program made are called x1, x2, …, by its inputs."`
+}
+
 // openTable opens a table and asks for the columns of a plan.
-func openTable(e *console.Env, layout console.Layout, plan *Plan, path string) (*tableFile, error) {
-	fs, err := dataset.NewFiles(e, layout, plan.Notes)
+func openTable(e *console.Env, c Columns, plan *Plan, path string) (*tableFile, error) {
+	fs, err := dataset.NewFiles(e, c.Layout, plan.Notes)
 	if err != nil {
 		return nil, err
 	}
 	t := &tableFile{}
-	if err := t.ask(fs, plan, path); err != nil {
+	if err := t.ask(fs, c, plan, path); err != nil {
 		fs.Close()
 		return nil, err
 	}
@@ -34,12 +42,16 @@ func openTable(e *console.Env, layout console.Layout, plan *Plan, path string) (
 }
 
 // ask asks for the columns of a plan.
-func (t *tableFile) ask(fs *console.Files, plan *Plan, path string) (err error) {
-	if t.Inputs, err = dataset.FindInputs(fs, plan.Notes, plan.Inputs(), path, nil); err != nil {
+func (t *tableFile) ask(fs *console.Files, c Columns, plan *Plan, path string) (err error) {
+	if t.Inputs, err = dataset.FindInputs(fs, plan.Notes, plan.Inputs(), path, c.View); err != nil {
 		return err
 	}
 	t.main = fs.All[0]
-	found, err := spec.Select(spec.Names(plan.Notes.Targets), t.main.Columns(), nil)
+	target := plan.Notes.Targets
+	if c.Target != "" {
+		target = []string{c.Target}
+	}
+	found, err := spec.Select(spec.Names(target), t.main.Columns(), nil)
 	if err != nil {
 		return console.Inputf("target: %s: %w", t.main.Name(), err)
 	}
@@ -110,7 +122,7 @@ type builder struct {
 }
 
 func newBuilder(plan *Plan, workers int) (b builder, err error) {
-	switch p := plan.samplePlan.(type) {
+	switch p := plan.SamplePlan.(type) {
 	case *mkl.ClassPlan[string]:
 		b.labels, err = p.Builder(workers)
 	case *mkl.Plan:

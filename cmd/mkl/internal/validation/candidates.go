@@ -67,22 +67,30 @@ func (c *comparison) candidates(folds int) (all []choose.Candidate, atWork int, 
 		return nil, 0, err
 	}
 	l := &list{comparison: c}
-	if c.Baselines {
-		if err := l.addBaselines(); err != nil {
-			return nil, 0, err
-		}
-	}
-	models := c.Models
-	if models == nil {
-		models = c.defaultModels()
-	}
-	var estimators []*model.Estimator
-	for _, name := range models {
-		est, err := l.addModel(name, sets)
+	models, estimators := c.Models, []*model.Estimator{}
+	if c.Views {
+		models = []string{c.viewModel()}
+		est, err := l.addEachView(models[0], sets)
 		if err != nil {
 			return nil, 0, err
 		}
 		estimators = append(estimators, est)
+	} else {
+		if c.Baselines {
+			if err := l.addBaselines(); err != nil {
+				return nil, 0, err
+			}
+		}
+		if models == nil {
+			models = c.defaultModels()
+		}
+		for _, name := range models {
+			est, err := l.addModel(name, sets)
+			if err != nil {
+				return nil, 0, err
+			}
+			estimators = append(estimators, est)
+		}
 	}
 	if err := c.checkTaken(estimators, models); err != nil {
 		return nil, 0, err
@@ -233,15 +241,18 @@ func (c *comparison) remarks(folds int) (lines []string) {
 	if !c.many() {
 		return nil
 	}
-	models := c.Models
-	if models == nil {
+	models, fits := c.Models, folds
+	switch {
+	case c.Views:
+		models, fits = []string{c.viewModel()}, folds*c.viewFits()
+	case models == nil:
 		models = c.defaultModels()
 		lines = append(lines, fmt.Sprintf("models: %s; the others compare every sample with every other, which takes long above %d samples (-models names them)",
 			console.List(models), mkl.DefaultExactSamples))
 	}
 	if slices.Contains(models, model.Auto) {
 		each := cmp.Or(c.Time, mkl.DefaultTime(c.samples.Rows()))
-		lines = append(lines, fmt.Sprintf("forecast: each of the %d fits of %s takes at most about %v of processor time (-time bounds it)", folds, model.Auto, each.Round(time.Second)))
+		lines = append(lines, fmt.Sprintf("forecast: each of the %d fits of %s takes at most about %v of processor time (-time bounds it)", fits, model.Auto, each.Round(time.Second)))
 	}
 	return lines
 }

@@ -4,6 +4,7 @@
 //	data        the samples, their truth, and what belongs together     read
 //	folds       the divisions of the samples                            data.split
 //	candidates  baselines, and each model with each set of kernels      comparison.candidates
+//	            or one model with some of the views                     list.addEachView
 //	ranking     what package choose says of their predictions           Run
 package validation
 
@@ -26,13 +27,15 @@ type Flags struct {
 	Kernels   []string `sep:"none" placeholder:"KERNELS" help:"A set of kernels for the views that name none; can be repeated, and each model is fitted with each set. The set auto is what the data suggest, and the default."`
 	Baselines bool     `default:"true" negatable:"" help:"Compare with predicting the mean or the frequencies of the classes, and with a linear function."`
 
+	Views bool `help:"Compare views, not models: one model of all views, of all but each, and of each alone, with paired differences."`
+
 	Folds    int    `default:"5" help:"Parts into which the samples are divided (${default}); each is predicted from the others."`
 	Repeats  int    `default:"1" help:"Divisions, each by another random order (${default})."`
 	Stratify bool   `default:"true" negatable:"" help:"Give every fold its share of each class; -no-stratify leaves it to chance."`
 	Group    string `placeholder:"COLUMN" help:"Column by which samples belong together, such as a patient: they are never divided. It is no feature."`
 	Order    string `placeholder:"COLUMN" help:"Column of dates or numbers that says what came first: every fold is predicted from what was before it."`
 
-	Score  string `enum:"auto,rmse,nlpd,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse or nlpd of numbers, log-loss, accuracy or brier of classes; auto is the first of these."`
+	Score  string `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes; auto is the first of these."`
 	Resume string `placeholder:"FILE" help:"File that keeps what is done; the same command goes on from there."`
 
 	model.TaskFlag `embed:""`
@@ -78,9 +81,15 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 		return nil, err
 	}
 	c := &comparison{Flags: f, data: d, env: e}
+	if err := c.checkViews(); err != nil {
+		return nil, err
+	}
 	by, err := ranking.ScoreNamed(f.Score, d.form != dataset.Numbers)
 	if err != nil {
 		return nil, err
+	}
+	if by == choose.CRPS && c.several() {
+		return nil, console.Inputf("-score crps is for one target: several have different units")
 	}
 	folds, err := c.split()
 	if err != nil {
@@ -93,7 +102,11 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 	for _, line := range c.remarks(len(folds)) {
 		fmt.Fprintln(e.Stderr, line)
 	}
-	key, err := fitting.Key([]any{f.Learn, f.Task}, d.samples.Files.All)
+	settings := []any{f.Learn, f.Task}
+	if f.Views {
+		settings = append(settings, c.viewModel(), f.Kernels)
+	}
+	key, err := fitting.Key(settings, d.samples.Files.All)
 	if err != nil {
 		return nil, err
 	}
@@ -132,19 +145,29 @@ func (c *comparison) rank(result *choose.Result, by choose.Score) (*ranking.Comp
 	of := func(name string) *ranking.Comparison {
 		return &ranking.Comparison{Task: c.task, Target: name, Samples: c.samples.Rows(), Folds: c.Folds, Repeats: c.Repeats}
 	}
+	rank := func(out *ranking.Comparison, r *choose.Result, by choose.Score) error {
+		if c.Views {
+			return out.RankViews(r, by, c.viewEffects(), noView)
+		}
+		return out.Rank(r, by)
+	}
 	out := of(strings.Join(names, ","))
 	out.Of = fmt.Sprintf("%s: %s, %s of %s, %s", c.samples.Main.Name(), console.Plural(out.Samples, "sample"), c.task,
 		console.Few(console.ColumnNames(names)), c.division())
-	if c.several() {
-		by = by.InAll()
+	if c.Views {
+		out.Of += ", model " + c.viewModel()
 	}
-	if err := out.Rank(result, by); err != nil {
+	inAll := by
+	if c.several() {
+		inAll = by.InAll()
+	}
+	if err := rank(out, result, inAll); err != nil {
 		return nil, fmt.Errorf("no candidate has a score: %w", firstError(result))
 	}
 	for o, target := range result.Targets {
 		own := of(names[o])
 		own.Of = names[o]
-		if err := own.Rank(target, target.Scores()[slices.Index(result.Scores(), by)]); err != nil {
+		if err := rank(own, target, by); err != nil {
 			continue // no fold has the target, and it has no score
 		}
 		out.Targets = append(out.Targets, own)

@@ -1,0 +1,41 @@
+package mkl
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// The distribution of a prediction has the interval's ends for its quantiles, and the score of its definition, on every scale.
+func TestPredictedDistribution(t *testing.T) {
+	for _, s := range []targetScale{ownScale, rootScale, logScale} {
+		p := &Prediction{Mean: [][]float64{{1.5, 0.4}}, Variance: [][]float64{{0.25, 0.5}}}
+		(&poolScale{scale: s}).restore(p)
+		for i := range 2 {
+			for _, level := range []float64{0.5, 0.9, 0.99} {
+				low, high := p.Interval(0, i, level)
+				if low > 0 { // else √y has an atom at 0
+					assert.InDelta(t, 0.5-level/2, p.CDF(0, i, low), 1e-12)
+				}
+				assert.InDelta(t, 0.5+level/2, p.CDF(0, i, high), 1e-12)
+			}
+			for _, y := range []float64{-0.5, 0.1, 1, 7} {
+				const steps, from, to = 400_000, -20.0, 180.0
+				sum := 0.0
+				for k := range steps {
+					x := from + (float64(k)+0.5)*(to-from)/steps
+					f := p.CDF(0, i, x)
+					if x >= y {
+						f--
+					}
+					sum += f * f * (to - from) / steps
+				}
+				assert.InDelta(t, sum, p.CRPS(0, i, y), 2e-3, "%v %g", s, y)
+			}
+		}
+	}
+	p := &Prediction{Mean: [][]float64{{1}}}
+	assert.True(t, math.IsNaN(p.CDF(0, 0, 1)))
+	assert.True(t, math.IsNaN(p.CRPS(0, 0, 1)))
+}

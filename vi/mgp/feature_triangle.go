@@ -1,0 +1,148 @@
+package mgp
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/internal/pivot"
+	"github.com/bmkl/bmkl/vi/internal/triangle"
+)
+
+// FeatureTriangle computes predictions of a [FeaturePosterior] from the values k that its features are functions of,
+//
+//	φ_p = A_p·k_p + s_p,
+//
+// with lower triangles A_p. Then E[f] = Σ w_pᵀφ_p is linear in k, and the variance without noise is
+//
+//	|L⁻¹Γ^-½φ|² = |G(k + c)|²,   G = L⁻¹·diag(A_p/√γ_p),   c_p = A_p⁻¹s_p,
+//
+// L being the factor of B. G is a lower triangle, so that a prediction needs no features. The values k_p + c_p are taken in units,
+// powers of two, in which they are about as large as the values of other p. The mean is computed in float64,
+// the variance in float32. Its bound is calibrated. A FeatureTriangle is immutable and safe for concurrent use.
+type FeatureTriangle struct {
+	noise   float64
+	weights []float64 // of k + c in the mean
+	offset  []float64 // c
+	inverse []float64 // of the unit of each element of k + c
+	size    float64   // of the sums that make the mean, per unit of the largest |k + c|
+	tri     *triangle.Triangle
+}
+
+// Triangle returns the triangle of the posterior; nil where rounding is not small. by are the A_p and shift the s_p. Where
+// shift is nil they are 0. If the posterior has a feature more than the A_p make, it is 1, and so is its value. Each
+// row of trials has the values of a sample. With meanOnly there are no variances. Triangle costs about F³/2
+// multiplications for F features.
+func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, trials la.Matrix[float64], meanOnly bool) *FeatureTriangle {
+	F := len(p.s.Mean)
+	t := &FeatureTriangle{noise: p.s.Noise, weights: make([]float64, F), offset: make([]float64, F), inverse: make([]float64, F)}
+	size := make([]float64, F)
+	first := 0
+	for i, a := range by {
+		end := first + a.Rows
+		w, c := p.s.Mean[first:end], t.offset[first:end]
+		for r := range a.Rows {
+			la.Axpy(w[r], a.Row(r)[:r+1], t.weights[first:first+r+1])
+			for j, v := range a.Row(r)[:r+1] {
+				size[first+j] += math.Abs(w[r] * v)
+			}
+		}
+		if shift != nil {
+			copy(c, shift[i])
+			la.Trsv(la.NoTrans, a, c)
+		}
+		first = end
+	}
+	if first < F {
+		t.weights[first], size[first] = p.s.Mean[first], math.Abs(p.s.Mean[first])
+	}
+	unit := t.units(by, trials)
+	for i, d := range unit {
+		t.weights[i] *= d
+		t.size += size[i] * d
+	}
+	if meanOnly {
+		return t
+	}
+	inverse := p.s.Factor.Clone()
+	la.TriInv(nil, inverse)
+	g := la.NewMatrix[float64](F, F)
+	first = 0
+	for i, a := range by {
+		end := first + a.Rows
+		la.Gemm(nil, la.NoTrans, la.NoTrans, 1/math.Sqrt(p.s.Gamma[i]), inverse.Slice(first, F, first, end), lower(a), 0, g.Slice(first, F, first, end))
+		first = end
+	}
+	if first < F {
+		g.Set(first, first, inverse.At(first, first)/math.Sqrt(p.s.Gamma[len(by)]))
+	}
+	for i := range F {
+		row := g.Row(i)[:i+1]
+		for j := range row {
+			row[j] *= unit[j]
+		}
+	}
+	at, selves := trials.Clone(), make([]float64, trials.Rows)
+	for i := range selves {
+		selves[i] = t.shift(at.Row(i))
+	}
+	if t.tri = triangle.Of(g, at, selves); t.tri == nil {
+		return nil
+	}
+	return t
+}
+
+// units sets and returns the unit of each value: the power of two above the largest |k_p + c_p| of a trial, for all elements of
+// a p.
+func (t *FeatureTriangle) units(by []la.Matrix[float64], trials la.Matrix[float64]) []float64 {
+	unit := make([]float64, len(t.weights))
+	first := 0
+	for _, a := range append(by[:len(by):len(by)], la.NewMatrix[float64](len(unit), 0)) {
+		end := min(first+a.Rows, len(unit))
+		var largest float64
+		for q := range trials.Rows {
+			for i, v := range trials.Row(q)[first:end] {
+				largest = max(largest, math.Abs(v+t.offset[first+i]))
+			}
+		}
+		_, exponent := math.Frexp(largest)
+		for i := first; i < end; i++ {
+			unit[i], t.inverse[i] = math.Ldexp(1, exponent), math.Ldexp(1, -exponent)
+		}
+		first = end
+	}
+	return unit
+}
+
+// lower returns a copy of a with zeros above the diagonal.
+func lower(a la.Matrix[float64]) la.Matrix[float64] {
+	l := la.NewMatrix[float64](a.Rows, a.Cols)
+	for i := range a.Rows {
+		copy(l.Row(i)[:i+1], a.Row(i))
+	}
+	return l
+}
+
+// shift adds c to the values k of a sample and takes the sums in their units. It returns the largest size of a sum.
+func (t *FeatureTriangle) shift(k []float64) (largest float64) {
+	for i, c := range t.offset {
+		k[i] = (k[i] + c) * t.inverse[i]
+		largest = max(largest, math.Abs(k[i]))
+	}
+	return largest
+}
+
+// Predict returns the prediction of a sample from its values k, which it overwrites. Without variances the variance is NaN.
+// It does not allocate.
+func (t *FeatureTriangle) Predict(k []float64, s *TriangleScratch) vi.Certified {
+	largest := t.shift(k)
+	rounding := float64(pivot.Unit * float64(len(k)+64) * t.size * largest)
+	mean := la.Dot(t.weights, k)
+	if t.tri == nil {
+		return vi.Certified{Mean: mean, MeanError: rounding, Variance: math.NaN(), LeastSD: math.Sqrt(t.noise)}
+	}
+	square, e := t.tri.Square(k, largest, s)
+	c := certified(mean, t.noise+square, e, t.noise)
+	c.MeanError = rounding
+	return c
+}
