@@ -14,7 +14,7 @@ import (
 
 // commands is the command line: each command is a struct of flags with a method Run.
 type commands struct {
-	Demo      demoCmd      `cmd:"" help:"Fit the Motorcycle data, show what was found and draw it."`
+	Pictures  pictures     `embed:""` // mkl demo, where there is a disk
 	Fit       fitCmd       `cmd:"" help:"Fit a model to a table, or to sums of tables."`
 	CV        cvCmd        `cmd:"" name:"cv" help:"Compare models and kernels by cross-validation."`
 	Plan      planCmd      `cmd:"" help:"Plan a fit to any number of samples by some of them."`
@@ -28,7 +28,7 @@ type commands struct {
 	Plot      plotCmd      `cmd:"" help:"Write the pictures of mkl report as SVG files."`
 	Inspect   inspectCmd   `cmd:"" help:"Show what a model file holds."`
 	Export    exportCmd    `cmd:"" help:"Write a model as an ONNX graph, for programs that are not written in Go."`
-	Serve     serveCmd     `cmd:"" help:"Answer requests for predictions over HTTP."`
+	Network   network      `embed:""` // mkl serve, but not in lean builds
 	Help      helpCmd      `cmd:"" help:"Show what there is, or the flags of a command."`
 	Version   versionCmd   `cmd:"" help:"Show what the program was built from, and what it runs on."`
 

@@ -36,13 +36,13 @@ def find_mkl():
     if own:
         if not os.path.isfile(own):
             raise FileNotFoundError(f"{ENVIRONMENT} is {own}, and there is no such file")
-        return own
+        return os.path.abspath(own)  # run changes the folder
     for path in _installed():
         if os.path.isfile(path):
             return path
     path = shutil.which("mkl")
     if path:
-        return path
+        return os.path.abspath(path)
     raise FileNotFoundError(f"the command mkl is not there: install the wheel for this platform, or set {ENVIRONMENT} to its path")
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import warnings
+from inspect import signature
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -36,7 +37,8 @@ class Estimator(BaseEstimator):
     workers : int, optional
         Most threads at work. By default one for each processor.
     options : dict, optional
-        Further flags of mkl fit without the dash: {"noise": "varying"}. True stands for a flag without a value.
+        Further flags of mkl fit without the dash: {"noise": "varying"}. True stands for a flag without a value. Names of files in
+        them are absolute paths: the command runs in a folder of its own.
     """
 
     def __init__(self, views=None, kernels=None, model=None, missing="impute", text="onehot", time=None, seed=1, workers=None, options=None):
@@ -75,7 +77,7 @@ class Estimator(BaseEstimator):
             if len(set(names)) < len(names):
                 raise ValueError("two columns of X have the same name")
             return columns, X.index
-        A = check_array(X, dtype=np.float64, force_all_finite="allow-nan")
+        A = check_array(X, dtype=np.float64, **_allow_nan())
         self._check_names(X if hasattr(X, "shape") else A, fit)
         if fit or not hasattr(self, "_names"):
             return _table.columns_of_array(A, [f"x{j}" for j in range(A.shape[1])]), None
@@ -287,6 +289,12 @@ class Estimator(BaseEstimator):
     def _loaded(self, described):
         """Sets what a subclass needs of a model from a file."""
         self._targets = list(described["target_columns"])
+
+
+def _allow_nan():
+    """Returns the argument by which check_array takes NaN; scikit-learn 1.6 gave it another name."""
+    name = "ensure_all_finite" if "ensure_all_finite" in signature(check_array).parameters else "force_all_finite"
+    return {name: "allow-nan"}
 
 
 def _ranges(view, positions):

@@ -31,6 +31,9 @@ def columns_of_frame(X):
         kind = getattr(series.dtype, "kind", "O")
         if kind == "c":
             raise ValueError(f"Complex data not supported: column {name!r}")
+        if kind == "m":
+            series = series / np.timedelta64(1, "D")  # durations are numbers of days, as dates are
+            kind = "f"
         if kind == "M" or str(series.dtype).startswith("datetime64"):
             values = ["" if t != t else t.isoformat(sep=" ") for t in series]
             columns.append(Column(str(name), "date", values))

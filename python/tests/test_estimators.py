@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -73,6 +74,13 @@ class Regressor(unittest.TestCase):
             want = pd.read_csv(os.path.join(d, "p.csv"), float_precision="round_trip")
         np.testing.assert_array_equal(BMKLRegressor().fit(X, y).predict(X), want["mean"])
         np.testing.assert_array_equal(BMKLRegressor().fit(X.to_numpy(), y).predict(X.to_numpy()), want["mean"])
+
+    def test_durations_are_days(self):
+        X, y = houses()
+        X = X[["area", "rooms"]]
+        want = BMKLRegressor(model="mgp").fit(X, y).predict(X)
+        days = X.assign(rooms=pd.to_timedelta(X["rooms"], unit="D"))
+        np.testing.assert_array_equal(BMKLRegressor(model="mgp").fit(days, y).predict(days), want)
 
     def test_text_of_digits_stays_text(self):
         X = pd.DataFrame({"zip": ["01", "1", "02"] * 10, "a": np.arange(30) ** 0.5})
@@ -238,17 +246,14 @@ class Survival(unittest.TestCase):
 
 
 class Binary(unittest.TestCase):
+    def test_a_relative_path(self):
+        with unittest.mock.patch.dict(os.environ, {"BMKL_MKL": os.path.relpath(find_mkl())}):
+            self.assertEqual(len(BMKLRegressor(model="mgp").fit([[1.0], [2.0], [4.0]], [1.0, 2.0, 3.0]).predict([[3.0]])), 1)
+
     def test_a_path_that_is_not_there(self):
-        before = os.environ.get("BMKL_MKL")
-        os.environ["BMKL_MKL"] = "/absent/mkl"
-        try:
+        with unittest.mock.patch.dict(os.environ, {"BMKL_MKL": "/absent/mkl"}):
             with self.assertRaisesRegex(FileNotFoundError, "/absent/mkl"):
                 find_mkl()
-        finally:
-            if before is None:
-                del os.environ["BMKL_MKL"]
-            else:
-                os.environ["BMKL_MKL"] = before
 
 
 if __name__ == "__main__":

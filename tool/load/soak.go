@@ -27,8 +27,8 @@ type residue struct {
 	memory     float64 // resident, MiB
 }
 
-// soak lets a service live through days. In each it answers a burst of requests, some of which break off; gets a new
-// model, whose file has a time of change in the future on even days and in the past on odd ones; keeps its model when the
+// soak lets a service live through days. In each it answers a burst of requests, and other requests break off. It gets a new
+// model, whose file has a time of change in the future on even days and in the past on odd ones. It keeps its model when the
 // file is damaged, and when the file is gone. At the end of a day it rests. What it holds then must not grow from day to day.
 func (s settings) soak(ctx context.Context, out io.Writer, m *served, days int) error {
 	if err := m.fit(ctx, s, s.keep, 2); err != nil {
@@ -220,7 +220,7 @@ func (p *service) rest(temporary string, first residue) (now residue, err error)
 		return err == nil && (first == residue{} || now.exceeds(first) == ""), err
 	})
 	if err != nil && now != (residue{}) {
-		return now, nil // exceeds tells what is left
+		return now, nil // exceeds names what is left
 	}
 	return now, err
 }

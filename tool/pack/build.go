@@ -41,6 +41,14 @@ func (r Release) Python() string {
 	return r.Number
 }
 
+// NPM is the version by the rules of npm.
+func (r Release) NPM() string {
+	if r.Preview {
+		return r.Number + "-dev"
+	}
+	return r.Number
+}
+
 // R is the version by R's rules, by which a fourth number of 9000 is a preview.
 func (r Release) R() string {
 	if r.Preview {
@@ -70,14 +78,21 @@ func release(root, named string) (Release, error) {
 	return Release{Number: found[1][1:], Preview: strings.Contains(found[2], "not released")}, nil
 }
 
-// build compiles the command for a platform.
+// browser is the platform of WebAssembly.
+const browser = "js/wasm"
+
+// build compiles the command for a platform. For browsers it leaves out what the tag lean does.
 func build(root, out, platform string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
 	}
 	goos, goarch, _ := strings.Cut(platform, "/")
-	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "./mkl")
+	tags := "arrow_json_stdlib"
+	if platform == browser {
+		tags = "lean"
+	}
+	c := exec.Command("go", "build", "-trimpath", "-tags="+tags, "-ldflags=-s -w", "-o", out, "./mkl")
 	c.Dir = filepath.Join(root, "cmd")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch)
 	if said, err := c.CombinedOutput(); err != nil {

@@ -4,8 +4,9 @@
 //	go run ./tool/pack wheel                      a wheel for this platform, in dist
 //	go run ./tool/pack wheel -platform all        wheels for six platforms
 //	go run ./tool/pack r                          a source package of R that carries the command for this platform
+//	go run ./tool/pack web                        the package of npm, and the folder of the playground, by WebAssembly
 //
-// Equal sources give equal wheels, byte for byte.
+// Equal sources give equal wheels and packages of npm, byte for byte.
 package main
 
 import (
@@ -28,9 +29,9 @@ func main() {
 
 // run makes what the arguments say.
 func run(args []string) error {
-	kinds := map[string]func(order) (string, error){"wheel": wheel, "r": rPackage}
+	kinds := map[string]func(order) (string, error){"wheel": wheel, "r": rPackage, "web": web}
 	if len(args) == 0 || kinds[args[0]] == nil {
-		return errors.New("usage: go run ./tool/pack wheel|r [-o FOLDER] [-platform OS/ARCH,…|all] [-version v0.1.0]")
+		return errors.New("usage: go run ./tool/pack wheel|r|web [-o FOLDER] [-platform OS/ARCH,…|all] [-version v0.1.0]")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	out := flags.String("o", "dist", "folder to write to")
@@ -43,8 +44,11 @@ func run(args []string) error {
 	if *platforms == "all" {
 		wanted = Platforms()
 	}
+	if args[0] == "web" {
+		wanted = []string{browser}
+	}
 	for _, p := range wanted {
-		if !slices.Contains(Platforms(), p) {
+		if p != browser && !slices.Contains(Platforms(), p) {
 			return fmt.Errorf("-platform %s: the platforms are %s", p, strings.Join(Platforms(), ", "))
 		}
 	}

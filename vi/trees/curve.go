@@ -7,7 +7,7 @@ import (
 
 // Curve is a function of one feature: linear between knots and constant beyond them.
 type Curve struct {
-	Feature int
+	Feature int       // that it is a function of
 	Knots   []float64 // rising, at least two
 }
 

@@ -12,8 +12,8 @@ import (
 
 // State is what a posterior consists of. It is shared, not copied.
 type State struct {
-	Curves []Curve
-	Trees  []Tree
+	Curves []Curve // their heights come first
+	Trees  []Tree  // their leaves' heights follow, tree by tree
 
 	Noise      float64            // variance
 	Mean       []float64          // of the heights: of all knots, then of all leaves

@@ -5,14 +5,14 @@ import "fmt"
 // Tree divides the space of features into leaves.
 type Tree struct {
 	Splits []Split // the first is the root; none for a tree of one leaf
-	Leaves int
+	Leaves int     // one more than splits
 }
 
 // Split sends a sample to Low if its feature is at most At, else to High: a later split if the number is not negative, else
 // leaf −1−number.
 type Split struct {
-	Feature   int
-	At        float64
+	Feature   int     // that is looked at
+	At        float64 // the largest value that goes to Low
 	Low, High int
 }
 

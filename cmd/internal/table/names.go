@@ -57,3 +57,12 @@ func ordinal(n int, name string) string {
 	}
 	return fmt.Sprintf("the %d. %s", n, name)
 }
+
+// few lists the first names.
+func few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, … %d in all", strings.Join(names[:most], ", "), len(names))
+}

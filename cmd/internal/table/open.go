@@ -56,7 +56,7 @@ const zstdWindow = 128 << 20
 const headBytes = 1 << 12
 
 // known are the formats that the first bytes identify. Every other file is text.
-var known = []signature{
+var known = append(large, []signature{
 	{is: starts("\x1f\x8b"), unpack: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
 	{is: starts("\x28\xb5\x2f\xfd"), unpack: func(r io.Reader) (io.Reader, error) {
 		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(1<<30), zstd.WithDecoderMaxWindow(zstdWindow))
@@ -64,9 +64,6 @@ var known = []signature{
 	{is: starts("BZh"), unpack: func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{is: starts(npyMagic), stream: newNPY},
 	{is: starts(">"), stream: newFASTA},
-	{is: starts("PAR1"), whole: newParquet},
-	{is: starts(arrowMagic), stream: newArrowFile},
-	{is: starts("\xff\xff\xff\xff"), stream: newArrowStream},
 	{is: starts("PK\x03\x04"), whole: newZip},
 	{is: matlab5, whole: newMAT},
 	{is: hdf5, not: "an HDF5 file, as MATLAB's save -v7.3 writes: save it with -v7 in MATLAB, or each array with numpy.save in Python (h5py)"},
@@ -85,7 +82,7 @@ var known = []signature{
 	{is: json, not: "JSON: pandas.read_json, or jq -r with @csv, makes CSV"},
 	{is: starts("%PDF"), not: "a PDF document, not a table"},
 	{is: starts("<!DOCTYPE", "<!doctype", "<html", "<HTML", "<?xml"), not: "a document of markup, not a table: was a page saved in place of the file?"},
-}
+}...)
 
 func starts(magics ...string) func([]byte) bool {
 	return func(head []byte) bool {

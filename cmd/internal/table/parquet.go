@@ -1,3 +1,5 @@
+//go:build !lean
+
 package table
 
 import (
@@ -264,13 +266,4 @@ func whole(t parquet.Type, v parquet.Value) float64 {
 	}
 	x, _ := new(big.Float).SetInt(n).Float64()
 	return x
-}
-
-// few lists the first names.
-func few(names []string) string {
-	const most = 5
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s, … %d in all", strings.Join(names[:most], ", "), len(names))
 }

@@ -1,0 +1,6 @@
+//go:build lean
+
+package main
+
+// network are the commands that talk to other programs. Programs built with the tag lean do without them.
+type network struct{}

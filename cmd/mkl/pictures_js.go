@@ -1,0 +1,4 @@
+package main
+
+// pictures are the commands that draw by a library with fonts of its own. A browser does without them.
+type pictures struct{}
