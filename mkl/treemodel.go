@@ -57,7 +57,7 @@ func (m *manyRows) fitTrees(settings Fitting, y []float64) (*treeModel, error) {
 	if d > mostTreeFeatures {
 		return nil, fmt.Errorf("%d features are more than %d", d, mostTreeFeatures)
 	}
-	if need, limit := trees.Memory(len(y), d)+8*int64(d)*int64(len(y)), m.allowed()/2; need > limit {
+	if need, limit := trees.Memory(len(y), d), m.allowed()/2; need > limit {
 		return nil, &MemoryError{Need: need, Limit: limit}
 	}
 	targets, z := standardizeTargets([][]float64{y}, false)

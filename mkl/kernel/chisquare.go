@@ -72,7 +72,7 @@ func chiSquare(x, y []float64) (sum float64) {
 			sum += both
 		default:
 			d := v - w
-			sum += d / both * d
+			sum += float64(d / both * d)
 		}
 	}
 	return sum
@@ -83,7 +83,7 @@ func harmonic(x, y []float64) (sum float64) {
 	for j, v := range x {
 		w := y[j]
 		if both := math.Abs(v) + math.Abs(w); both != 0 && !opposite(v, w) {
-			sum += 2 * math.Abs(v) * (math.Abs(w) / both)
+			sum += float64(2 * math.Abs(v) * (math.Abs(w) / both))
 		}
 	}
 	return sum

@@ -46,7 +46,7 @@ func Diffusion(nodes int, edges []Edge, beta float64) (la.Matrix[float64], error
 		case e.From == e.To:
 			continue
 		}
-		w *= beta
+		w = float64(w * beta)
 		minus.Row(e.From)[e.To] += w
 		minus.Row(e.To)[e.From] += w
 		minus.Row(e.From)[e.From] -= w

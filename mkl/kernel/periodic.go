@@ -49,7 +49,7 @@ func (k Periodic) Check(int) error {
 
 // turn returns the angle π·(x−y)/period. The remainder of a division is exact, so that the angle keeps its digits after
 // many periods.
-func turn(x, y, period float64) float64 { return math.Pi * (math.Mod(x-y, period) / period) }
+func turn(x, y, period float64) float64 { return float64(math.Pi * (math.Mod(x-y, period) / period)) }
 
 // Statistic implements [Kernel].
 func (k Periodic) Statistic() Statistic {

@@ -80,7 +80,7 @@ func (k Polynomial) WithLengths(lengths []float64) Kernel {
 // Slopes implements [Sloped].
 func (k Polynomial) Slopes(x, y, dst []float64) {
 	k = k.filled()
-	scaled := k.Scale * la.Dot(x, y)
+	scaled := float64(k.Scale * la.Dot(x, y))
 	slope := float64(k.Degree)
 	for range k.Degree - 1 {
 		slope *= scaled + k.Offset

@@ -71,21 +71,27 @@ func (s settings) answers(ctx context.Context, m *served, version int) ([][]byte
 	return all, nil
 }
 
-// swap replaces the model under load, ten times. Each answer has to be an answer of one of both models.
-func (s settings) swap(ctx context.Context, out io.Writer, m *served) error {
+// two fits the second version of a model. It returns what each version answers to each row, and its file.
+func (s settings) two(ctx context.Context, m *served) (answers [2][][]byte, files [2][]byte, err error) {
 	if err := m.fit(ctx, s, s.keep, 2); err != nil {
-		return err
+		return answers, files, err
 	}
-	var want [2][][]byte
-	var files [2][]byte
-	for v := range want {
-		var err error
-		if want[v], err = s.answers(ctx, m, v+1); err != nil {
-			return err
+	for v := range answers {
+		if answers[v], err = s.answers(ctx, m, v+1); err != nil {
+			return answers, files, err
 		}
 		if files[v], err = os.ReadFile(m.file(s.keep, v+1)); err != nil {
-			return err
+			return answers, files, err
 		}
+	}
+	return answers, files, nil
+}
+
+// swap replaces the model under load, ten times. Each answer has to be an answer of one of both models.
+func (s settings) swap(ctx context.Context, out io.Writer, m *served) error {
+	want, files, err := s.two(ctx, m)
+	if err != nil {
+		return err
 	}
 	p, err := s.serve(ctx, m.file(s.keep, 1), "-poll", "20ms", "-wait", "30s")
 	if err != nil {

@@ -31,19 +31,9 @@ type residue struct {
 // model, whose file has a time of change in the future on even days and in the past on odd ones. It keeps its model when the
 // file is damaged, and when the file is gone. At the end of a day it rests. What it holds then must not grow from day to day.
 func (s settings) soak(ctx context.Context, out io.Writer, m *served, days int) error {
-	if err := m.fit(ctx, s, s.keep, 2); err != nil {
+	want, files, err := s.two(ctx, m)
+	if err != nil {
 		return err
-	}
-	var want [2][][]byte
-	var files [2][]byte
-	for v := range want {
-		var err error
-		if want[v], err = s.answers(ctx, m, v+1); err != nil {
-			return err
-		}
-		if files[v], err = os.ReadFile(m.file(s.keep, v+1)); err != nil {
-			return err
-		}
 	}
 	temporary := filepath.Join(s.keep, "temporary")
 	if err := os.Mkdir(temporary, 0o777); err != nil {

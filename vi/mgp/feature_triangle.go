@@ -59,7 +59,7 @@ func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, 
 	unit := t.units(by, trials)
 	for i, d := range unit {
 		t.weights[i] *= d
-		t.size += size[i] * d
+		t.size += float64(size[i] * d)
 	}
 	if meanOnly {
 		return t

@@ -46,9 +46,10 @@ func (p Process) trees(n, d int) int {
 	return t
 }
 
-// Memory returns about how many bytes a fit to n samples of d features takes beside its arguments.
+// Memory returns about how many bytes a fit to n samples of d features takes, the features included.
 func Memory(n, d int) int64 {
 	heights := float64(min(d*knotsFor(d), curveHeights) + mostTrees*leavesOfTree)
-	samples := float64(n) * (float64(d) + float64(5*min(d, curveHeights/2)) + mostTrees + 64)
-	return int64(min(samples+float64(24*heights*heights)+float64(leavesOfTree*mostBins*16)*float64(d), math.MaxInt64/2))
+	samples := float64(n) * (float64(9*d) + float64(5*min(d, curveHeights/2)) + mostTrees + 64)
+	bins := float64(leavesOfTree*mostBins*16) * float64(d)
+	return int64(min(float64(samples)+float64(24*heights*heights)+float64(bins), math.MaxInt64/2))
 }
