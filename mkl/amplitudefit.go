@@ -49,6 +49,9 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 // mostAmplitudeSteps is the most steps of the search for amplitudes.
 const mostAmplitudeSteps = 500
 
+// leftOutRemark says why a pool has no members with amplitudes that borrow strength.
+func leftOutRemark(err error) string { return fmt.Sprintf("least squares: left out (%v)", err) }
+
 // stopped returns the error of a search: with the cause of the context's end, if the context has ended.
 func stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bmkl/bmkl/vi/amplitude"
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -20,7 +21,11 @@ func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y [
 	}
 	targets, z := standardizeTargets([][]float64{y}, false)
 	fits, table, err := k.fitAmplitudes(ctx, f, amplitudeTargets{y: z})
-	if err != nil {
+	switch {
+	case errors.Is(err, amplitude.ErrIndefinite): // processes add jitter
+		m.remarks = append(m.remarks, leftOutRemark(err))
+		return density, nil
+	case err != nil:
 		return nil, err
 	}
 	m.views = table

@@ -253,12 +253,15 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	}
 	m.rule = averaged
 	m.keepUseful(class)
-	if l.members == nil {
+	if l.members == nil && !l.tried {
 		if a.Time > 0 && float64(each*float64(len(m.models)+1)) > a.Time.Seconds() {
 			m.left = append(m.left, oneViewMember.name)
 		} else if err := l.fit(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if l.left != "" {
+		m.remarks = append(m.remarks, l.left)
 	}
 	m.addIndicators(l, a.Seed)
 	return m, nil

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -54,10 +55,13 @@ type leastSquares[T comparable] struct {
 	members []*indicatorModel[T]
 	table   []ViewShare
 	notes   []string // on the kernels
+	tried   bool     // whether fit has been called
+	left    string   // why there are no members; empty if that goes without saying
 }
 
 // fit fits the members. Views that learn widths get no members.
 func (l *leastSquares[T]) fit(ctx context.Context) error {
+	l.tried = true
 	if !hasAmplitudes(l.views) {
 		return nil
 	}
@@ -71,7 +75,11 @@ func (l *leastSquares[T]) fit(ctx context.Context) error {
 	}
 	K := len(l.classes)
 	fits, table, err := k.fitAmplitudes(ctx, l.settings, amplitudeTargets{newIndicators(K, l.class), l.class, K})
-	if err != nil {
+	switch {
+	case errors.Is(err, amplitude.ErrIndefinite): // processes add jitter
+		l.left = leftOutRemark(err)
+		return nil
+	case err != nil:
 		return err
 	}
 	l.table, l.notes = table, k.notes

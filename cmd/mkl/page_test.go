@@ -72,8 +72,10 @@ func TestReport(t *testing.T) {
 Errors
   table Errors
 Predictions
+  picture Truths between predicted quantiles: y
   picture Predicted against true: y
   picture Calibration: intervals of y
+  table Truths of y between predicted quantiles
   table Intervals of y
 Shares
   picture Shares of the views
@@ -132,11 +134,15 @@ Predictions
 Errors
   table Errors
 Predictions
+  picture Truths between predicted quantiles: y
   picture Predicted against true: y
   picture Calibration: intervals of y
+  picture Truths between predicted quantiles: noise
   picture Predicted against true: noise
   picture Calibration: intervals of noise
+  table Truths of y between predicted quantiles
   table Intervals of y
+  table Truths of noise between predicted quantiles
   table Intervals of noise
 Shares
   picture Shares of the views of y

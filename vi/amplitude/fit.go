@@ -77,6 +77,9 @@ func (p *Problem) check() error {
 	return nil
 }
 
+// ErrIndefinite is the error of a fit whose kernels have lost so many digits that no search can begin.
+var ErrIndefinite = errors.New("K is not positive definite where the search begins")
+
 // Search says how [Problem.Fit] looks for the most probable z. The zero value is ready.
 type Search struct {
 	// Include multiplies the amplitudes of each view a priori, such as by the probability that the view has information; 0 leaves
@@ -191,7 +194,7 @@ func (p *Problem) search(ctx context.Context, s Structure, how Search) (*found, 
 		return nil, fmt.Errorf("vi: %w", err)
 	}
 	if math.IsInf(r.F, 1) {
-		return nil, errors.New("vi: K is not positive definite where the search begins")
+		return nil, fmt.Errorf("vi: %w", ErrIndefinite)
 	}
 	return &found{prior: pr, c: c, z: r.X, cost: r.F, evaluations: r.Evaluations, converged: r.Converged}, nil
 }

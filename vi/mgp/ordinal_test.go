@@ -12,7 +12,7 @@ import (
 )
 
 func TestGoldenGrades(t *testing.T) {
-	golden.Run(t, "likelihoods", []string{"grades.json"}, func(t *testing.T, _ string, data []byte) {
+	golden.Run(t, "grades", []string{"grades.json"}, func(t *testing.T, _ string, data []byte) {
 		var cases []struct {
 			Mean, Variance    float64
 			Eta               []float64
