@@ -9,7 +9,8 @@ import (
 	"github.com/bmkl/bmkl/vi/vecchia"
 )
 
-// localJSON holds the settings of a local model. Its tensors are features ([localFeatures.encode]); x and y, the standardised samples; and alpha.I, solution I of the linear systems.
+// localJSON holds the settings of a local model. Its tensors are features ([localFeatures.encode]); x and y, the standardised
+// samples; and alpha.I, solution I of the linear systems.
 type localJSON struct {
 	Samples    int                 `json:"samples"`
 	Inputs     []inputJSON         `json:"inputs"`

@@ -229,6 +229,15 @@ func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 	if m.members = keptOf[*MultiGPModel](kept); len(m.members) == 0 {
 		m.views = nil // the shares belong to dropped members
 	}
+	if m.views != nil && len(m.members) < len(m.models) {
+		others := 0.0
+		for i, model := range m.models {
+			if _, exact := model.(*MultiGPModel); !exact {
+				others += m.weights[i]
+			}
+		}
+		m.remarks = append(m.remarks, fmt.Sprintf("the table of the views is of the exact Gaussian processes; other members have %.0f %% of the weight", 100*others))
+	}
 	m.landmarks, m.trees, m.local = oneOf[*LandmarkGPModel](kept), oneOf[*treeModel](kept), oneOf[*localModel](kept)
 	return nil
 }

@@ -2,8 +2,8 @@ package mkl
 
 import (
 	"math"
-	"sync"
 
+	"github.com/bmkl/bmkl/mkl/internal/reuse"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/trees"
 )
@@ -12,27 +12,28 @@ import (
 type treeFunction struct {
 	model    *treeModel
 	meanOnly bool
-	pool     sync.Pool // of *treeScratch
+	pool     reuse.Pool[treeScratch]
 }
 
 // treeScratch is memory of one prediction.
 type treeScratch struct {
 	features []float64
 	cells    *trees.Cells
+
+	_ [64]byte // scratch of different callers shares no cache line
 }
 
 func newTreeFunction(m *treeModel, meanOnly bool) *treeFunction {
 	f := &treeFunction{model: m, meanOnly: meanOnly}
-	f.pool.New = func() any { return &treeScratch{make([]float64, len(m.features.columns)), m.posterior.Cells()} }
+	f.pool = reuse.NewPool(func() *treeScratch {
+		return &treeScratch{features: make([]float64, len(m.features.columns)), cells: m.posterior.Cells()}
+	})
 	return f
 }
 
 func (f *treeFunction) predict(x [][]float64) (c vi.Certified) {
-	s := f.pool.Get().(*treeScratch)
-	for j := range f.model.features.columns {
-		v := &f.model.features.columns[j]
-		s.features[j] = v.value(x[v.input][v.column])
-	}
+	s := f.pool.Take()
+	f.model.features.at(x, s.features)
 	mean, variance := f.model.posterior.One(s.features, s.cells, f.meanOnly)
 	f.pool.Put(s)
 	c.Mean = mean

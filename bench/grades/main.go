@@ -4,23 +4,19 @@
 //	go run ./bench/grades DIR/cirrhosis.csv DIR/cars.csv
 //
 // A table has the column grade (1, 2, …), features, and columns train1, train2, … of 1 for the samples to fit to. The
-// kernels come from mkl.FillViews for the whole table.
+// kernels come from mkl.FillViews for the samples to fit to.
 package main
 
 import (
 	"context"
-	"encoding/csv"
 	"flag"
 	"fmt"
 	"log"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/bench/internal/splits"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
@@ -34,55 +30,12 @@ func main() {
 	}
 }
 
-// table is a data set: x are the features.
-type table struct {
-	grade  []int
-	x      [][]float64
-	splits [][]bool
-}
-
-func read(name string) (t table, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return t, err
+// picked returns the grades of some samples.
+func picked(grade []float64, rows []int) (some []int) {
+	for _, i := range rows {
+		some = append(some, int(grade[i]))
 	}
-	defer func() { _ = f.Close() }()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) < 2 {
-		return t, fmt.Errorf("%d rows: %w", len(rows), err)
-	}
-	for _, row := range rows[1:] {
-		var x []float64
-		var train []bool
-		for j, cell := range row {
-			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				return t, err
-			}
-			switch column := rows[0][j]; {
-			case column == "grade":
-				t.grade = append(t.grade, int(v))
-			case strings.HasPrefix(column, "train"):
-				train = append(train, v == 1)
-			default:
-				x = append(x, v)
-			}
-		}
-		t.x, t.splits = append(t.x, x), append(t.splits, train)
-	}
-	return t, nil
-}
-
-// part are the samples that train in a split, or do not.
-func (t table) part(split int, train bool) (x mkl.Features, grade []int) {
-	x = la.NewMatrix[float64](0, len(t.x[0]))
-	for i, is := range t.splits {
-		if is[split] == train {
-			x.Data, x.Rows = append(x.Data, t.x[i]...), x.Rows+1
-			grade = append(grade, t.grade[i])
-		}
-	}
-	return x, grade
+	return some
 }
 
 // estimators fit and predict probabilities of the grades 1, 2, …, in order.
@@ -99,33 +52,37 @@ var estimators = []struct {
 }
 
 func score(name string) error {
-	t, err := read(name)
+	t, err := splits.Read(name, "grade")
 	if err != nil {
 		return err
 	}
-	order := slices.Clone(t.grade)
+	grade := t.Targets["grade"]
+	order := make([]int, len(grade))
+	for i, v := range grade {
+		order[i] = int(v)
+	}
 	slices.Sort(order)
 	order = slices.Compact(order)
 	for _, e := range estimators {
 		var loss, rps, qwk float64
-		began, splits := time.Now(), len(t.splits[0])
-		for s := range splits {
-			x, y := t.part(s, true)
+		began, n := time.Now(), len(t.Train)
+		for s := range n {
+			x, rows := t.Part(s, true)
 			views, _, err := mkl.FillViews(mkl.KernelsBroad, []mkl.View{{X: x}})
 			if err != nil {
 				return err
 			}
-			m, err := e.fit(views, y, order)
+			m, err := e.fit(views, picked(grade, rows), order)
 			if err != nil {
 				return err
 			}
-			x, y = t.part(s, false)
+			x, rows = t.Part(s, false)
 			p, err := m.PredictClasses(context.Background(), mkl.PredictOptions{}, x)
 			if err != nil {
 				return err
 			}
 			var truth, median []int
-			for i, v := range y {
+			for i, v := range picked(grade, rows) {
 				truth = append(truth, slices.Index(order, v))
 				median = append(median, mkl.MedianGrade(p.Probability[i]))
 			}
@@ -141,11 +98,11 @@ func score(name string) error {
 				if err != nil {
 					return err
 				}
-				*one.to += v / float64(splits)
+				*one.to += v / float64(n)
 			}
 		}
 		fmt.Printf("%-14s %4d samples  %d grades  %s  loss %.4f  rps %.4f  qwk %.4f  %.1f s\n",
-			filepath.Base(name), len(t.grade), len(order), e.name, loss, rps, qwk, time.Since(began).Seconds())
+			filepath.Base(name), len(grade), len(order), e.name, loss, rps, qwk, time.Since(began).Seconds())
 	}
 	return nil
 }

@@ -3,22 +3,18 @@
 //	go run ./bench/survival DIR/lung.csv DIR/pbc.csv
 //
 // A table has the columns time and event (1 or 0), features, and columns train1, train2, … of 1 for the samples to fit
-// to. The kernels come from mkl.FillViews for the whole table.
+// to. The kernels come from mkl.FillViews for these samples.
 package main
 
 import (
 	"context"
-	"encoding/csv"
 	"flag"
 	"fmt"
 	"log"
 	"math"
-	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
-	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/bench/internal/splits"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
@@ -44,72 +40,23 @@ func main() {
 	}
 }
 
-// table is a data set: X are the features.
-type table struct {
-	time   []float64
-	event  []bool
-	x      [][]float64
-	splits [][]bool
-}
-
-func read(name string) (t table, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return t, err
+// lifetimes returns times and events of some samples.
+func lifetimes(t *splits.Table, rows []int) (time []float64, event []bool) {
+	for _, i := range rows {
+		time, event = append(time, t.Targets["time"][i]), append(event, t.Targets["event"][i] == 1)
 	}
-	defer func() { _ = f.Close() }()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil || len(rows) < 2 {
-		return t, fmt.Errorf("%d rows: %w", len(rows), err)
-	}
-	for _, row := range rows[1:] {
-		var x []float64
-		split := 0
-		for j, cell := range row {
-			v, err := strconv.ParseFloat(cell, 64)
-			if err != nil {
-				return t, err
-			}
-			switch column := rows[0][j]; {
-			case column == "time":
-				t.time = append(t.time, v)
-			case column == "event":
-				t.event = append(t.event, v == 1)
-			case strings.HasPrefix(column, "train"):
-				if split == len(t.splits) {
-					t.splits = append(t.splits, nil)
-				}
-				t.splits[split] = append(t.splits[split], v == 1)
-				split++
-			default:
-				x = append(x, v)
-			}
-		}
-		t.x = append(t.x, x)
-	}
-	return t, nil
-}
-
-// part are the samples of a split that train or do not.
-func (t table) part(split []bool, train bool) (x mkl.Features, time []float64, event []bool) {
-	x = la.NewMatrix[float64](0, len(t.x[0]))
-	for i, is := range split {
-		if is == train {
-			x.Data, x.Rows = append(x.Data, t.x[i]...), x.Rows+1
-			time, event = append(time, t.time[i]), append(event, t.event[i])
-		}
-	}
-	return x, time, event
+	return time, event
 }
 
 func score(name string, law mkl.SurvivalLaw, set mkl.KernelSet) error {
-	t, err := read(name)
+	t, err := splits.Read(name, "time", "event")
 	if err != nil {
 		return err
 	}
 	var sum [3]float64
-	for _, split := range t.splits {
-		x, time, event := t.part(split, true)
+	for split := range t.Train {
+		x, rows := t.Part(split, true)
+		time, event := lifetimes(t, rows)
 		views, _, err := mkl.FillViews(set, []mkl.View{{X: x}})
 		if err != nil {
 			return err
@@ -118,7 +65,8 @@ func score(name string, law mkl.SurvivalLaw, set mkl.KernelSet) error {
 		if err != nil {
 			return err
 		}
-		x, time, event = t.part(split, false)
+		x, rows = t.Part(split, false)
+		time, event = lifetimes(t, rows)
 		p, err := m.Predict(x)
 		if err != nil {
 			return err
@@ -139,11 +87,11 @@ func score(name string, law mkl.SurvivalLaw, set mkl.KernelSet) error {
 			return err
 		}
 		for i, v := range []float64{c, b, nats} {
-			sum[i] += v / float64(len(t.splits))
+			sum[i] += v / float64(len(t.Train))
 		}
 	}
 	fmt.Printf("%-12s %5d samples  %2d splits  %v  concordance %.4f  Brier at the median time %.4f  log score %.4f\n",
-		filepath.Base(name), len(t.time), len(t.splits), law, sum[0], sum[1], sum[2])
+		filepath.Base(name), len(t.X), len(t.Train), law, sum[0], sum[1], sum[2])
 	return nil
 }
 

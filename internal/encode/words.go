@@ -2,6 +2,8 @@ package encode
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -46,6 +48,28 @@ func wordsOf(text string) []string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 	slices.Sort(words)
 	return slices.Compact(words)
+}
+
+// UnmarshalJSON refuses a bag that [Encode] could not use: the file may come from a stranger.
+func (c *Column) UnmarshalJSON(data []byte) error {
+	type plain Column
+	if err := json.Unmarshal(data, (*plain)(c)); err != nil {
+		return err
+	}
+	switch {
+	case c.Words == nil && c.Weights == nil:
+		return nil
+	case c.Type != Text || c.Codes || c.Categories != nil || c.Indicator:
+		return fmt.Errorf("column %q has words, and is no bag of words", c.Name)
+	case len(c.Words) == 0 || len(c.Weights) != len(c.Words):
+		return fmt.Errorf("column %q has %d words and %d weights", c.Name, len(c.Words), len(c.Weights))
+	}
+	for i, w := range c.Weights {
+		if !(w > 0 && w < math.MaxFloat32) || i > 0 && c.Words[i-1] >= c.Words[i] {
+			return fmt.Errorf("column %q: word %d, %q, is out of order or has the weight %g", c.Name, i, c.Words[i], w)
+		}
+	}
+	return nil
 }
 
 // words makes the features of a bag of words: the weight of each word that the cell has, over the length of the vector

@@ -1,6 +1,7 @@
 package encode
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 
@@ -33,6 +34,33 @@ func TestBag(t *testing.T) {
 	c.Fill = nil
 	e = Encode([]Column{c}, []int{4}, Cells{Rows: 5, Labels: map[int][]string{4: cells}})
 	assert.Equal(t, []bool{false, false, true, false, false}, e.Missing)
+}
+
+// A plan of a file that a stranger wrote cannot make Encode look beyond the weights.
+func TestDamagedBags(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"name":"w","type":"text","words":["a","b"],"weights":[1,2],"fill":0}`:            "",
+		`{"name":"c","type":"text","categories":["a"]}`:                                    "",
+		`{"name":"w","type":"text","words":["a","b"],"weights":[1],"fill":0}`:              "2 words and 1 weights",
+		`{"name":"w","type":"text","words":[],"weights":[1]}`:                              "0 words and 1 weights",
+		`{"name":"w","type":"text","weights":[1]}`:                                         "0 words and 1 weights",
+		`{"name":"w","type":"text","words":["b","a"],"weights":[1,2]}`:                     `word 1, "a"`,
+		`{"name":"w","type":"text","words":["a","a"],"weights":[1,2]}`:                     `word 1, "a"`,
+		`{"name":"w","type":"text","words":["a"],"weights":[0]}`:                           "the weight 0",
+		`{"name":"w","type":"text","words":["a"],"weights":[1e200]}`:                       "the weight 1e+200",
+		`{"name":"w","type":"text","words":["a","b"],"weights":[1,2],"codes":true}`:        "no bag of words",
+		`{"name":"w","type":"number","words":["a"],"weights":[1]}`:                         "no bag of words",
+		`{"name":"w","type":"text","words":["a"],"weights":[1],"categories":["a"]}`:        "no bag of words",
+		`{"name":"w","type":"text","words":["a"],"weights":[1],"indicator":true,"fill":0}`: "no bag of words",
+	} {
+		var c Column
+		err := json.Unmarshal([]byte(text), &c)
+		if want == "" {
+			assert.NoError(t, err, text)
+		} else {
+			assert.ErrorContains(t, err, want, text)
+		}
+	}
 }
 
 func TestDivide(t *testing.T) {

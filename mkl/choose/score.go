@@ -192,7 +192,8 @@ const (
 	endOfScores
 )
 
-// A loss of PIT is no mean over samples, but the shares of its bins are: parts keep the shares beside the loss, as the scores from endOfScores on.
+// pitBins is the number of bins of PIT. PIT is no mean over samples, so that the folds' values have no meaningful mean. The shares of samples
+// in the bins are means. Each fold keeps them under the scores endOfScores, endOfScores+1, …, and [pooled] adds them.
 const pitBins = 20
 
 var scoreNames = [...]string{"RMSE", "NLPD", "CRPS", "coverage", "PIT", "log loss", "accuracy", "Brier", "RMSE/SD"}

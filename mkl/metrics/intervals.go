@@ -32,8 +32,8 @@ func IntervalScore(truth, lower, upper []float64, probability float64) (float64,
 }
 
 // PIT returns the histogram of the probability integral transform: the shares of samples in equal bins of [0, 1], which add up to 1. With the
-// predicted distribution function F_i and the truth y_i, upTo[i] is F_i(y_i) and below[i] is its limit from below, P(Y_i < y_i): the same of a
-// continuous distribution. If the predictions are right, every bin has the same share on average.
+// predicted distribution of Y_i and the truth y_i, below[i] is P(Y_i < y_i) and upTo[i] is P(Y_i ≤ y_i). Both are the same number where the
+// distribution is continuous. If the predictions are right, every bin has the same share on average.
 //
 // A sample of a distribution with steps, such as counts, is spread evenly over the interval from below[i] to upTo[i]: the version of the
 // transform that is not randomised.

@@ -138,21 +138,12 @@ func (s settings) swap(ctx context.Context, out io.Writer, m *served) error {
 func (s settings) replace(p *service, m *served, files [2][]byte, want [2][][]byte, times int) error {
 	for n := range times {
 		time.Sleep(s.time / time.Duration(times+1))
-		path, v := m.file(s.keep, 1), (n+1)%2
-		if err := os.WriteFile(path+".new", files[v], 0o666); err != nil {
+		v := (n + 1) % 2
+		if err := m.put(s.keep, files[v], time.Now()); err != nil {
 			return err
 		}
-		if err := os.Rename(path+".new", path); err != nil {
+		if err := p.answersAs(m, want[v][0]); err != nil {
 			return err
-		}
-		for begin := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-			x := post(http.DefaultClient, p.address, m.body(0, 1))
-			if x.status == http.StatusOK && bytes.Equal(x.answer, want[v][0]) {
-				break
-			}
-			if time.Since(begin) > time.Minute {
-				return fmt.Errorf("the new model is not served after a minute: status %d: %w", x.status, x.err)
-			}
 		}
 	}
 	return nil

@@ -122,11 +122,11 @@ func knotsFor(features int) int {
 
 // curves adds a curve for each feature that varies, and returns what the best curves leave of the targets of the first samples.
 func (f *fitting) curves() ([]float64, error) {
-	knots := knotsFor(f.x.Cols)
-	for j := range f.x.Cols {
-		if knots == 0 {
-			break
-		}
+	features, knots := f.x.Cols, knotsFor(f.x.Cols)
+	if knots == 0 {
+		features = 0
+	}
+	for j := range features {
 		values := make([]float64, f.train)
 		for i := range values {
 			values[i] = f.x.At(i, j)

@@ -18,7 +18,7 @@ func measureLaw(v console.Figures, p prediction.Numbers, target int, truth []flo
 		}
 	}
 	v["CRPS"] = sum / float64(len(upTo))
-	v["PIT"], err = measure.PITDistance(below, upTo)
+	v[pit], err = measure.PITDistance(below, upTo)
 	return err
 }
 
