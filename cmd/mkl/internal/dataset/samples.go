@@ -139,6 +139,10 @@ func advice(v plan.View) (lines []string) {
 		lines = append(lines, fmt.Sprintf("warning: %[1]s looks like codes of categories: -as '%[1]s=text' -text category compares them so, "+
 			"-as '%[1]s=number' keeps them without this line", name))
 	}
+	for _, c := range v.Mixed {
+		lines = append(lines, fmt.Sprintf("warning: %[1]s has numbers, and texts such as %[2]q: all of them are taken for texts (-as '%[1]s=none' leaves the column out)",
+			c.Column, c.Other))
+	}
 	if v.Many != nil {
 		lines = append(lines, fmt.Sprintf("-text category keeps a column with as many texts as %s one column", encode.Few(v.Many)))
 	}
