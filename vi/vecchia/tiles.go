@@ -86,14 +86,7 @@ func correlate[T la.Float](shape Shape, k, e []T) {
 		la.Exp(k, k)
 		return
 	}
-	e = e[:len(k)]
-	for j, v := range k {
-		k[j] = -T(math.Sqrt(float64(v)))
-	}
-	la.Exp(e, k)
-	for j, v := range e {
-		k[j] = (1 - k[j]) * v
-	}
+	la.Matern(k, e[:len(k)])
 }
 
 // add adds amp·op(K)·P to the rows of sum.
