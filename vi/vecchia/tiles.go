@@ -182,3 +182,16 @@ func (v *values[T]) cross(t *tiler[T], z []la.Matrix[T], p la.Matrix[T], by floa
 		}
 	}
 }
+
+// rowsOf adds to Y the products of the first n rows of the covariance with P.
+func (v *values[T]) rowsOf(crew *work.Crew[*tiler[T]], n int, p la.Matrix[T], y la.Matrix[float64]) error {
+	return crew.First((n+tileRows-1)/tileRows, func(t *tiler[T], task int) error {
+		lo, hi := task*tileRows, min(n, (task+1)*tileRows)
+		z := make([]la.Matrix[T], len(v.x))
+		for q, x := range v.x {
+			z[q] = x.Slice(lo, hi, 0, x.Cols)
+		}
+		v.cross(t, z, p, 1, y.Slice(lo, hi, 0, y.Cols))
+		return nil
+	})
+}
