@@ -215,18 +215,18 @@ func againstOthers(u []float64, c int) float64 {
 
 // PredictViews returns what the kernels of each view add to the log odds of each class. Its moments are for the mixture of the members' parts, with
 // the members' weights. Because probabilities are means of the members' probabilities, the parts add up to the mean of the members' log odds, and
-// not to the log odds of the mean. Arguments and errors are as in [ClassModel.PredictClasses]. It also returns an error if a member
-// is on landmarks or on nearest samples, because such a member is no sum over views.
+// not to the log odds of the mean. Arguments and errors are as in [ClassModel.PredictClasses]. It also returns an
+// error, with [ErrNoViews] in it, if a member is on landmarks or on nearest samples.
 func (m *AutoClassifierModel[T]) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ClassViewParts[T], error) {
 	if m.onLandmarks {
-		return nil, errNoViewParts
+		return nil, errOnLandmarks
 	}
 	var all []viewMoments
 	var before float64 // weight of the members so far
 	for i, w := range m.weights {
 		member, ok := m.models[i].(classViewer)
 		if !ok {
-			return nil, fmt.Errorf("mkl: PredictViews: a %s has no sum of views", m.models[i].Kind())
+			return nil, fmt.Errorf("mkl: PredictViews: %w with a member of the kind %s", ErrNoViews, m.models[i].Kind())
 		}
 		one, err := member.logOddsMoments(ctx, opt, x)
 		if err != nil {

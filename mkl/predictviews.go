@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -119,15 +120,18 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 	return out, nil
 }
 
-// errNoViewParts says which pools have no contributions of views.
-var errNoViewParts = errors.New("mkl: PredictViews: a member on landmarks, with trees or on nearest samples has no sum of views: fit at most 3000 samples")
+// ErrNoViews is in the error of PredictViews if the predictions of a model are no sum over views.
+var ErrNoViews = errors.New("the predictions are no sum over views")
+
+// errOnLandmarks says which pools have no parts of views.
+var errOnLandmarks = fmt.Errorf("mkl: PredictViews: %w with a member on landmarks, with trees or on nearest samples: fit at most 3000 samples", ErrNoViews)
 
 // PredictViews returns what the kernels of each view add to the prediction of each sample. Its moments are for the mixture of
 // the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². Arguments and errors are as in [TargetModel.PredictTargets]. It also
-// returns an error if a member is on landmarks or on nearest samples, because such a member is no sum over views.
+// returns an error, with [ErrNoViews] in it, if a member is on landmarks or on nearest samples.
 func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
 	if m.onLandmarks {
-		return nil, errNoViewParts
+		return nil, errOnLandmarks
 	}
 	var all viewMoments
 	var out ViewParts
