@@ -208,7 +208,8 @@ func (s *Samples) besideNotes() *notes.Beside {
 		}
 		return names[j]
 	}
-	return &notes.Beside{Event: name(s.Beside.Event), Happened: s.Beside.Happened, Upper: name(s.Beside.Upper), Exposure: name(s.Beside.Exposure)}
+	return &notes.Beside{Event: name(s.Beside.Event), Happened: s.Beside.Happened, Upper: name(s.Beside.Upper), Exposure: name(s.Beside.Exposure),
+		Weights: name(s.Beside.Weights), Noise: name(s.Beside.Noise), Offset: name(s.Beside.Offset)}
 }
 
 // Note says where the columns of a view are, in a file of its own.
