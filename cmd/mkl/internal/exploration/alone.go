@@ -46,7 +46,7 @@ const (
 	leftRows   = 20     // fewer rows with a target are not divided
 	orderTells = 0.2    // share that the place of a row explains, which deserves a warning
 	gapsTell   = 0.1    // share that gaps explain, likewise
-	mostClass  = 100    // classes that are told apart; the rarer ones count as one
+	mostClass  = 100    // classes that count; the rarer ones are one
 )
 
 // strengths are the numbers of rows with the mean of all that are added to each bin. The rows left out decide between
@@ -93,7 +93,7 @@ func newPredictor(t *target, sample []int) *predictor {
 	return p
 }
 
-// pool numbers the classes that are there anew, the rarest beyond mostClass alike, and returns their number.
+// pool numbers the classes anew, the rarest beyond mostClass alike, and returns their number.
 func pool(y []float64) (classes int) {
 	count := map[float64]int{}
 	for _, c := range y {
@@ -147,7 +147,7 @@ func (p *predictor) alone(x []float64, text bool) *Alone {
 	if !text && p.classes <= 2 {
 		out.Rank = p.rank(x)
 	}
-	if r := out.Rank; out.repeats == "" && r != nil && math.Abs(*r) >= sameOrder && d.count > mostLevels {
+	if r := out.Rank; out.repeats == "" && r != nil && math.Abs(*r) >= sameOrder && d.levels > mostLevels {
 		out.repeats = "its values are in the order of the target"
 	}
 	if d.missing >= 0 && d.count > 1 {
@@ -196,7 +196,8 @@ func (p *predictor) choose(all []loss) (explains float64, accuracy *float64) {
 type division struct {
 	bin     []int // by row
 	count   int
-	missing int       // the bin of the rows without a value, −1 if there are none
+	levels  int // different values
+	missing int       // the bin of the rows without a value, −1 without such rows
 	x       []float64 // by row
 	knots   []float64 // by bin: its mean value; nil of text and of few levels
 }
@@ -215,15 +216,14 @@ func newDivision(x []float64, text bool) *division {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
-	levels := 0
 	for k, i := range order {
 		if k == 0 || x[i] != x[order[k-1]] {
-			levels++
+			d.levels++
 		}
 	}
 	n := len(order)
 	size := 1 // rows of a bin
-	if !text && levels > mostLevels {
+	if !text && d.levels > mostLevels {
 		size = max(eachBin, n/min(mostBins, max(2, int(2*math.Cbrt(float64(n))))))
 	}
 	begin := 0
@@ -292,7 +292,11 @@ func (d *division) place(i int) (bin int, share float64) {
 	case b >= last:
 		return last, 0
 	}
-	return b, (d.x[i] - d.knots[b]) / (d.knots[b+1] - d.knots[b])
+	gap := d.knots[b+1] - d.knots[b]
+	if math.IsInf(gap, 0) {
+		return b, 0
+	}
+	return b, (d.x[i] - d.knots[b]) / gap
 }
 
 // width is how many numbers a prediction has.
@@ -449,7 +453,7 @@ func (p *predictor) ofLine(x []float64) (out loss, repeats string) {
 	return out, repeats
 }
 
-// rank is the rank correlation with the target of the rows that have a value; nil where there is none.
+// rank is the rank correlation with the target of the rows that have a value; nil of fewer rows or a constant.
 func (p *predictor) rank(x []float64) *float64 {
 	var some, y []float64
 	for i, v := range x {

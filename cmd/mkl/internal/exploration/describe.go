@@ -199,7 +199,10 @@ func rangeOf(sorted []float64) *Range {
 		k := p * float64(len(sorted)-1)
 		low := math.Floor(k)
 		a, b := sorted[int(low)], sorted[int(math.Ceil(k))]
-		return a + float64((k-low)*(b-a))
+		if a == b {
+			return a
+		}
+		return float64((1-(k-low))*a) + float64((k-low)*b) // never beyond a float64
 	}
 	return &Range{sorted[0], at(0.25), at(0.5), at(0.75), sorted[len(sorted)-1]}
 }
@@ -223,7 +226,7 @@ func (c *column) names(levels int) bool {
 	return rises || falls || slices.Max(c.values)-slices.Min(c.values) < 2*float64(n)
 }
 
-// far finds the values outside of the fences; nil if there are none.
+// far finds the values outside of the fences; nil without such values.
 func (c *column) far(r *Range) *Far {
 	if len(c.values)-c.gap.Count < fenceRows || r.Upper == r.Lower {
 		return nil

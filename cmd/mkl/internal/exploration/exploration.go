@@ -67,8 +67,8 @@ const (
 	NearRepeated Kind = "nearly-repeated"
 	Conflict     Kind = "conflict"   // rows that differ in the target only
 	Leak         Kind = "leak"       // a column that gives the target away
-	Emptiness    Kind = "empty-cell" // whether a cell is empty tells of the target
-	Order        Kind = "order"      // the place of a row in the file tells of the target
+	Emptiness    Kind = "empty-cell" // whether a cell is empty predicts the target
+	Order        Kind = "order"      // the place of a row in the file predicts the target
 	OfTarget     Kind = "target"     // what is odd about the target
 )
 

@@ -24,6 +24,9 @@ func (r *Report) Print(w io.Writer) error {
 	if r.Target != nil {
 		head += " and the target"
 	}
+	if r.Sampled > 0 {
+		head += fmt.Sprintf("; of %d of them what each column explains, and near-repetitions", r.Sampled)
+	}
 	fmt.Fprintln(w, head)
 	for _, text := range r.remarks {
 		fmt.Fprintln(w, text)

@@ -110,8 +110,8 @@ const (
 )
 
 // nearly finds rows of a sample that are the same as another in text and booleans and gaps, and nearly the same in each
-// number, but not equal. Rows are compared with their neighbours in the order of one projection of all numbers, of which
-// close rows have close values. It is nil for tables with few columns of numbers.
+// number, but not equal. Rows are compared with their neighbours in the order of one projection of all numbers, in
+// which close rows have close values. It is nil for tables with few columns of numbers.
 func nearly(columns []*column, rows []int) *Repeats {
 	var numbers []*column
 	var scale []float64
