@@ -101,7 +101,7 @@ func pool(y []float64) (classes int) {
 	}
 	all := slices.SortedFunc(maps.Keys(count), func(a, b float64) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
 	kept := all[:min(len(all), mostClass)]
-	slices.Sort(kept) // so that of two classes the second stays the second
+	slices.Sort(kept) // the second of two classes stays the second
 	at := map[float64]float64{}
 	for k, c := range kept {
 		at[c] = float64(k)
@@ -196,7 +196,7 @@ func (p *predictor) choose(all []loss) (explains float64, accuracy *float64) {
 type division struct {
 	bin     []int // by row
 	count   int
-	levels  int // different values
+	levels  int       // different values
 	missing int       // the bin of the rows without a value, −1 without such rows
 	x       []float64 // by row
 	knots   []float64 // by bin: its mean value; nil of text and of few levels

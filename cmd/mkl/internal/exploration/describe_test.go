@@ -41,7 +41,7 @@ func TestDescribe(t *testing.T) {
 		"plain":         {make(200, sine), nil, ""},
 		"too few":       {make(19, func(i int) float64 { return sine(i) + 1000*float64(i/18) }), nil, ""},
 		"an outlier":    {make(200, func(i int) float64 { return sine(i) + 1000*float64(i/199) }), []Kind{Outliers}, "1 value above 4.82"},
-		"a long tail":   {make(2000, func(i int) float64 { return -math.Exp(3 * sine(i*i)) * float64(i%7) }), []Kind{LongTail}, " % of the values below -"},
+		"a long tail":   {make(2000, func(i int) float64 { return -math.Exp(3*sine(i*i)) * float64(i%7) }), []Kind{LongTail}, " % of the values below -"},
 		"two groups":    {make(200, func(i int) float64 { return sine(i) + 1000*float64(i%5/4) }), nil, ""},
 		"nearly always": {make(200, func(i int) float64 { return float64(i / 198) }), []Kind{NearConstant}, "0 in 99 % of the rows"},
 		"counts down":   {make(200, func(i int) float64 { return 900 - float64(2*i) }), []Kind{Identifier}, "count or name the rows"},
