@@ -114,6 +114,8 @@ type anyColumn struct {
 	gap     Gap
 	missing int    // the first that is missing
 	wrong   string // what is wrong with that one, if it is not just missing
+	bad     int    // the first that cannot be read
+	badly   string // what is wrong with that one
 }
 
 // anyColumns returns what takes the cells of the columns of [Any].
@@ -198,6 +200,10 @@ func (c *anyColumn) push(i int, x float64, wrong string) (msg string) {
 		if !c.Lenient {
 			return wrong
 		}
+		if c.gap.Wrong == 0 {
+			c.bad, c.badly = i, wrong
+		}
+		c.gap.Wrong++
 		x = nan
 	}
 	if x != x {
@@ -265,6 +271,9 @@ func (d *Data) finish(columns map[int]*anyColumn) error {
 				c.wrong = "the cell is empty"
 			}
 			c.gap.First = d.Cell(c.missing, j, c.wrong)
+		}
+		if c.gap.Wrong > 0 {
+			c.gap.FirstWrong = d.Cell(c.bad, j, c.badly)
 		}
 		d.Types[j], d.Gaps[j] = c.As, c.gap
 		if c.As == Text {
