@@ -392,17 +392,17 @@ func TestFactorScales(t *testing.T) {
 		assert.InEpsilon(t, variance, wide, 1e-12, c.name)
 		for k := range m.M {
 			for _, by := range []float64{0.9, 1.1} {
-				prior := m.prior
+				prior := m.priors[0]
 				scaleFactor(m, k, by)
 				if !m.held.Variance {
 					var sums pairSums
 					for _, w := range m.weights {
 						sums.add(w)
 					}
-					m.prior.learnVariance(sums)
+					m.priors[0].learnVariance(sums)
 				}
 				assert.Less(t, slowBound(m), best, "%s: factor %d by %g", c.name, k, by)
-				m.prior = prior
+				m.priors[0] = prior
 				scaleFactor(m, k, 1/by)
 			}
 		}
