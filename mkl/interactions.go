@@ -77,7 +77,7 @@ func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan,
 	if err != nil || views == nil {
 		return density, err
 	}
-	member, err := MultiGP{Fitting: settings, Climb: a.Climb, hurried: true}.Fit(ctx, views, y)
+	member, err := MultiGP{Fitting: settings, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, hurried: true}.Fit(ctx, views, y)
 	if err != nil {
 		return nil, err
 	}
