@@ -105,6 +105,9 @@ type View struct {
 	Left []plan.LeftOut `json:"left,omitempty"` // columns of the view that are no features
 
 	Strings *Strings `json:"strings,omitempty"` // of a view of strings, which has an input for each kernel
+
+	// UnitDiagonal says of a kernel that is given that k(x, x) is 1 for every sample of the fit.
+	UnitDiagonal bool `json:"unit_diagonal,omitempty"`
 }
 
 // Features is how the columns become features.
