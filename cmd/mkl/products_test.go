@@ -20,7 +20,7 @@ func TestRandomSlopes(t *testing.T) {
 	const sd = 56.32876 // of the target
 	weights := map[string]float64{}
 	for _, k := range r.Kernels {
-		weights[k.View] = sd * math.Sqrt(float64(k.Mean))
+		weights[k.View] = sd * math.Sqrt(float64(k.Weight))
 	}
 	assert.InEpsilon(t, 37.53, weights["level"], 0.04)
 	assert.InEpsilon(t, 17.06, weights["slope"], 0.04)
@@ -28,7 +28,7 @@ func TestRandomSlopes(t *testing.T) {
 	assert.Len(t, predicted(t, "d.csv")["mean"], 180)
 
 	for view, want := range map[string]string{
-		"Subject:linear*Days:linear":       "is text, which categorical compares",
+		"Subject:linear*Days:categorical":  "is text, which categorical compares",
 		"Days:linear*Days:rbf":             "column \"Days\" is in two factors",
 		"Days:linear*Subject:rbf(ard)":     "widths of a product are not learned",
 		"Days:linear*nothing:rbf":          "no column \"nothing\"",

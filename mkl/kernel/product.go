@@ -16,13 +16,13 @@ import (
 // where x_i are the next Columns features of x. A product of [Categorical] with Overlap on the name of a group and [Linear] on a
 // variable gives each group a slope of its own.
 type Product struct {
-	Factors []Factor
+	Factors []Factor // two or more, in the order of the features
 }
 
 // Factor is a kernel on some features.
 type Factor struct {
-	Columns int // how many features the kernel sees
-	Kernel  Kernel
+	Columns int    // how many features the kernel sees
+	Kernel  Kernel // of features, with one width, which is not learned
 }
 
 type factorJSON struct {
