@@ -224,6 +224,87 @@ func (d mofaData) missingError(t *testing.T, m *FactorAnalysisModel, y, truth De
 	return math.Sqrt(rest / power)
 }
 
+// scorePCA scores principal components of the columns in their standard deviations, missing entries at their means: as many as
+// there are true factors, which nobody tells the other methods.
+func (d mofaData) scorePCA(y, truth DenseTable, z [][]float64, at [][]bool) mofaScore {
+	N, Q, M := len(y), len(y[0]), d.factors
+	x, center, scale := la.NewMatrix[float64](N, Q), make([]float64, Q), make([]float64, Q)
+	for q := range Q {
+		var sum, square, count float64
+		for n := range y {
+			if v := y[n][q]; !math.IsNaN(v) {
+				sum, square, count = sum+v, square+v*v, count+1
+			}
+		}
+		center[q] = sum / count
+		scale[q] = math.Sqrt(square/count - center[q]*center[q])
+		for n := range y {
+			if v := y[n][q]; !math.IsNaN(v) {
+				x.Set(n, q, (v-center[q])/scale[q])
+			}
+		}
+	}
+	u, weights := principal(x, M)
+	for q := range weights {
+		la.Scal(scale[q], weights[q])
+	}
+	s := d.score(z, u, d.explained(y, weights, u), at)
+	var rest, power float64
+	for n := range y {
+		for q, v := range y[n] {
+			if math.IsNaN(v) {
+				f := truth[n][q]
+				e := center[q] + la.Dot(u[n], weights[q]) - f
+				rest, power = rest+e*e, power+f*f
+			}
+		}
+	}
+	if power > 0 {
+		s.error = math.Sqrt(rest / power)
+	}
+	return s
+}
+
+// principal returns the scores of the M principal components of x, of norm 1, and the weights of its columns, by subspace
+// iteration.
+func principal(x la.Matrix[float64], M int) (scores, weights [][]float64) {
+	src := rand.New(rand.NewPCG(7, 7))
+	basis := make([][]float64, M) // of the rows' space
+	for k := range basis {
+		basis[k] = make([]float64, x.Rows)
+		for n := range basis[k] {
+			basis[k][n] = src.NormFloat64()
+		}
+	}
+	gram := la.NewMatrix[float64](x.Rows, x.Rows)
+	la.Syrk(nil, la.NoTrans, 1, x, 0, gram)
+	gram.MirrorLower()
+	for range 300 {
+		for k := range basis {
+			next := make([]float64, x.Rows)
+			la.Gemv(nil, la.NoTrans, 1, gram, basis[k], 0, next)
+			for _, before := range basis[:k] {
+				la.Axpy(-la.Dot(before, next), before, next)
+			}
+			la.Scal(1/math.Sqrt(la.SumSq(next)), next)
+			basis[k] = next
+		}
+	}
+	scores, weights = make([][]float64, x.Rows), make([][]float64, x.Cols)
+	for n := range scores {
+		for k := range M {
+			scores[n] = append(scores[n], basis[k][n])
+		}
+	}
+	for q := range weights {
+		weights[q] = make([]float64, M)
+		for n := range scores {
+			la.Axpy(x.At(n, q), scores[n], weights[q])
+		}
+	}
+	return scores, weights
+}
+
 var factorSeeds = flag.Int("factors.seeds", 0, "seeds of the simulations of factors with views; 0 leaves them out")
 
 // TestFactorViewsMeasured prints the table of docs/lab/factors.md.
@@ -231,36 +312,54 @@ func TestFactorViewsMeasured(t *testing.T) {
 	if *factorSeeds == 0 {
 		t.Skip("-factors.seeds is 0")
 	}
-	for _, d := range []mofaData{
+	for i, d := range []mofaData{
 		{100, 5, []int{100, 100, 100}, 0, 0},
 		{100, 10, []int{100, 100, 100}, 0, 0},
 		{200, 10, []int{1000, 300, 100}, 0, 0},
 		{100, 5, []int{100, 100, 100}, 0.2, 0},
 		{100, 5, []int{100, 100, 100}, 0, 0.3},
 	} {
-		var with, without []mofaScore
-		for seed := range *factorSeeds {
-			y, truth, z, at := d.draw(uint64(seed))
+		t.Run(fmt.Sprint(i), func(t *testing.T) { d.measure(t) })
+	}
+}
+
+// measure prints the rows of the table for data of one kind.
+func (d mofaData) measure(t *testing.T) {
+	scores := map[string][]mofaScore{}
+	methods := []string{"views", "views, best of 5 starts", "one table", "PCA"}
+	if d.factors > 5 || d.gaps+d.lost > 0 {
+		methods = slices.Delete(methods, 1, 2)
+	}
+	for seed := range *factorSeeds {
+		y, truth, z, at := d.draw(uint64(seed))
+		for _, method := range methods {
+			if method == "PCA" {
+				scores[method] = append(scores[method], d.scorePCA(y, truth, z, at))
+				continue
+			}
 			f := FactorAnalysis{Factors: d.factors + 5, Fitting: Fitting{Workers: 1}}
+			if method != "one table" {
+				f.Views = d.asViews()
+			}
+			if method == "views, best of 5 starts" {
+				f.Restarts = 4
+			}
 			m, err := f.Fit(t.Context(), y)
 			require.NoError(t, err)
-			without = append(without, d.scoreFit(t, m, y, truth, z, at))
-			f.Views = d.asViews()
-			m, err = f.Fit(t.Context(), y)
-			require.NoError(t, err)
-			with = append(with, d.scoreFit(t, m, y, truth, z, at))
+			scores[method] = append(scores[method], d.scoreFit(t, m, y, truth, z, at))
 		}
-		for name, all := range map[string][]mofaScore{"views": with, "one table": without} {
-			var found, right, r, activity, rms, sweeps float64
-			for _, s := range all {
-				n := float64(len(all))
-				found, r, activity, rms, sweeps = found+float64(s.found)/n, r+s.correlation/n, activity+s.activity/n, rms+s.error/n, sweeps+float64(s.sweeps)/n
-				if s.found == d.factors {
-					right += 1 / n
-				}
+	}
+	for _, method := range methods {
+		var found, right, r, activity, rms, sweeps float64
+		n := float64(len(scores[method]))
+		for _, s := range scores[method] {
+			found, r, activity, rms, sweeps = found+float64(s.found)/n, r+s.correlation/n, activity+s.activity/n, rms+s.error/n, sweeps+float64(s.sweeps)/n
+			if s.found == d.factors {
+				right += 1 / n
 			}
-			fmt.Printf("%+v %s: found %.1f (right %.2f) r %.3f activity %.3f rms %.3f sweeps %.0f\n", d, name, found, right, r, activity, rms, sweeps)
 		}
+		fmt.Printf("| %d | %v | %d | %g | %g | %s | %.1f | %.0f | %.3f | %.1f | %.3f | %.0f |\n",
+			d.rows, d.views, d.factors, 100*d.gaps, 100*d.lost, method, found, 100*right, r, 100*activity, rms, sweeps)
 	}
 }
 

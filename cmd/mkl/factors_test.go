@@ -220,7 +220,7 @@ func TestFactorEntries(t *testing.T) {
 		"fit text.csv -task factors -entries user,film,rating":              `text.csv: row 2 (line 3), column 3 "rating": "good" is not a number`,
 		"fit r.csv -task factors -entries user,film":                        "-entries user,film: three columns are needed, of rows, columns and values, as in user,film,rating",
 		"fit r.csv -task factors -entries user,movie,rating":                "movie",
-		"fit r.csv -task factors -entries user,film,rating -view *":         "-view is not for -task factors",
+		"fit r.csv -task factors -entries user,film,rating -view *":         "-entries names the columns of a list of entries: -view is not for it",
 		"fit r.csv -task factors -entries user,film,rating -sparse=kernels": "-sparse is not for -task factors with -model factors",
 		"fit r.csv -target rating -factors 3":                               "-factors is not for -task regression with -model auto",
 		"fit r.csv -task factors -target user":                              `"p0" is not a number`,
