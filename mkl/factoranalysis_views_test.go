@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"math"
@@ -363,14 +364,133 @@ func (d mofaData) measure(t *testing.T) {
 	}
 }
 
-// TestFactorViews finds the factors, and the views where they are at work.
+// TestFactorViews finds the factors, and the views where they are at work, whatever the units of the views.
 func TestFactorViews(t *testing.T) {
-	d := mofaData{100, 3, []int{30, 40, 20}, 0, 0}
+	d := mofaData{100, 3, []int{30, 40, 20}, 0.05, 0}
 	y, truth, z, at := d.draw(1)
-	m, err := FactorAnalysis{Factors: 6, Views: d.asViews()}.Fit(t.Context(), y)
+	f := FactorAnalysis{Factors: 6, Views: d.asViews()}
+	m, err := f.Fit(t.Context(), y)
 	require.NoError(t, err)
-	fmt.Println(m.Summary())
 	s := d.scoreFit(t, m, y, truth, z, at)
-	fmt.Printf("%+v %v\n", s, m.posterior.State().Priors)
 	assert.Equal(t, 3, s.found)
+	assert.Equal(t, []int{0, 1, 2}, m.Used())
+	assert.Greater(t, s.correlation, 0.97)
+	assert.InDelta(t, 1, s.activity, 1e-9)
+	assert.Less(t, s.error, 0.2)
+
+	// Where a factor is not at work its weights are off.
+	weights, inclusion := m.Weights()
+	for v, explained := range m.VarianceExplained() {
+		first := 0
+		for _, cols := range d.views[:v] {
+			first += cols
+		}
+		for k, r := range explained.Factors {
+			var on float64
+			for q := first; q < first+d.views[v]; q++ {
+				on += inclusion[q][k] / float64(d.views[v])
+			}
+			assert.Equal(t, r >= 0.01, on > 0.2, "%s, factor %d: %g explained, %g on", explained.View, k, r, on)
+		}
+		assert.InDelta(t, explained.All, sumOf(explained.Factors), 0.1, "factors are nearly independent")
+	}
+
+	// A factor alone explains what its definition says.
+	scores, _ := m.Factors()
+	want := d.explained(y, weights, scores)
+	for v, explained := range m.VarianceExplained() {
+		assert.InDeltaSlice(t, want[v], explained.Factors, 0.01, "about the means and not the offsets")
+	}
+
+	// In other units everything is the same, in these units.
+	const unit, level = 1e6, -3e6
+	other := make(DenseTable, len(y))
+	for n, row := range y {
+		other[n] = slices.Clone(row)
+		for q := 30; q < 70; q++ {
+			other[n][q] = level + unit*row[q]
+		}
+	}
+	in, err := f.Fit(t.Context(), other)
+	require.NoError(t, err)
+	for v, explained := range m.VarianceExplained() {
+		assert.InDeltaSlice(t, explained.Factors, in.VarianceExplained()[v].Factors, 1e-6)
+	}
+	a, av, err := m.Complete(TableCell{0, 0}, TableCell{5, 31})
+	require.NoError(t, err)
+	b, bv, err := in.Complete(TableCell{0, 0}, TableCell{5, 31})
+	require.NoError(t, err)
+	assert.InDeltaSlice(t, []float64{a[0], level + unit*a[1]}, b, 10)
+	assert.InEpsilonSlice(t, []float64{av[0], unit * unit * av[1]}, bv, 1e-5)
+	assert.InEpsilon(t, unit*m.NoiseSD()[40], in.NoiseSD()[40], 1e-5)
+	ofOther, _ := in.Weights()
+	assert.InEpsilon(t, unit*weights[40][0], ofOther[40][0], 1e-5)
+	rows, rowsVar, err := in.CompleteRows(other[:3])
+	require.NoError(t, err)
+	plain, plainVar, err := m.CompleteRows(y[:3])
+	require.NoError(t, err)
+	assert.InEpsilon(t, level+unit*plain[2][50], rows[2][50], 1e-5)
+	assert.InEpsilon(t, unit*unit*plainVar[2][50], rowsVar[2][50], 1e-5)
+	back, err := in.InverseTransform(scores[:1])
+	require.NoError(t, err)
+	whole, err := m.InverseTransform(scores[:1])
+	require.NoError(t, err)
+	assert.InEpsilon(t, level+unit*whole[0][33], back[0][33], 1e-5)
+}
+
+// sumOf returns the sum of x.
+func sumOf(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
+// TestFactorViewsKept goes on from a journal, and loads what was saved.
+func TestFactorViewsKept(t *testing.T) {
+	d := mofaData{40, 2, []int{5, 7}, 0.1, 0.2}
+	y, _, _, _ := d.draw(2)
+	f := FactorAnalysis{Ascent: Ascent{MaxSweeps: 25}, Fitting: Fitting{Notes: map[string]string{"from": "a test"}}, Factors: 3, Views: d.asViews()}
+	goesOn(t, y, f)
+	m, err := f.Fit(t.Context(), y)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	back, err := LoadAs[*FactorAnalysisModel](&file)
+	require.NoError(t, err)
+	assert.Equal(t, m.Views(), back.Views())
+	assert.Equal(t, m.VarianceExplained(), back.VarianceExplained())
+	assert.Equal(t, m.posterior.State().Priors, back.posterior.State().Priors)
+	assert.Equal(t, m.NoiseSD(), back.NoiseSD())
+	a, _, err := m.CompleteRows(y)
+	require.NoError(t, err)
+	b, _, err := back.CompleteRows(y)
+	require.NoError(t, err)
+	assert.Equal(t, a, b)
+
+	plain, err := FactorAnalysis{Ascent: Ascent{MaxSweeps: 5}, Factors: 2}.Fit(t.Context(), y)
+	require.NoError(t, err)
+	assert.Nil(t, plain.Views())
+	assert.Nil(t, plain.VarianceExplained())
+	assert.Nil(t, plain.Used())
+	for want, views := range map[string][]FactorView{
+		"mkl: Like: it is for models without Views":                        {{"a", 12}},
+		"mkl: Views: 2 of the table's 12 columns are of no view":           {{"a", 4}, {"b", 6}},
+		"mkl: Views[1].Columns is 9: 8 of the table's 12 columns are left": {{"a", 4}, {"b", 9}},
+		"mkl: Views[0].Columns is 0: it must be positive":                  {{"a", 0}, {"b", 12}},
+		"mkl: Views[1].Name is \"a\", as Views[0] is called":               {{"a", 4}, {"a", 8}},
+		"mkl: Views[1]: the squares of its entries overflow":               {{"a", 4}, {"b", 8}},
+	} {
+		f.Views = views
+		table := slices.Clone(y)
+		if len(views) == 2 && views[1] == (FactorView{"b", 8}) {
+			table[0], table[1] = slices.Clone(y[0]), slices.Clone(y[1])
+			table[0][5], table[1][5] = 1e200, -1e200
+		}
+		if f.Like = nil; len(views) == 1 {
+			f.Like = plain
+		}
+		_, err := f.Fit(t.Context(), table)
+		assert.EqualError(t, err, want)
+	}
 }
