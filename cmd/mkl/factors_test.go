@@ -202,13 +202,13 @@ func TestFactorsOfViews(t *testing.T) {
 	assert.Contains(t, run("complete m new.csv"), "q1,q3,q5,q2,q4,q6\n")
 
 	for args, want := range map[string]string{
-		"fit s.csv -task factors -view a=q1,q2 -view b=q2,q3": `-view b=q2,q3: column "q2" is in view a already`,
-		"fit s.csv -task factors -view a=q1 -view a=q3":       "-view a=q3: another view is called a",
+		"fit s.csv -task factors -view a=q1,q2 -view b=q2,q3": `-view b=q2,q3: column "q2" is in view "a" already`,
+		"fit s.csv -task factors -view a=q1 -view a=q3":       `-view a=q3: another view is called "a"`,
 		"fit s.csv -task factors -view a=q1:rbf":              "-view a=q1:rbf: -task factors has no kernels",
 		"fit s.csv -task factors -view a=@new.csv":            "-view a=@new.csv: the views of -task factors are columns of one table",
 		"fit s.csv -task factors -view a=q9":                  "q9",
 		"fit s.csv -task factors -view q* -target q1":         "-view names the columns of -task factors: -target is not beside it",
-		"fit s.csv -task factors -view a=q1,q2 -view b=n*":    "view b: s.csv: none of its columns is of numbers",
+		"fit s.csv -task factors -view a=q1,q2 -view b=n*":    `view "b": s.csv: none of its columns is of numbers`,
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
 		assert.Equal(t, console.StatusInput, status, args)
