@@ -156,7 +156,7 @@ func correlationOf(a, b []float64) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// scoreFit scores a model with views, or one without, of which the views are told afterwards.
+// scoreFit scores a model with views, or a model without views, scored by the views of the data.
 func (d mofaData) scoreFit(t *testing.T, m *FactorAnalysisModel, y, truth DenseTable, z [][]float64, at [][]bool) mofaScore {
 	got, _ := m.Factors()
 	var explained [][]float64
@@ -226,7 +226,7 @@ func (d mofaData) missingError(t *testing.T, m *FactorAnalysisModel, y, truth De
 }
 
 // scorePCA scores principal components of the columns in their standard deviations, missing entries at their means: as many as
-// there are true factors, which nobody tells the other methods.
+// there are true factors. The other methods do not know this number.
 func (d mofaData) scorePCA(y, truth DenseTable, z [][]float64, at [][]bool) mofaScore {
 	N, Q, M := len(y), len(y[0]), d.factors
 	x, center, scale := la.NewMatrix[float64](N, Q), make([]float64, Q), make([]float64, Q)
