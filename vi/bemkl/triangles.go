@@ -183,10 +183,10 @@ func (t *Triangles) Predict(k la.Matrix[float64], self []float64, s *TrianglesSc
 	apart, pull := kappa-with, la.Dot(t.pull, s.f)
 	precision := t.precision + rest
 	least, most := max(t.precision, precision-restError), precision+restError
-	a.Mean = apart / precision * pull
+	a.Mean = float64(apart / precision * pull)
 	a.MeanError = math.Abs(pull) * (apartError/least + float64(math.Abs(apart)/precision*(restError/least)))
-	healed, wide, narrow := apart/precision*apart, math.Abs(apart)+apartError, max(0, math.Abs(apart)-apartError)
+	healed, wide, narrow := float64(apart/precision*apart), math.Abs(apart)+apartError, max(0, math.Abs(apart)-apartError)
 	a.Variance += healed
-	a.VarianceError += max(wide/least*wide-healed, healed-narrow/most*narrow)
+	a.VarianceError += max(float64(wide/least*wide)-healed, healed-float64(narrow/most*narrow))
 	return a
 }
