@@ -20,5 +20,5 @@ func TestExactRowsOfFeatures(t *testing.T) {
 		last = n
 	}
 	x := Features{Rows: 2, Cols: 3, Stride: 3, Data: make([]float64, 6)}
-	assert.Equal(t, 6, featuresOf([]View{{X: x, Input: 0}, {X: x, Input: 0}, {X: x, Input: 1}}), "a view for each kernel of an input counts once")
+	assert.Equal(t, 6, featuresOf([]View{{X: x, Input: "a"}, {X: x, Input: "a"}, {X: x, Input: "b"}}), "a view for each kernel of an input counts once")
 }
