@@ -22,6 +22,7 @@ type amplitudeFit struct {
 // out, and the second has the probabilities as multipliers of its amplitudes. One view has the first member.
 func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t amplitudeTargets) (out []amplitudeFit, table []ViewShare, err error) {
 	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, Workers: f.Workers}
+	p.NoiseShare, p.KnownNoise = t.noiseShare, t.knownNoise
 	search := amplitude.Search{Steps: cmp.Or(f.MaxSweeps, mostAmplitudeSteps)}
 	if len(a.names) == 1 {
 		fit, err := p.Fit(ctx, oneViewMember.structure, search)

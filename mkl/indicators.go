@@ -9,6 +9,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
@@ -74,7 +75,7 @@ func (l *leastSquares[T]) fit(ctx context.Context) error {
 		return err
 	}
 	K := len(l.classes)
-	fits, table, err := k.fitAmplitudes(ctx, l.settings, amplitudeTargets{newIndicators(K, l.class), l.class, K})
+	fits, table, err := k.fitAmplitudes(ctx, l.settings, amplitudeTargets{y: newIndicators(K, l.class), class: l.class, classes: K})
 	switch {
 	case errors.Is(err, amplitude.ErrIndefinite): // processes add jitter
 		l.left = leftOutRemark(err)
@@ -175,22 +176,30 @@ func (m *indicatorModel[T]) PredictClasses(ctx context.Context, opt PredictOptio
 
 // eachBlock calls do with the sums of kernels of the samples from first on, for block after block, from kernel matrices.
 func (m *indicatorModel[T]) eachBlock(ctx context.Context, workers int, x []Features, t int, do func(first int, cross la.Matrix[float64], own []float64) error) error {
-	return m.design.EachBlock(ctx, workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
-		cross, own := la.NewMatrix[float64](n, m.design.D), make([]float64, n)
-		for j, w := range m.weight {
-			if w == 0 {
-				continue
-			}
-			la.Axpy(w, self.Row(j), own)
-			of := k.At(j)
-			for i := range of.Rows {
-				for r, v := range of.Row(i) {
-					cross.Row(r)[i] += float64(w * v)
-				}
-			}
-		}
+	all := vec.UpTo(len(m.weight))
+	return m.design.EachBlock(ctx, workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
+		cross, own := m.sum(k, self, all)
 		return do(first, cross, own)
 	})
+}
+
+// sum returns the sums of some kernels of the samples of a block, each times its weight: with the training samples, and with themselves.
+func (m *indicatorModel[T]) sum(k *vi.Dense, self la.Matrix[float64], which []int) (cross la.Matrix[float64], own []float64) {
+	cross, own = la.NewMatrix[float64](self.Cols, m.design.D), make([]float64, self.Cols)
+	for _, j := range which {
+		w := m.weight[j]
+		if w == 0 {
+			continue
+		}
+		la.Axpy(w, self.Row(j), own)
+		of := k.At(j)
+		for i := range of.Rows {
+			for r, v := range of.Row(i) {
+				cross.Row(r)[i] += float64(w * v)
+			}
+		}
+	}
+	return cross, own
 }
 
 // decide stores the decisions of sample i.

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -35,7 +35,7 @@ const namelessView = "features"
 type viewMoments struct {
 	names          []string
 	mean, variance [][]float64
-	constant       []float64
+	constant       []float64 // nil if it is kept elsewhere
 }
 
 // at returns the place of a view, which is added if the name is new: so far its function is 0.
@@ -70,6 +70,34 @@ func (m *MultiGPModel) PredictViews(ctx context.Context, opt PredictOptions, x .
 	return out, nil
 }
 
+// contribution is the moments of the sum of some kernels' functions, at some samples.
+type contribution struct {
+	view     string // whose kernels they are
+	constant bool   // they are the constant kernels, which are no view's
+
+	mean, variance []float64
+}
+
+// contributions calls do for each function o, for blocks of the t samples of x, which begin at first, and for each view in turn, and
+// last for the constant kernels.
+func (m *processes) contributions(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, part contribution)) error {
+	return m.eachFunction(ctx, opt.Workers, x, t, func(o int, k *vi.Dense, self la.Matrix[float64], first int) error {
+		names, which, constants := m.designs[o].UserViews()
+		for v, of := range append(which, constants) {
+			part := contribution{constant: v == len(names)}
+			if !part.constant {
+				part.view = cmp.Or(names[v], namelessView)
+			}
+			var err error
+			if part.mean, part.variance, err = m.posteriors[o].Contribution(k, self, of, opt.Workers); err != nil {
+				return err
+			}
+			do(o, first, part)
+		}
+		return nil
+	})
+}
+
 // viewMoments returns the moments of the views' functions, of the standardised target.
 func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []Features) (*viewMoments, error) {
 	t, err := checkInputs(m.design, x)
@@ -77,41 +105,33 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 		return nil, err
 	}
 	out := &viewMoments{constant: make([]float64, t)}
-	all := m.averaged()
-	for o, p := range all.posteriors {
-		names, which, constants := all.designs[o].UserViews()
-		var at []int
-		for _, name := range names {
-			at = append(at, out.at(cmp.Or(name, namelessView), t))
+	err = m.averaged().contributions(ctx, opt, x, t, func(o, first int, part contribution) {
+		share, end := 1/float64(o+1), first+len(part.mean)
+		if part.constant {
+			mix(out.constant[first:end], nil, share, part.mean, nil)
+			return
 		}
-		which = append(which, constants)
-		err := all.designs[o].EachBlock(ctx, opt.Workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, n int) error {
-			for v, of := range which {
-				one, own, err := p.Contribution(k, self, of, opt.Workers)
-				if err != nil {
-					return err
-				}
-				if v == len(names) {
-					mix(out.constant[first:first+n], nil, 1/float64(o+1), one, nil)
-					continue
-				}
-				mix(out.mean[at[v]][first:first+n], out.variance[at[v]][first:first+n], 1/float64(o+1), one, own)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
+		v := out.at(part.view, t)
+		mix(out.mean[v][first:end], out.variance[v][first:end], share, part.mean, part.variance)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
 
+// ErrNoViews is in the error of PredictViews if the predictions of a model are no sum over views.
+var ErrNoViews = errors.New("the predictions are no sum over views")
+
+// errOnLandmarks says which pools have no parts of views.
+var errOnLandmarks = fmt.Errorf("mkl: PredictViews: %w with a member on landmarks, with trees or on nearest samples: fit at most 3000 samples", ErrNoViews)
+
 // PredictViews returns what the kernels of each view add to the prediction of each sample. Its moments are for the mixture of
 // the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². Arguments and errors are as in [TargetModel.PredictTargets]. It also
-// returns an error if a member is on landmarks or on nearest samples, because such a member is no sum over views.
+// returns an error, with [ErrNoViews] in it, if a member is on landmarks or on nearest samples.
 func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
 	if m.onLandmarks {
-		return nil, errors.New("mkl: PredictViews: a member on landmarks, with trees or on nearest samples has no sum of views: fit at most 3000 samples")
+		return nil, errOnLandmarks
 	}
 	var all viewMoments
 	var out ViewParts
@@ -123,33 +143,50 @@ func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...F
 		}
 		before += w
 		out.Constant += float64(w / before * (parts.Constant - out.Constant))
-		all.join(parts, w/before)
+		all.join(parts.moments(), w/before)
 	}
-	out.Views, out.Mean = all.names, all.mean
-	for _, of := range all.variance {
+	out.Views, out.Mean, out.SD = all.names, all.mean, all.sd()
+	return &out, nil
+}
+
+// moments returns the moments of the views' parts.
+func (p *ViewParts) moments() *viewMoments {
+	out := &viewMoments{names: p.Views, mean: p.Mean}
+	for _, of := range p.SD {
+		variance := make([]float64, len(of))
+		for j, sd := range of {
+			variance[j] = sd * sd
+		}
+		out.variance = append(out.variance, variance)
+	}
+	return out
+}
+
+// sd returns the standard deviations.
+func (m *viewMoments) sd() (all [][]float64) {
+	for _, of := range m.variance {
 		sd := make([]float64, len(of))
 		for j, v := range of {
 			sd[j] = math.Sqrt(v)
 		}
-		out.SD = append(out.SD, sd)
+		all = append(all, sd)
 	}
-	return &out, nil
+	return all
 }
 
 // join mixes a member's parts, which have a share of the weight so far, with the parts before. A view that a member has no kernels
 // of adds nothing to it.
-func (m *viewMoments) join(parts *ViewParts, share float64) {
-	for v, name := range parts.Views {
-		m.at(name, len(parts.Mean[v]))
+func (m *viewMoments) join(one *viewMoments, share float64) {
+	for v, name := range one.names {
+		m.at(name, len(one.mean[v]))
 	}
+	mix(m.constant, nil, share, one.constant, nil)
 	for at, name := range m.names {
-		one, square := make([]float64, len(m.mean[at])), make([]float64, len(m.mean[at]))
-		if v := slices.Index(parts.Views, name); v >= 0 {
-			one = parts.Mean[v]
-			for j, sd := range parts.SD[v] {
-				square[j] = sd * sd
-			}
+		if v := slices.Index(one.names, name); v >= 0 {
+			mix(m.mean[at], m.variance[at], share, one.mean[v], one.variance[v])
+			continue
 		}
-		mix(m.mean[at], m.variance[at], share, one, square)
+		nothing := make([]float64, len(m.mean[at]))
+		mix(m.mean[at], m.variance[at], share, nothing, nothing)
 	}
 }

@@ -29,6 +29,7 @@ type processSettings struct {
 	known  []float64
 
 	knownNoise float64            // variance; 0 if it is learned
+	weights    []float64          // of the samples, see [MultiGP].Weights; nil if they have the same
 	name       func(o int) string // names a function in errors; nil if there is only one
 
 	// hurried limits the steps on all samples, if there are many, to few or none, after a fit to a
@@ -137,7 +138,7 @@ func (s processSettings) fitOne(ctx context.Context, k gram.Held, y []float64, l
 		return g.Fit(ctx, k, y)
 	}
 	e := mgp.Evidence{
-		Family: s.family, Prior: s.prior, HeldPrior: s.held, Known: s.known, KnownNoise: s.knownNoise, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
+		Family: s.family, Prior: s.prior, HeldPrior: s.held, Known: s.known, KnownNoise: s.knownNoise, Weights: s.weights, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
 	}
 	if !s.pointScales {
 		e.Draws = drawsOf(len(y))
@@ -351,23 +352,32 @@ func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Feature
 			return err
 		}
 	}
+	return m.eachFunction(ctx, opt.Workers, x, t, func(o int, k *vi.Dense, self la.Matrix[float64], first int) error {
+		options := vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers}
+		p, err := m.posteriors[o].Predict(k, self, options)
+		if err == nil && m.noise != nil && !opt.MeanOnly {
+			err = m.noise.Widen(p, k, self, options)
+		}
+		if err == nil {
+			do(o, first, p)
+		}
+		return err
+	})
+}
+
+// eachFunction calls do for each block of the t samples of x and each function o, with the kernels of the samples from first on, and with
+// the kernels of these samples with themselves. The kernels of consecutive functions with the same design are computed once.
+func (m *processes) eachFunction(ctx context.Context, workers int, x []Features, t int, do func(o int, k *vi.Dense, self la.Matrix[float64], first int) error) error {
 	for from := 0; from < len(m.posteriors); {
-		// The kernels of consecutive functions with the same design are computed once.
 		to := from + 1
 		for to < len(m.posteriors) && m.designs[to] == m.designs[from] {
 			to++
 		}
-		err := m.designs[from].EachBlock(ctx, opt.Workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
+		err := m.designs[from].EachBlock(ctx, workers, gram.PredictWords, true, x, t, func(k *vi.Dense, self la.Matrix[float64], first, _ int) error {
 			for o := from; o < to; o++ {
-				options := vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers}
-				p, err := m.posteriors[o].Predict(k, self, options)
-				if err == nil && m.noise != nil && !opt.MeanOnly {
-					err = m.noise.Widen(p, k, self, options)
-				}
-				if err != nil {
+				if err := do(o, k, self, first); err != nil {
 					return err
 				}
-				do(o, first, p)
 			}
 			return nil
 		})

@@ -246,7 +246,7 @@ func TestJoin(t *testing.T) {
 	require.NoError(t, os.WriteFile("z.csv", []byte(strings.Replace(z.String(), ",p4\n", ",p44\n", 1)), 0o600))
 	status, _, stderr = command(t, nil, "", append(fit, "-missing", "refuse")...)
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: y.csv: row 5 (line 6), column 1 \"who\": not every file has a row for \"p4\": "+
+	assert.Equal(t, "mkl: y.csv: row 5 (line 6), column 1 \"who\": z.csv has no row for \"p4\": "+
 		"-missing impute fills in what is missing, -missing drop leaves out such rows (1 of 24)\n", stderr)
 	assert.Equal(t, "p4,,,,", predict()[5])
 	status, stdout, stderr = command(t, nil, "", append(fit, "-missing", "drop")...)
@@ -273,23 +273,26 @@ func TestPrecomputed(t *testing.T) {
 			if j == 11 {
 				comma = ""
 			}
-			k := math.Exp(-math.Abs(float64(i-j)) / 3)
+			k := 2 * math.Exp(-math.Abs(float64(i-j))/3)
 			fmt.Fprintf(&square, "%g%s", k, comma)
 			fmt.Fprintf(&wide, "%g,", k)
 		}
 		square.WriteByte('\n')
-		wide.WriteString("1\n")
+		wide.WriteString("2\n")
 	}
-	files := map[string]string{"y.csv": y.String(), "k.csv": square.String(), "wide.csv": wide.String()}
+	lines := strings.SplitAfter(square.String(), "\n")
+	files := map[string]string{"y.csv": y.String(), "two.csv": lines[3] + lines[5], "k.csv": square.String(), "wide.csv": wide.String()}
 	status, _, stderr := command(t, files, "", strings.Fields("fit y.csv -target #1 -model mgp -view k=@k.csv:precomputed -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	status, stdout, stderr := command(t, nil, "", strings.Fields("predict m -view k=@wide.csv")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Equal(t, 13, strings.Count(stdout, "\n"))
-	status, _, stderr = command(t, nil, "", strings.Fields("predict m -view k=@k.csv")...)
+	status, own, stderr := command(t, nil, "", strings.Fields("predict m -view k=@k.csv")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, stdout, own, "a symmetric matrix is of the samples of the fit")
+	status, _, stderr = command(t, nil, "", strings.Fields("predict m -view k=@two.csv")...)
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: view \"k\": k.csv has 12 columns where the model needs 13: the kernels with the 12 training samples, "+
-		"and last the kernel of each row with itself, k(x, x)\n", stderr)
+	assert.Contains(t, stderr, "mkl: view \"k\": two.csv lacks the column k_self, the kernel of each row with itself, k(x, x): predictions need it")
 	status, _, stderr = command(t, nil, "", strings.Fields("fit y.csv -target #1 -model mgp -view k=@wide.csv:precomputed")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: view \"k\": wide.csv has 12 rows and 13 columns: a kernel or distance that is given has a column for each training sample, "+
@@ -310,11 +313,13 @@ func TestPrecomputedByName(t *testing.T) {
 	for i := range 12 {
 		row := make([]string, 12)
 		for j := range row {
-			row[j] = fmt.Sprint(math.Exp(-math.Abs(float64(i-j)) / 3))
+			row[j] = fmt.Sprint(3 * math.Exp(-math.Abs(float64(i-j))/3))
 		}
 		fmt.Fprintf(&train, "%d,%s\n", i*i%7, strings.Join(row, ","))
-		fmt.Fprintf(&wide, "1,%s\n", strings.Join(row, ","))
-		fmt.Fprintf(&lacking, "%s\n", strings.Join(row, ","))
+		fmt.Fprintf(&wide, "3,%s\n", strings.Join(row, ","))
+		if i < 5 {
+			fmt.Fprintf(&lacking, "%s\n", strings.Join(row, ","))
+		}
 	}
 	files := map[string]string{"train.csv": train.String(), "wide.csv": wide.String(), "lacking.csv": lacking.String()}
 	status, _, stderr := command(t, files, "", "fit", "train.csv", "-target", "y", "-task", "regression", "-model", "mgp", "-view", "k=k*:precomputed", "-o", "m")

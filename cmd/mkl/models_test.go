@@ -277,7 +277,7 @@ func TestTargetsOfTheirOwn(t *testing.T) {
 	run("fit d.csv -target y -view x -model bmkl -sweeps 20 -task regression -o b.mkl")
 	status, _, stderr := command(t, nil, "", "predict", "b.mkl", "d.csv", "-views")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Contains(t, stderr, "mkl: -views is for numbers and the models auto and mgp, whose predictions are sums over the views")
+	assert.Contains(t, stderr, "mkl: views: the predictions are no sum over views: this is a")
 }
 
 // A fit that does not converge prints one warning on standard error.

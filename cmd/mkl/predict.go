@@ -21,7 +21,7 @@ type predictCmd struct {
 	tableFlags  `embed:""`
 	saved.Input `embed:""`
 
-	Views bool `help:"Also write what each view adds to the mean, with its standard deviation: of numbers, by the models auto and mgp."`
+	Views bool `help:"Also write what each view adds to the mean of a number, or to the log odds of a class, with its standard deviation: by the models auto and mgp."`
 }
 
 // Run predicts the rows and writes them.

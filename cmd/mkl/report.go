@@ -13,7 +13,8 @@ import (
 
 // reportCmd is mkl report.
 type reportCmd struct {
-	Output string `short:"o" placeholder:"FILE" help:"HTML file to write; - and by default standard output."`
+	Output  string `short:"o" placeholder:"FILE" help:"HTML file to write; - and by default standard output."`
+	Explain []int  `placeholder:"ROWS" help:"Rows of -data, counted from 1, of which the page says what each view adds to the prediction; with commas between. By the models auto and mgp."`
 
 	sections.Flags `embed:""`
 }
@@ -23,7 +24,7 @@ func (c *reportCmd) Run(e *console.Env) error {
 	if err := e.CheckOutput(c.Output, true); err != nil {
 		return err
 	}
-	p, err := c.Page(e)
+	p, err := c.Page(e, c.Explain)
 	if err != nil {
 		return err
 	}
@@ -39,7 +40,7 @@ type plotCmd struct {
 
 // Run writes the pictures of the page, each as a file.
 func (c *plotCmd) Run(e *console.Env) error {
-	p, err := c.Page(e)
+	p, err := c.Page(e, nil)
 	if err != nil {
 		return err
 	}

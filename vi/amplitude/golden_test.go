@@ -125,7 +125,8 @@ func TestGolden(t *testing.T) {
 	})
 }
 
-// predictions compares the moments of the new samples, and the contributions to the first.
+// predictions compares the moments of the new samples, and the contributions to the first: of each view, and of pairs of views, whose
+// variances show the covariances.
 func (r *reference) predictions(t *testing.T, name string, p *Process) {
 	want := r.Structures[name]
 	M, N, V := len(r.Self[0]), len(r.Y[0]), r.View[len(r.View)-1]+1
@@ -143,8 +144,34 @@ func (r *reference) predictions(t *testing.T, name string, p *Process) {
 	require.NoError(t, err)
 	withinRows(t, want.Mean, mean, 1e-9, name+": means")
 	within(t, want.Variance, variance, 1e-9, name+": variances")
-	c, err := p.Contributions(nil, views, own)
-	require.NoError(t, err)
-	withinRows(t, want.Contribution, c.Mean, 1e-9, name+": contributions")
-	withinRows(t, want.Covariance, c.Covariance, 1e-9, name+": covariances")
+	for v := range V {
+		for u := range v + 1 {
+			one, prior := la.NewMatrix[float64](1, N), own[v]
+			la.Axpy(1, views.Row(v), one.Row(0))
+			variance := want.Covariance[v][v]
+			if u != v {
+				la.Axpy(1, views.Row(u), one.Row(0))
+				prior += own[u]
+				variance += want.Covariance[u][u] + 2*want.Covariance[v][u]
+			}
+			mean, got, err := p.Contribution(nil, one, []float64{prior})
+			require.NoError(t, err)
+			for c, of := range want.Contribution {
+				sum := of[v]
+				if u != v {
+					sum += of[u]
+				}
+				assert.InDelta(t, sum, mean.At(c, 0), 1e-9, "%s: contribution of views %d and %d", name, v, u)
+			}
+			assert.InDelta(t, variance, got[0], 1e-9, "%s: variance of views %d and %d", name, v, u)
+		}
+	}
+	level := p.Constant()
+	for c := range level.Rows {
+		sum := level.At(c, 0)
+		for _, part := range want.Contribution[c] {
+			sum += part
+		}
+		assert.InDelta(t, want.Mean[c][0], sum, 1e-9, "%s: the constant and all views", name)
+	}
 }

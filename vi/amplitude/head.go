@@ -85,6 +85,17 @@ func row(mean la.Matrix[float64], c, i int) float64 {
 	return mean.At(min(c, mean.Rows-1), i)
 }
 
+// Linear returns u_c = slope[c]·m_c + level[c] of a sample with the given predictive variance, the noise included: what turns its
+// means into log odds.
+func (h *Head) Linear(variance float64) (slope, level []float64) {
+	w := h.work()
+	damp, _ := h.damp(variance)
+	for c, s := range w.scale {
+		slope, level = append(slope, damp*special.Exp(h.Slope)*s), append(level, damp*h.Prior*w.logShare[c])
+	}
+	return slope, level
+}
+
 // HeadScratch is memory for the probabilities of one sample.
 type HeadScratch struct{ *headWork }
 
@@ -121,10 +132,15 @@ func (h *Head) work() *headWork {
 	return w
 }
 
-// probabilities stores the probabilities of one sample in w.p, and returns the damping √(1 + e^Damping·v/v̄)⁻¹ and e^Damping·v/v̄.
-func (h *Head) probabilities(w *headWork, mean func(c int) float64, variance float64) (damp, excess float64) {
+// damp returns the damping √(1 + e^Damping·v/v̄)⁻¹ of a sample, and e^Damping·v/v̄.
+func (h *Head) damp(variance float64) (damp, excess float64) {
 	excess = special.Exp(h.Damping) * variance / h.Variance
-	damp = 1 / math.Sqrt(1+excess)
+	return 1 / math.Sqrt(1+excess), excess
+}
+
+// probabilities stores the probabilities of one sample in w.p, and returns its damping and e^Damping·v/v̄.
+func (h *Head) probabilities(w *headWork, mean func(c int) float64, variance float64) (damp, excess float64) {
+	damp, excess = h.damp(variance)
 	slope := special.Exp(h.Slope)
 	top := math.Inf(-1)
 	for c := range w.p {

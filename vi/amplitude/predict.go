@@ -10,51 +10,67 @@ import (
 // Σ_j a_j·k_j(x_m, x_i) for the N training samples i, self[m] holds Σ_j a_j·k_j(x_m, x_m), where the kernels k_j are centred and scaled
 // as the kernels of the fit. The constant is added here. cross is overwritten.
 func (p *Process) Predict(w *la.Workspace, cross la.Matrix[float64], self []float64) (mean la.Matrix[float64], variance []float64, err error) {
-	M, N := cross.Rows, p.Factor.Rows
-	if cross.Cols != N || len(self) != M {
-		return mean, nil, fmt.Errorf("vi: cross: %d×%d and %d variances where rows of %d training samples are needed", M, cross.Cols, len(self), N)
+	if err := p.checkCross(cross, self); err != nil {
+		return mean, nil, err
 	}
-	for m := range M {
+	prior := make([]float64, len(self))
+	for m, own := range self {
+		prior[m] = 1 + own
 		row := cross.Row(m)
 		for i := range row {
 			row[i]++
 		}
 	}
-	mean = la.NewMatrix[float64](p.Alpha.Rows, M)
-	la.Gemm(w, la.NoTrans, la.Transpose, 1, p.Alpha, cross, 0, mean)
-	la.Trsm(w, la.Right, la.Transpose, p.Factor, cross)
-	variance = make([]float64, M)
-	for m := range M {
-		variance[m] = max(1+self[m]-la.SumSq(cross.Row(m)), 0) + p.Noise
+	mean, variance = p.moments(w, cross, prior)
+	for m, v := range variance {
+		variance[m] = max(v, 0) + p.Noise
 	}
 	return mean, variance, nil
 }
 
-// Contributions are what each of V views adds to the prediction of one sample: column c of the standardised targets is
-// the constant plus Σ_v of independent-by-prior functions f_vc(x), whose posterior is normal.
-type Contributions struct {
-	Mean       la.Matrix[float64] // C×V, E[f_vc(x)]
-	Covariance la.Matrix[float64] // V×V, Cov[f_vc(x), f_uc(x)], the same for every c
+// Contribution returns the means, C×M, and the variances of the sum of some kernels' functions at M new samples. Row m of cross holds
+// k(x_m, x_i) = Σ_j a_j·k_j(x_m, x_i) over these kernels for the N training samples i, self[m] holds k(x_m, x_m). cross is overwritten.
+//
+//	E[f_c] = kᵀK⁻¹y_c,   Var[f_c] = k(x, x) − kᵀK⁻¹k, the same for every c.
+//
+// The means of groups that have each kernel once add up to the mean of [Process.Predict] less the constant. The variances do not: the functions
+// are correlated in the posterior.
+func (p *Process) Contribution(w *la.Workspace, cross la.Matrix[float64], self []float64) (mean la.Matrix[float64], variance []float64, err error) {
+	if err := p.checkCross(cross, self); err != nil {
+		return mean, nil, err
+	}
+	mean, variance = p.moments(w, cross, self)
+	for m, v := range variance {
+		variance[m] = max(v, 0)
+	}
+	return mean, variance, nil
 }
 
-// Contributions returns what each view adds at one new sample. Row v of cross holds Σ_j∈v a_j·k_j(x, x_i) for the N training
-// samples, self[v] holds Σ_j∈v a_j·k_j(x, x). cross is overwritten.
-//
-// With k_v the vector of view v, the moments are E[f_vc] = k_vᵀK⁻¹y_c and Cov[f_v, f_u] = δ_vu·k_v(x, x) − k_vᵀK⁻¹k_u. The means and the
-// covariances of all views add up to the prediction's, less the constant.
-func (p *Process) Contributions(w *la.Workspace, cross la.Matrix[float64], self []float64) (Contributions, error) {
-	V, N := cross.Rows, p.Factor.Rows
-	if cross.Cols != N || len(self) != V {
-		return Contributions{}, fmt.Errorf("vi: cross: %d×%d and %d variances where rows of %d training samples are needed", V, cross.Cols, len(self), N)
+// Constant returns the mean of the constant of each of the C targets, E[b_c] = 1ᵀK⁻¹y_c, C×1.
+func (p *Process) Constant() la.Matrix[float64] {
+	out := la.NewMatrix[float64](p.Alpha.Rows, 1)
+	for c := range out.Rows {
+		for _, a := range p.Alpha.Row(c) {
+			out.Row(c)[0] += a
+		}
 	}
-	c := Contributions{Mean: la.NewMatrix[float64](p.Alpha.Rows, V), Covariance: la.NewMatrix[float64](V, V)}
-	la.Gemm(w, la.NoTrans, la.Transpose, 1, p.Alpha, cross, 0, c.Mean)
+	return out
+}
+
+func (p *Process) checkCross(cross la.Matrix[float64], self []float64) error {
+	if N := p.Factor.Rows; cross.Cols != N || len(self) != cross.Rows {
+		return fmt.Errorf("vi: cross: %d×%d and %d variances where rows of %d training samples are needed", cross.Rows, cross.Cols, len(self), N)
+	}
+	return nil
+}
+
+// moments returns kᵀK⁻¹Y and self − kᵀK⁻¹k for each row k of cross, which is overwritten.
+func (p *Process) moments(w *la.Workspace, cross la.Matrix[float64], self []float64) (mean la.Matrix[float64], variance []float64) {
+	mean, variance = la.NewMatrix[float64](p.Alpha.Rows, cross.Rows), make([]float64, cross.Rows)
+	la.Gemm(w, la.NoTrans, la.Transpose, 1, p.Alpha, cross, 0, mean)
 	la.Trsm(w, la.Right, la.Transpose, p.Factor, cross)
-	la.Syrk(w, la.NoTrans, -1, cross, 0, c.Covariance)
-	for v, s := range self {
-		row := c.Covariance.Row(v)
-		row[v] = max(row[v]+s, 0)
+	for m, own := range self {
+		variance[m] = own - la.SumSq(cross.Row(m))
 	}
-	c.Covariance.MirrorLower()
-	return c, nil
+	return mean, variance
 }

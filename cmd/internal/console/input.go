@@ -59,6 +59,7 @@ type Files struct {
 	// Alone reports for each row of the first file whether another file has no row for it.
 	// The other file's columns then repeat some other row, and mean nothing. It is nil if no row is alone.
 	Alone []bool
+	lacks map[int]*File // of each row that is alone, the first file that has no row for it
 }
 
 // File is a table.
@@ -155,6 +156,17 @@ func (f *File) Needs(column int) bool { return f.needed[column] }
 // Joins reports whether a column is the one of -join.
 func (f *File) Joins(column int) bool { return column == f.join }
 
+// Joined is the cells of the column of -join, which was read; nil without it.
+func (f *File) Joined() []string {
+	if f.join < 0 {
+		return nil
+	}
+	return f.Data.Labels[f.join]
+}
+
+// JoinedCell says what is wrong with a cell of the column of -join.
+func (f *File) JoinedCell(row int, msg string) error { return f.Data.Cell(row, f.join, msg) }
+
 // Read reads what is needed of every file and returns the number of rows, which
 // they share.
 func (fs *Files) Read() (rows int, err error) {
@@ -215,9 +227,12 @@ func (fs *Files) align(f *File) error {
 		row, ok := at[id]
 		if !ok || id == "" {
 			if fs.Alone == nil {
-				fs.Alone = make([]bool, len(rows))
+				fs.Alone, fs.lacks = make([]bool, len(rows)), map[int]*File{}
 			}
 			fs.Alone[i], row = true, 0
+			if fs.lacks[i] == nil {
+				fs.lacks[i] = f
+			}
 		}
 		rows[i] = row
 	}
@@ -228,8 +243,7 @@ func (fs *Files) align(f *File) error {
 // AloneError says of a row of the first file that another file has no row for it.
 func (fs *Files) AloneError(row int) error {
 	first := fs.All[0]
-	id := first.Data.Labels[first.join][row]
-	return first.Data.Cell(row, first.join, fmt.Sprintf("not every file has a row for %q", id))
+	return first.JoinedCell(row, fmt.Sprintf("%s has no row for %q", fs.lacks[row].Name(), first.Joined()[row]))
 }
 
 // Remarks are what is to be said of the layouts of the files.

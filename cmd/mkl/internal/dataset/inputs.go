@@ -26,6 +26,8 @@ type input struct {
 	plan    []plan.Column
 	strings *notes.Strings // of an input of strings, which has no plan
 	gaps    bool           // samples may lack it
+
+	without *notes.View // of a given kernel without the column of k(x, x): its view; else nil
 }
 
 // NewFiles are files for a model with notes, laid out as the flags say; no file is open.
@@ -63,15 +65,12 @@ func FindInputs(fs *console.Files, n *notes.Notes, of []mkl.ModelInput, data str
 		case v.File:
 			return nil, console.Inputf("view %s is made from a file of its own: -view %s=@FILE", notes.Quoted(v.Name), v.Name)
 		default:
-			items = ownColumns(v, one)
+			if items = ownColumns(v, one); needsSelf(v, one) && main != nil && !slices.Contains(main.Columns(), selfColumn(v.Name)) {
+				items = spec.Names(v.Columns)
+			}
 		}
 		if main == nil && items[0].File == "" {
 			return nil, console.Inputf("view %s: no data file is given", notes.Quoted(v.Name))
-		}
-		if !ok {
-			if err := checkSelf(v, one, main); err != nil {
-				return nil, err
-			}
 		}
 		s, err := fs.Resolve(items, main, nil)
 		if err != nil {
@@ -126,17 +125,27 @@ func findInput(v notes.View, s console.Source, of mkl.ModelInput, ofFile bool) (
 	}
 	if ofFile {
 		// Of a file with names, columns that the fit left out do not matter, nor does the order.
-		if columns, err := spec.Select(ownColumns(v, of), s.File.Columns(), nil); err == nil && len(columns) == len(need) {
+		columns, err := spec.Select(ownColumns(v, of), s.File.Columns(), nil)
+		if err != nil && len(s.Columns) != len(need) && needsSelf(v, of) {
+			columns, err = spec.Select(spec.Names(v.Columns), s.File.Columns(), nil)
+		}
+		if err == nil && (len(columns) == len(need) || len(columns) == len(v.Columns)) {
 			s.Columns = columns
 		}
 	}
-	if len(s.Columns) != len(need) {
-		return input{}, console.Inputf("view %s: %s has %s where the model needs %s", notes.Quoted(v.Name), s.File.Name(), console.Plural(len(s.Columns), "column"), needed(v, of, len(need)))
+	in := input{Source: s, gaps: of.MissingViews}
+	if needsSelf(v, of) && len(s.Columns) == len(v.Columns) {
+		in.without, need = &v, need[:len(v.Columns)]
 	}
+	if len(s.Columns) != len(need) {
+		return input{}, console.Inputf("view %s: %s has %s where the model needs %s%s", notes.Quoted(v.Name), s.File.Name(), console.Plural(len(s.Columns), "column"),
+			needed(v, of, len(need)), missingColumns(v, s.File))
+	}
+	in.plan = need
 	for k, j := range s.Columns {
 		s.File.Want(plan.Want(need[k], j, true))
 	}
-	return input{Source: s, plan: need, gaps: of.MissingViews}, nil
+	return in, nil
 }
 
 // Plan is how the columns of the i-th input become features: nil of strings.
@@ -177,6 +186,11 @@ func (in *Inputs) Features(ctx context.Context, rows, workers int, gaps *Shortfa
 		encoded := plan.Encode(one.plan, one.Columns, &one.File.Data)
 		if one.gaps {
 			encoded.Lack()
+		}
+		if one.without != nil {
+			if encoded.X, err = addSelf(*one.without, one.File, encoded.X, in.Files.All[0].Joined(), in.Files.Alone); err != nil {
+				return nil, nil, err
+			}
 		}
 		x = append(x, encoded.X)
 		note(encoded.Missing)

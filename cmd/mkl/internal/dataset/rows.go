@@ -10,9 +10,11 @@ import (
 
 // Complete lists the rows that can be learned from: the rows in which nothing is missing that the plans of the views
 // cannot fill in. The error says what is missing in the first of the other rows.
-func (t *Table) Complete() (rows []int, first error) { return t.complete(t.plans()) }
+func (t *Table) Complete() (rows []int, first error) {
+	return t.complete(t.plans(), make([]*byName, len(t.Views)))
+}
 
-func (t *Table) complete(plans []plan.View) (rows []int, first error) {
+func (t *Table) complete(plans []plan.View, named []*byName) (rows []int, first error) {
 	why := make(obstacles, t.Rows())
 	for i, alone := range t.Files.Alone {
 		if alone {
@@ -25,6 +27,8 @@ func (t *Table) complete(plans []plan.View) (rows []int, first error) {
 	lacking := make([]int, len(why)) // how many views a row lacks
 	for k, v := range t.Views {
 		switch {
+		case named[k] != nil:
+			named[k].lacking(t, why)
 		case v.Kernels.OfStrings():
 			for i, cell := range columnStrings(v.Source) {
 				why.ifEmpty(cell == "", &v.Source.File.Data, i, v.Source.Columns[0])
@@ -33,6 +37,11 @@ func (t *Table) complete(plans []plan.View) (rows []int, first error) {
 			why.ofView(v, plans[k], lacking, len(t.Views))
 		default:
 			why.ofCells(v, plans[k])
+		}
+	}
+	for _, b := range named {
+		if b != nil {
+			b.cells(why)
 		}
 	}
 	for i, err := range why {

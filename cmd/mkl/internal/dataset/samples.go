@@ -34,9 +34,14 @@ func (f Features) Names() []string { return encode.Features(f.Plan) }
 // -missing says. The lines say what was done.
 func (t *Table) Samples() (s *Samples, lines []string, err error) {
 	plans := t.plans()
-	rows, first := t.complete(plans)
-	if left := t.Rows() - len(rows); left > 0 {
-		if err := t.checkDropped(left, len(rows), first); err != nil {
+	named, err := t.byNames()
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, first := t.complete(plans, named)
+	left := t.Rows() - len(rows)
+	if left > 0 {
+		if err := t.checkDropped(left, len(rows), first, t.allByName(named)); err != nil {
 			return nil, nil, err
 		}
 		line := fmt.Sprintf("%d of %s left out, where something is missing: %v", left, console.Plural(t.Rows(), "row"), first)
@@ -44,7 +49,9 @@ func (t *Table) Samples() (s *Samples, lines []string, err error) {
 			line += " (-missing-targets learns from rows that lack some targets)"
 		}
 		lines = append(lines, line)
-		t = t.pick(rows, plans)
+	}
+	if left > 0 || slices.ContainsFunc(named, func(b *byName) bool { return b != nil }) {
+		t = t.pick(rows, plans, named)
 		plans = t.plans()
 	}
 	s = &Samples{Table: *t}
@@ -64,8 +71,9 @@ func (t *Table) Samples() (s *Samples, lines []string, err error) {
 	return s, lines, nil
 }
 
-// checkDropped refuses to leave out rows where -missing does not say so, or where no row would stay.
-func (t *Table) checkDropped(left, stay int, first error) error {
+// checkDropped refuses to leave out rows where -missing does not say so, or where no row would stay. byName says that given kernels
+// have their columns by the names of the rows.
+func (t *Table) checkDropped(left, stay int, first error, byName bool) error {
 	switch {
 	case t.Missing == MissingViews:
 		return console.Inputf("%w: -missing views is for rows that lack a view whole, and have another", first)
@@ -73,18 +81,22 @@ func (t *Table) checkDropped(left, stay int, first error) error {
 		return console.Inputf("%w: -missing impute fills in what is missing, -missing drop leaves out such rows (%d of %d)", first, left, t.Rows())
 	case stay == 0:
 		return console.Inputf("-missing %s leaves out every row: %w", t.Missing, first)
-	case slices.ContainsFunc(t.Views, func(v View) bool { return v.Kernels.Given() }):
-		return console.Inputf("%w: -missing %s cannot leave out rows of given kernels", first, t.Missing)
+	case !byName:
+		return console.Inputf("%w: -missing %s cannot leave out rows of given kernels, unless their columns have the rows' names, by -join", first, t.Missing)
 	}
 	return nil
 }
 
 // pick keeps some rows of the files. Columns that the plans of all rows left out stay left out, even if the rows
-// that counted them no longer do.
-func (t *Table) pick(rows []int, plans []plan.View) *Table {
+// that counted them no longer do. Kernels that are given by name get the columns of these rows, in their order.
+func (t *Table) pick(rows []int, plans []plan.View, named []*byName) *Table {
 	some := *t
 	some.Views = slices.Clone(t.Views)
 	for i, v := range some.Views {
+		if named[i] != nil {
+			some.Views[i] = named[i].of(rows)
+			continue
+		}
 		v = v.Only(plans[i].At)
 		v.Left = slices.Concat(v.Left, plans[i].Left)
 		some.Views[i] = v
@@ -130,6 +142,10 @@ func (t *Table) features(v View, known *Strings, planned plan.View) (f Features,
 			"unless the setting basis says that there are some only, as in precomputed(basis)",
 			notes.Quoted(v.Name), v.Source.File.Name(), console.Plural(x.Rows, "row"), console.Plural(x.Cols, "column"))
 	}
+	if v.Kernels.Square() && unitDiagonal(encoded.X) {
+		lines = append(lines, fmt.Sprintf("view %s: k(x, x) is 1 for every sample: predictions need no column %s and take it as 1",
+			notes.Quoted(v.Name), selfColumn(v.Name)))
+	}
 	return Features{View: v, Plan: planned.Columns, X: encoded.X}, lines, nil
 }
 
@@ -138,6 +154,10 @@ func advice(v plan.View) (lines []string) {
 	for _, name := range v.Codes {
 		lines = append(lines, fmt.Sprintf("warning: %[1]s looks like codes of categories: -as '%[1]s=text' -text category compares them so, "+
 			"-as '%[1]s=number' keeps them without this line", name))
+	}
+	for _, c := range v.Mixed {
+		lines = append(lines, fmt.Sprintf("warning: %[1]s has numbers, and texts such as %[2]q: all of them are taken for texts (-as '%[1]s=none' leaves the column out)",
+			c.Column, c.Other))
 	}
 	if v.Many != nil {
 		lines = append(lines, fmt.Sprintf("-text category keeps a column with as many texts as %s one column", encode.Few(v.Many)))
@@ -188,12 +208,16 @@ func (s *Samples) besideNotes() *notes.Beside {
 		}
 		return names[j]
 	}
-	return &notes.Beside{Event: name(s.Beside.Event), Happened: s.Beside.Happened, Upper: name(s.Beside.Upper), Exposure: name(s.Beside.Exposure)}
+	return &notes.Beside{Event: name(s.Beside.Event), Happened: s.Beside.Happened, Upper: name(s.Beside.Upper), Exposure: name(s.Beside.Exposure),
+		Weights: name(s.Beside.Weights), Noise: name(s.Beside.Noise), Offset: name(s.Beside.Offset)}
 }
 
 // Note says where the columns of a view are, in a file of its own.
 func (f Features) Note() notes.View {
 	v := notes.View{Name: f.Name, Columns: f.Source.Names(), File: true, Left: f.Left}
+	if f.Kernels.Square() {
+		v.UnitDiagonal = unitDiagonal(f.X)
+	}
 	if !encode.Simple(f.Plan) {
 		v.Plan = f.Plan
 	}

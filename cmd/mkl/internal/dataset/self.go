@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/spec"
@@ -15,34 +16,74 @@ func needsSelf(v notes.View, in mkl.ModelInput) bool {
 	return v.Strings == nil && v.Plan == nil && in.Cols == len(v.Columns)+1
 }
 
-// selfColumn is the name of the column of k(x, x) of a view.
-func selfColumn(v notes.View) string {
-	if v.Name == "" {
+// selfColumn is the name of the column of k(x, x) of a view with a name.
+func selfColumn(view string) string {
+	if view == "" {
 		return "self"
 	}
-	return v.Name + "_self"
+	return view + "_self"
 }
 
 // ownColumns are the columns of the fit of a view, and the column of k(x, x) if its input needs that.
 func ownColumns(v notes.View, in mkl.ModelInput) []spec.Item {
 	items := spec.Names(v.Columns)
 	if needsSelf(v, in) {
-		items = append(items, spec.Names([]string{selfColumn(v)})...)
+		items = append(items, spec.Names([]string{selfColumn(v.Name)})...)
 	}
 	return items
 }
 
-// checkSelf returns an error if a file lacks the column of k(x, x), which no -view names.
-func checkSelf(v notes.View, in mkl.ModelInput, f *console.File) error {
-	if !needsSelf(v, in) {
-		return nil
+// diagonalTolerance is how far a kernel on a file may be from 1, or from its mirror image, by rounding.
+const diagonalTolerance = 1e-9
+
+// unitDiagonal reports whether all samples of a kernel that is given have k(x, x) = 1.
+func unitDiagonal(x mkl.Features) bool {
+	for i := range x.Rows {
+		if !(math.Abs(x.At(i, i)-1) <= diagonalTolerance) {
+			return false
+		}
 	}
-	if _, err := spec.Select(spec.Names([]string{selfColumn(v)}), f.Columns(), nil); err != nil {
-		return console.Inputf("view %s: %s lacks the column %s, the kernel of each row with itself, k(x, x): "+
-			"predictions need it beside the kernels with the training samples (-view NAME=COLUMNS names other columns, and this one last)",
-			notes.Quoted(v.Name), f.Name(), selfColumn(v))
+	return x.Rows == x.Cols
+}
+
+// symmetric reports whether the rows of kernels with the samples of a fit are these samples.
+func symmetric(x mkl.Features) bool {
+	if x.Rows != x.Cols {
+		return false
 	}
-	return nil
+	for i := range x.Rows {
+		for j := range i {
+			if !(math.Abs(x.At(i, j)-x.At(j, i)) <= float64(diagonalTolerance*(math.Abs(x.At(i, i))+math.Abs(x.At(j, j))))) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// addSelf adds the column of k(x, x) to kernels with the samples of the fit, in a file without that column. It is 1 if k(x, x) is 1 for all
+// samples of the fit. A row that is a sample of the fit has it among its kernels: ids are the names of the rows, nil without -join; rows that
+// are alone have no prediction. Without names the rows are the samples of the fit if they are as many and the kernels are symmetric.
+func addSelf(v notes.View, f *console.File, x mkl.Features, ids []string, alone []bool) (mkl.Features, error) {
+	one := func(int) float64 { return 1 }
+	if v.UnitDiagonal {
+		return withSelf(x, x.Cols+1, one), nil
+	}
+	if at := Places(v.Columns); ids != nil {
+		for i, id := range ids {
+			if _, ok := at[id]; !ok && (alone == nil || !alone[i]) {
+				return x, console.Inputf("view %s: %s lacks the column %s, the kernel of each row with itself, k(x, x): the row %q is no sample of the fit, whose k(x, x) would be known",
+					notes.Quoted(v.Name), f.Name(), selfColumn(v.Name), id)
+			}
+		}
+		return withSelf(x, x.Cols+1, func(row int) float64 { return x.At(row, at[ids[row]]) }), nil
+	}
+	if symmetric(x) {
+		return withSelf(x, x.Cols+1, func(row int) float64 { return x.At(row, row) }), nil
+	}
+	return x, console.Inputf("view %s: %s lacks the column %s, the kernel of each row with itself, k(x, x): "+
+		"predictions need it beside the kernels with the training samples (-view NAME=COLUMNS names other columns, and this one last), "+
+		"unless k(x, x) is 1 for all samples of the fit, or all rows are samples of the fit", notes.Quoted(v.Name), f.Name(), selfColumn(v.Name))
 }
 
 // needed says how many columns an input has, and what they are where that is not plain.
@@ -51,4 +92,20 @@ func needed(v notes.View, in mkl.ModelInput, columns int) string {
 		return fmt.Sprint(columns)
 	}
 	return fmt.Sprintf("%d: the kernels with the %d training samples, and last the kernel of each row with itself, k(x, x)", columns, columns-1)
+}
+
+// missingColumns names the first column of the fit that a file of kernels lacks; nothing if it has them all.
+func missingColumns(v notes.View, f *console.File) string {
+	at, missing, first := Places(f.Columns()), 0, ""
+	for _, name := range v.Columns {
+		if _, ok := at[name]; !ok {
+			if missing++; missing == 1 {
+				first = name
+			}
+		}
+	}
+	if missing == 0 || missing == len(v.Columns) {
+		return "" // no file with names
+	}
+	return fmt.Sprintf(": %d of %s of the fit are missing, the first is %q", missing, console.Plural(len(v.Columns), "column"), first)
 }

@@ -10,11 +10,12 @@ import (
 var autoRows = []*Estimator{
 	{
 		Model: Auto, Tasks: []string{Regression}, Kind: "pool", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Timed: true, Many: true,
-		takes: "kernels text resume",
+		takes: "kernels text noise-sd weights offset resume",
 		settle: func(r *Request) (*settled, error) {
 			return &settled{fitter: func(f *fitting) Fitter {
 				a := mkl.Auto{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
+					a.Weights, a.KnownNoise = d.Weights, d.NoiseSD
 					return AsModel(a.Fit(ctx, d.Views, d.Numbers[0]))
 				}}
 			}}, nil

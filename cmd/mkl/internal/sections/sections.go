@@ -45,8 +45,9 @@ type reporter struct {
 	rng   *rand.Rand
 }
 
-// Page reads the model and the data and makes the page.
-func (c *Flags) Page(e *console.Env) (*page.Page, error) {
+// Page reads the model and the data and makes the page. It says of the rows of the data to explain, counted from 1, what each view adds to
+// their predictions.
+func (c *Flags) Page(e *console.Env, explain []int) (*page.Page, error) {
 	tested, err := c.test(e, c.Data)
 	if err != nil {
 		return nil, err
@@ -83,9 +84,13 @@ func (c *Flags) Page(e *console.Env) (*page.Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	views, err := r.views(explain)
+	if err != nil {
+		return nil, err
+	}
 	p := &page.Page{Title: "Report on " + filepath.Base(c.Model), Lead: r.lead(importances.Columns), Warnings: r.warnings()}
 	for _, s := range []page.Section{
-		r.errors(), predictions, shares, r.importance(importances), dependence, r.fitted(), r.trace(), r.active(), r.provenance(),
+		r.errors(), predictions, views, shares, r.importance(importances), dependence, r.fitted(), r.trace(), r.active(), r.provenance(),
 	} {
 		if s.Paragraphs != nil || s.Pictures != nil || s.Tables != nil {
 			p.Sections = append(p.Sections, s)

@@ -39,6 +39,7 @@ type Prediction struct {
 	Missing []string       `json:"missing,omitempty"`
 	Unknown []string       `json:"unknown,omitempty"`
 	Outside []string       `json:"outside,omitempty"`
+	Views   []record.Parts `json:"views,omitempty"` // if the request asked for them
 }
 
 // Answer is the answer to a request for predictions.

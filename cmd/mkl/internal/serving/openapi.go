@@ -31,6 +31,8 @@ func (s *Server) openAPI() object {
 					object{"name": "model", "in": "query", "required": len(names) > 1, "schema": object{"type": "string", "enum": names}},
 					object{"name": "interval", "in": "query", "description": "Probability of the intervals of numbers.",
 						"schema": object{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": s.opt.Interval}},
+					object{"name": "views", "in": "query", "description": "Whether to say what each view adds to the predictions.",
+						"schema": object{"type": "boolean", "default": false}},
 				},
 				"requestBody": object{"required": true, "content": object{"application/json": object{"schema": body}}},
 				"responses": object{
@@ -88,6 +90,8 @@ func answerSchema() object {
 		"class":   text,
 		"classes": list(object{"type": "object", "properties": object{"class": text, "probability": probability}}),
 		"labels":  list(object{"type": "object", "properties": object{"target": text, "present": object{"type": "boolean"}, "probability": probability}}),
+		"views": list(object{"type": "object", "properties": object{"of": text, "constant": number,
+			"views": list(object{"type": "object", "properties": object{"view": text, "mean": number, "sd": number}})}}),
 		"missing": list(text), "unknown": list(text), "outside": list(text),
 	}}
 	return object{"type": "object", "required": []string{"model"}, "properties": object{

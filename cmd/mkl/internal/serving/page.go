@@ -110,7 +110,7 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request, model *version, v *
 	if !post {
 		return nil
 	}
-	got, failed := s.run(r.Context(), model, []map[string]any{one}, v.Interval)
+	got, failed := s.run(r.Context(), model, []map[string]any{one}, v.Interval, false)
 	if failed != nil {
 		return failed
 	}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/record"
 )
 
@@ -166,7 +167,11 @@ func (s *Server) answerTo(w http.ResponseWriter, r *http.Request) (out *Answer, 
 	if failed != nil {
 		return nil, m.name, 0, failed
 	}
-	got, failed := s.run(r.Context(), m.now.Load(), records, interval)
+	views, failed := s.views(r)
+	if failed != nil {
+		return nil, m.name, 0, failed
+	}
+	got, failed := s.run(r.Context(), m.now.Load(), records, interval, views)
 	if failed != nil {
 		return nil, m.name, 0, failed
 	}
@@ -209,6 +214,19 @@ func (s *Server) interval(r *http.Request) (float64, *Failure) {
 		return 0, &Failure{status: http.StatusBadRequest, Message: fmt.Sprintf("interval %q is no probability between 0 and 1", text)}
 	}
 	return p, nil
+}
+
+// views is whether a request asks for what each view adds.
+func (s *Server) views(r *http.Request) (bool, *Failure) {
+	text := r.URL.Query().Get("views")
+	if text == "" {
+		return false, nil
+	}
+	views, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, &Failure{status: http.StatusBadRequest, Message: fmt.Sprintf("views %q is neither true nor false", text)}
+	}
+	return views, nil
 }
 
 // records reads one record, or an object whose only name is records, with a list.
@@ -259,8 +277,8 @@ func tooLarge(err error) bool {
 	return errors.As(err, &large)
 }
 
-// run predicts records, when fewer than the allowed number of predictions run.
-func (s *Server) run(ctx context.Context, v *version, records []map[string]any, interval float64) ([]Prediction, *Failure) {
+// run predicts records, when fewer than the allowed number of predictions run. With views it also says what each view adds.
+func (s *Server) run(ctx context.Context, v *version, records []map[string]any, interval float64, views bool) ([]Prediction, *Failure) {
 	if failed := s.enter(ctx); failed != nil {
 		return nil, failed
 	}
@@ -274,6 +292,15 @@ func (s *Server) run(ctx context.Context, v *version, records []map[string]any, 
 	out := make([]Prediction, len(got))
 	for i, p := range got {
 		out[i] = predictionOf(p, interval)
+	}
+	if views {
+		parts, err := v.predictor.PredictRowViews(ctx, records)
+		if err != nil {
+			return nil, s.failure(ctx, err)
+		}
+		for i := range out {
+			out[i].Views = parts[i]
+		}
 	}
 	return out, nil
 }
@@ -301,6 +328,8 @@ func (s *Server) enter(ctx context.Context) *Failure {
 func (s *Server) failure(ctx context.Context, err error) *Failure {
 	var value *record.ValueError
 	switch {
+	case errors.Is(err, mkl.ErrNoViews):
+		return &Failure{status: http.StatusBadRequest, Message: err.Error()}
 	case errors.As(err, &value):
 		return &Failure{status: http.StatusBadRequest, Message: err.Error(), Record: value.Record + 1, Column: value.Column}
 	case ctx.Err() != nil:

@@ -141,6 +141,26 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// A request can ask for what each view adds, which the model's parts are.
+func TestPredictViews(t *testing.T) {
+	s, folder, _ := served(t, limits, "houses")
+	p := opened(t, filepath.Join(folder, "houses.mkl"))
+	one := map[string]any{"size": 3.1, "<i>city": "Ulm", "garden": true}
+	parts, err := p.PredictRowViews(t.Context(), []map[string]any{one})
+	require.NoError(t, err)
+	body, err := json.Marshal(one)
+	require.NoError(t, err)
+	got := read[Answer](t, ask(t, s, "POST", "/predict?views=true", string(body))).Prediction
+	assert.Equal(t, parts[0], got.Views)
+	require.Len(t, got.Views, 1)
+	assert.Equal(t, "<b>price</b>", got.Views[0].Of)
+	assert.InDelta(t, float64(got.Numbers[0].Mean), got.Views[0].Constant+got.Views[0].Views[0].Mean, 1e-9)
+	assert.Empty(t, read[Answer](t, ask(t, s, "POST", "/predict?views=false", string(body))).Prediction.Views)
+	w := ask(t, s, "POST", "/predict?views=some", string(body))
+	assert.Equal(t, http.StatusBadRequest, w.Code)
+	assert.Contains(t, w.Body.String(), "neither true nor false")
+}
+
 // Mistakes have their status, and name the record and the column.
 func TestFailures(t *testing.T) {
 	opt := limits

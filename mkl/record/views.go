@@ -1,0 +1,116 @@
+package record
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bmkl/bmkl/mkl"
+)
+
+// Views says what each view adds to what is predicted of one target, or of one class, of some samples.
+type Views struct {
+	// Of is the target, or the class. Parts of a target are in its unit and add up to its mean. Parts of a class are in nats and add up to
+	// its log odds: see [mkl.ClassViewParts]. Of two classes there are those of the second; the first class has their negatives.
+	Of string
+
+	Names    []string    // of the views
+	Constant []float64   // [sample]
+	Mean, SD [][]float64 // [view][sample]
+}
+
+// viewer is a model of one target whose predictions are sums over views.
+type viewer interface {
+	PredictViews(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.ViewParts, error)
+}
+
+// classViewer is a classifier whose log odds are sums over views.
+type classViewer interface {
+	PredictViews(ctx context.Context, opt mkl.PredictOptions, x ...mkl.Features) (*mkl.ClassViewParts[string], error)
+}
+
+// ViewsOf returns what each view adds to the predictions of a model, by target or class. Targets are the names of the model's targets. It
+// returns an error, with [mkl.ErrNoViews] in it, if the model is no sum over views.
+func ViewsOf(ctx context.Context, m mkl.Model, targets []string, opt mkl.PredictOptions, x []mkl.Features) (all []Views, err error) {
+	switch m := m.(type) {
+	case viewer:
+		return viewsOf(ctx, m, targets[0], nil, opt, x)
+	case *mkl.AutoTargetsModel:
+		for o, target := range targets {
+			if all, err = viewsOf(ctx, m.Target(o), target, all, opt, x); err != nil {
+				return nil, err
+			}
+		}
+		return all, nil
+	case classViewer:
+		parts, err := m.PredictViews(ctx, opt, x...)
+		if err != nil {
+			return nil, err
+		}
+		for c, class := range parts.Classes {
+			if len(parts.Classes) == 2 && c == 0 {
+				continue
+			}
+			all = append(all, Views{class, parts.Views, parts.Constant[c], parts.Mean[c], parts.SD[c]})
+		}
+		return all, nil
+	}
+	return nil, fmt.Errorf("mkl: views: %w: this is a %v; the models auto and mgp of numbers and of classes are such sums", mkl.ErrNoViews, m)
+}
+
+// viewsOf adds the parts of a target.
+func viewsOf(ctx context.Context, m viewer, target string, all []Views, opt mkl.PredictOptions, x []mkl.Features) ([]Views, error) {
+	parts, err := m.PredictViews(ctx, opt, x...)
+	if err != nil {
+		return nil, err
+	}
+	constant := make([]float64, x[0].Rows)
+	for i := range constant {
+		constant[i] = parts.Constant
+	}
+	return append(all, Views{target, parts.Views, constant, parts.Mean, parts.SD}), nil
+}
+
+// Part is what one view adds to the prediction of a record.
+type Part struct {
+	View string  `json:"view"`
+	Mean float64 `json:"mean"` // of a target in its unit, of a class in nats
+	SD   float64 `json:"sd"`
+}
+
+// Parts are what the views add to the prediction of a target, or to the log odds of a class, of a record: see [Views].
+type Parts struct {
+	Of       string  `json:"of"`
+	Constant float64 `json:"constant"`
+	Views    []Part  `json:"views"`
+}
+
+// PredictRowViews returns what each view adds to the predictions of records, by target or class. Records and errors are as in
+// [Predictor.PredictRows]. It also returns an error, with [mkl.ErrNoViews] in it, if the model is no sum over views.
+func (p *Predictor) PredictRowViews(ctx context.Context, records []map[string]any) ([][]Parts, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	cells, err := p.read(records, make([]Prediction, len(records)))
+	if err != nil {
+		return nil, err
+	}
+	x, err := p.features(cells, len(records))
+	if err != nil {
+		return nil, err
+	}
+	all, err := ViewsOf(ctx, p.model, p.notes.Targets, mkl.PredictOptions{}, x)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]Parts, len(records))
+	for i := range out {
+		for _, of := range all {
+			one := Parts{Of: of.Of, Constant: of.Constant[i]}
+			for v, name := range of.Names {
+				one.Views = append(one.Views, Part{View: name, Mean: of.Mean[v][i], SD: of.SD[v][i]})
+			}
+			out[i] = append(out[i], one)
+		}
+	}
+	return out, nil
+}
