@@ -95,7 +95,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	m := &AutoModel{}
 	var density [][]float64
 	var of [][]View // the views of each member
-	each := exactSeconds(len(plan.rows), 1)
+	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
@@ -254,7 +254,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		plan.notes = l.notes
 		plan.members = nil // processes with kernel weights for each class take far longer and predict worse
 	}
-	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)))
+	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)), featuresOf(views))
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
