@@ -40,7 +40,7 @@ type LeftOut struct {
 	Why    string `json:"why"`
 }
 
-// Mixed is a column of text whose cells are numbers for the most part, and one that is none.
+// Mixed is a column of text whose cells are numbers for the most part, and one other cell.
 type Mixed struct{ Column, Other string }
 
 // View is the plan of a view.
