@@ -79,7 +79,7 @@ func TestManyRowsLearnsEdges(t *testing.T) {
 	assertTreeFileIsChecked(t, m, fmt.Sprintf("member.%d.", i))
 
 	_, err = m.PredictViews(context.Background(), PredictOptions{}, at)
-	assert.ErrorContains(t, err, "with trees or on nearest samples has no sum of views")
+	assert.ErrorContains(t, err, "no sum over views with a member on landmarks, with trees or on nearest samples")
 }
 
 // Every later version must read the pools with trees of this one and predict the same.
