@@ -145,7 +145,7 @@ func TestPoolOfClassesPredictViews(t *testing.T) {
 		assert.ErrorContains(t, err, "1 input matrices where the model needs 3")
 
 		var mean, square [3][3][5]float64 // of class, view and sample
-		for k, d := range m.members { // of two classes; TestClassPredictViewsDense has their formula
+		for k, d := range m.members {     // of two classes; TestClassPredictViewsDense has their formula
 			own, err := d.PredictViews(ctx, PredictOptions{}, x...)
 			require.NoError(t, err)
 			for c := range C {
