@@ -266,6 +266,26 @@ func TestExpAtTheEnds(t *testing.T) {
 	})
 }
 
+// Entries of Matern cannot be compared with e^−s at s that no float64 holds, so the roots are exact here.
+func TestMaternIsAccurate(t *testing.T) {
+	roots := []float64{0, 0x1p-20, 0.25, 1, 3.5, 20, 300, 1e4}
+	forEachKernel(t, func(t *testing.T) {
+		k, e := make([]float64, 5000), make([]float64, 5000)
+		for i := range k {
+			s := roots[i%len(roots)]
+			k[i] = s * s
+		}
+		Matern(k, e)
+		for i, got := range k {
+			s := roots[i%len(roots)]
+			want, _ := new(big.Float).Mul(big.NewFloat(1+s), bigExp(-s)).Float64()
+			assert.InEpsilon(t, 1+want, 1+got, 1e-15, "s = %g", s)
+			assert.InDelta(t, want, got, 4e-16*want)
+			assert.InDelta(t, math.Exp(-s), e[i], 4e-16*math.Exp(-s))
+		}
+	})
+}
+
 func TestFma32RoundsOnce(t *testing.T) {
 	r := rand.New(rand.NewPCG(27, 28))
 	any32 := func() float32 {
@@ -335,6 +355,7 @@ func TestBadArgumentsPanic(t *testing.T) {
 		"la: C: 2×3 is not square":          func() { Syrk(nil, NoTrans, 1, a, 0, NewMatrix[float64](2, 3)) },
 		"la: y: length 5 where 6 is needed": func() { Dot(x, x[1:]) },
 		"la: dst overlaps src":              func() { Exp(x[1:], x[:5]) },
+		"la: e overlaps k":                  func() { Matern(x, x) },
 		"la: A: stride 2 is less than the 3 columns": func() {
 			Gemm(nil, NoTrans, NoTrans, 1, Matrix[float64]{Rows: 3, Cols: 3, Stride: 2, Data: x}, a, 0, b)
 		},

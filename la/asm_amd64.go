@@ -30,6 +30,7 @@ func avx512Set() *instructionSet {
 		gemm: avx512Gemm64, shared: avx512Shared64, narrow: avx512NarrowOrGemm64, dist: avx512Dist64, small: avx512Small64, direct: avx512Direct64,
 		pack: avx512Pack64, gather: avx512Gather64,
 		scalPiece: avx512Scal64, expPiece: avx512Exp64, expInto: avx512ExpInto64,
+		negRootPiece: avx512NegRoot64, restTimesPiece: avx512RestTimes64,
 		vectorKernels: vectorKernels[float64, float64]{
 			dotPiece: avx512Dot64, dotAxpyPiece: avx512DotAxpy64,
 			axpyPiece: avx512Axpy64, axpysPiece: avx512Axpys64, axpysRows: 8,
@@ -41,6 +42,7 @@ func avx512Set() *instructionSet {
 		gemm: avx512Gemm32, shared: avx512Shared32, narrow: avx512NarrowOrGemm32, dist: avx512Dist32, small: avx512Small32, direct: avx512Direct32,
 		pack: avx512Pack32, gather: avx512Gather32,
 		scalPiece: avx512Scal32, expPiece: avx512Exp32,
+		negRootPiece: avx512NegRoot32, restTimesPiece: avx512RestTimes32,
 		vectorKernels: vectorKernels[float32, float32]{
 			dotPiece: avx512Dot32, dotAxpyPiece: avx512DotAxpy32,
 			axpyPiece: avx512Axpy32, axpysPiece: avx512Axpys32, axpysRows: 8,
@@ -66,6 +68,7 @@ func avx2Set() *instructionSet {
 		gemm: avx2Gemm64, dist: avx2Dist64, small: avx2Small64,
 		pack: avx2Pack64, gather: avx2Gather64,
 		scalPiece: avx2Scal64, expPiece: avx2Exp64,
+		negRootPiece: avx2NegRoot64, restTimesPiece: avx2RestTimes64,
 		vectorKernels: vectorKernels[float64, float64]{
 			dotPiece: avx2Dot64, dotAxpyPiece: avx2DotAxpy64,
 			axpyPiece: avx2Axpy64, axpysPiece: avx2Axpys64, axpysRows: 4,
@@ -76,6 +79,7 @@ func avx2Set() *instructionSet {
 		gemm: avx2Gemm32, dist: avx2Dist32, small: avx2Small32,
 		pack: avx2Pack32, gather: avx2Gather32,
 		scalPiece: avx2Scal32, expPiece: avx2Exp32,
+		negRootPiece: avx2NegRoot32, restTimesPiece: avx2RestTimes32,
 		vectorKernels: vectorKernels[float32, float32]{
 			dotPiece: avx2Dot32, dotAxpyPiece: avx2DotAxpy32,
 			axpyPiece: avx2Axpy32, axpysPiece: avx2Axpys32, axpysRows: 4,
@@ -257,6 +261,12 @@ func avx512Scal64(n int, alpha float64, x *float64)
 func avx512Exp64(n int, dst, src *float64)
 
 //go:noescape
+func avx512NegRoot64(n int, x *float64)
+
+//go:noescape
+func avx512RestTimes64(n int, e, x *float64)
+
+//go:noescape
 func avx512ExpInto64(n int, alpha float64, x, next, other *float64, step int)
 
 //go:noescape
@@ -303,6 +313,12 @@ func avx512Scal32(n int, alpha float32, x *float32)
 
 //go:noescape
 func avx512Exp32(n int, dst, src *float32)
+
+//go:noescape
+func avx512NegRoot32(n int, x *float32)
+
+//go:noescape
+func avx512RestTimes32(n int, e, x *float32)
 
 //go:noescape
 func avx512DotMixed(n int, a *float32, x *float64, lanes *[dotLanes]float64) float64
@@ -356,6 +372,12 @@ func avx2Scal64(n int, alpha float64, x *float64)
 func avx2Exp64(n int, dst, src *float64)
 
 //go:noescape
+func avx2NegRoot64(n int, x *float64)
+
+//go:noescape
+func avx2RestTimes64(n int, e, x *float64)
+
+//go:noescape
 func avx2Gemm32(k int, alpha float32, a, b, c *float32, ldc int, add bool, next *float32)
 
 //go:noescape
@@ -384,6 +406,12 @@ func avx2Scal32(n int, alpha float32, x *float32)
 
 //go:noescape
 func avx2Exp32(n int, dst, src *float32)
+
+//go:noescape
+func avx2NegRoot32(n int, x *float32)
+
+//go:noescape
+func avx2RestTimes32(n int, e, x *float32)
 
 //go:noescape
 func avx2DotMixed(n int, a *float32, x *float64, lanes *[dotLanes]float64) float64

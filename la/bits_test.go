@@ -323,6 +323,11 @@ func testVectors[T Float](t *testing.T) {
 		}, "Exp n=%d", n)
 		everywhere(t, serial, func(*Workspace) []T {
 			got := cloneStorage(m)
+			Matern(got.Row(0), got.Row(1))
+			return got.Data
+		}, "Matern n=%d", n)
+		everywhere(t, serial, func(*Workspace) []T {
+			got := cloneStorage(m)
 			s := table[T]().dotAxpy(n, alpha, first(x), first(y), first(got.Row(1)))
 			return append(got.Data, s)
 		}, "dotAxpy n=%d", n)

@@ -26,6 +26,7 @@ func testEntries[T Float](t *testing.T, k *kernels[T]) {
 	t.Run("pack", func(t *testing.T) { testPackEntries(t, k) })
 	t.Run("vector", func(t *testing.T) { testVectorEntries(t, k) })
 	t.Run("exp", func(t *testing.T) { testExpEntry(t, k) })
+	t.Run("matern", func(t *testing.T) { testMaternEntries(t, k) })
 	t.Run("product", func(t *testing.T) { testProductEntries(t, &k.vectorKernels) })
 }
 
@@ -261,5 +262,28 @@ func testExpEntry[T Float](t *testing.T, kt *kernels[T]) {
 		copy(got, src)
 		kt.exp(n, first(got), first(got))
 		sameBits(t, wantAll, all, "exp in place n=%d", n)
+	}
+}
+
+func testMaternEntries[T Float](t *testing.T, kt *kernels[T]) {
+	r := rand.New(rand.NewPCG(5, 8))
+	for _, n := range vectorLengths() {
+		src, e := hard[T](r, n, true), hard[T](r, n, true)
+		got, all := fenced[T](r, n)
+		wantAll := slices.Clone(all)
+		want := wantAll[8 : 8+n]
+		copy(got, src)
+		kt.negRootPiece(n, first(got))
+		for i, v := range src {
+			want[i] = T(-math.Sqrt(float64(v)))
+		}
+		sameBits(t, wantAll, all, "negRoot n=%d", n)
+		copy(got, src)
+		kt.restTimesPiece(n, first(e), first(got))
+		for i, v := range src {
+			rest := 1 - v
+			want[i] = rest * e[i]
+		}
+		sameBits(t, wantAll, all, "restTimes n=%d", n)
 	}
 }

@@ -22,6 +22,9 @@ func genericKernels[T Float]() kernels[T] {
 		scalPiece: genericScal[T],
 		expPiece:  genericExp[T],
 
+		negRootPiece:   genericNegRoot[T],
+		restTimesPiece: genericRestTimes[T],
+
 		vectorKernels: genericVectorKernels[T, T](),
 	}
 }

@@ -52,6 +52,10 @@ type kernels[T Float] struct {
 	scalPiece, scalLong func(n int, alpha T, x *T)
 	expPiece, expLong   func(n int, dst, src *T)
 
+	// negRootPiece computes x_i = −√x_i, and restTimesPiece x_i = (1 − x_i)·e_i, for i < n ≤ piece.
+	negRootPiece   func(n int, x *T)
+	restTimesPiece func(n int, e, x *T)
+
 	// expInto is scal and then exp of n elements, a multiple of 8, with hints. With each 32
 	// elements it prefetches for writing the next 32 elements, from next on, and the next four cache
 	// lines, which are step elements apart, from other on. If expInto is nil, the instruction set

@@ -26,6 +26,7 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 		return nil, table, err
 	}
 	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, Workers: f.Workers}
+	p.NoiseShare, p.KnownNoise = t.noiseShare, t.knownNoise
 	search := amplitude.Search{Steps: cmp.Or(f.MaxSweeps, mostAmplitudeSteps)}
 	if len(a.names) == 1 {
 		fit, err := p.Fit(ctx, oneViewMember.structure, search)

@@ -19,8 +19,11 @@ func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y [
 	if err != nil || k == nil || !k.hasConstant() {
 		return density, err
 	}
-	targets, z := standardizeTargets([][]float64{y}, false)
-	fits, table, err := k.fitAmplitudes(ctx, f, amplitudeTargets{y: z})
+	targets, z := standardizeWeighted(y, a.Weights, false)
+	shares, typical := noiseShares(a.Weights)
+	known := a.KnownNoise / targets[0].sd
+	t := amplitudeTargets{y: z, noiseShare: shares, knownNoise: known * known / typical}
+	fits, table, err := k.fitAmplitudes(ctx, f, t)
 	switch {
 	case errors.Is(err, amplitude.ErrIndefinite): // processes add jitter
 		m.remarks = append(m.remarks, leftOutRemark(err))
@@ -30,7 +33,7 @@ func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y [
 	}
 	m.views, m.groups = table.views, table.groups
 	for _, fit := range fits {
-		member, err := k.regression(fit.Fit, targets[0])
+		member, err := k.regression(fit.Fit, targets[0], shares, typical)
 		if err != nil {
 			return nil, err
 		}
@@ -41,11 +44,19 @@ func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y [
 	return density, nil
 }
 
-// regression returns the multiple Gaussian process with the amplitudes of a fit to one standardised target.
-func (a *amplitudeKernels) regression(f *amplitude.Fit, t target) (*MultiGPModel, error) {
-	s := mgp.State{Family: FamilyFlat, Tau: 1 / f.Noise, Alpha: f.Alpha.Row(0), Factor: f.Factor}
+// regression returns the multiple Gaussian process with the amplitudes of a fit to one standardised target. The noise of sample n has the
+// given share of the noise variance of a sample with the typical weight.
+func (a *amplitudeKernels) regression(f *amplitude.Fit, t target, shares []float64, typical float64) (*MultiGPModel, error) {
+	s := mgp.State{Family: FamilyFlat, Tau: 1 / (f.Noise * typical), Alpha: f.Alpha.Row(0), Factor: f.Factor}
 	for _, w := range a.weights(f.Amplitudes, 1) {
 		s.Gamma = append(s.Gamma, 1/max(w, leastWeight))
+	}
+	if shares != nil {
+		noise := make([]float64, len(shares))
+		for i, share := range shares {
+			noise[i] = f.Noise * share
+		}
+		s.SetNoise(noise)
 	}
 	posterior, err := mgp.NewPosterior(s)
 	if err != nil {

@@ -22,6 +22,7 @@ type anchor struct {
 	}
 	LogMarginal    float64 `json:"log_marginal"`
 	Mean, Variance []float64
+	Rows           []float64 // of rows.json
 }
 
 // numbers returns what fills matrices row after row with the numbers of the README's generator.
@@ -98,4 +99,33 @@ func TestGoldenAnchors(t *testing.T) {
 		require.False(t, t.Failed(), "seed %d", a.Seed)
 	}
 	t.Log("largest relative deviations:", worst)
+}
+
+// TestGoldenNoiseOfRows compares the evidence and the predictions where each sample has a known noise of its own with the figures of
+// scikit-learn.
+func TestGoldenNoiseOfRows(t *testing.T) {
+	const tolerance = 1e-8 // of the README
+	var all []anchor
+	golden.Read(t, "gpr", "rows.json", &all)
+	require.Len(t, all, 20)
+	for _, a := range all {
+		numbers := a.numbers()
+		x := numbers(a.Samples+len(a.Mean), a.Features)
+		y := numbers(1, a.Samples).Row(0)
+		la.Scal(2, y)
+		views, known := a.views(t, x.Slice(0, a.Samples, 0, a.Features))
+		var weights []float64
+		for _, s := range a.Rows {
+			weights = append(weights, 1/(s*s))
+		}
+		m, err := MultiGP{KnownWeights: known, KnownNoise: 1, Weights: weights, RawTargets: true}.Fit(t.Context(), views, y)
+		require.NoError(t, err, "seed %d", a.Seed)
+		mean, variance, err := m.Predict(x.Slice(a.Samples, x.Rows, 0, a.Features))
+		require.NoError(t, err, "seed %d", a.Seed)
+		assert.InEpsilon(t, a.LogMarginal, m.bounds[0], tolerance)
+		for i := range mean {
+			assert.InEpsilon(t, a.Mean[i], mean[i], tolerance)
+			assert.InEpsilon(t, a.Variance[i], variance[i]-1, tolerance)
+		}
+	}
 }

@@ -51,6 +51,12 @@ type Auto struct {
 
 	// Groups are views that the model also judges together, in [AutoModel.Groups]. They change no prediction.
 	Groups []ViewGroup
+
+	// Weights and KnownNoise are as in [MultiGP]. With either there are no members for very many samples: above DefaultExactSamples
+	// samples, or above MaxSamples if that is set, all members are fitted to so many samples, chosen at random. Noise that is known
+	// neither varies nor has heavy tails.
+	Weights    []float64
+	KnownNoise float64
 }
 
 // DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
@@ -69,7 +75,13 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	if _, err := checkTargets([][]float64{y}, false); err != nil {
 		return nil, err
 	}
-	if atScale(len(y), a.MaxSamples, slices.ContainsFunc(views, isGiven)) {
+	if err := checkRowWeights(a.Weights, len(y)); err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Weights != nil || a.KnownNoise != 0:
+		a.MaxSamples = cmp.Or(max(a.MaxSamples, 0), DefaultExactSamples)
+	case atScale(len(y), a.MaxSamples, slices.ContainsFunc(views, isGiven)):
 		return a.fitMany(ctx, views, y)
 	}
 	plan, err := newPoolPlan(views, len(y), rareClasses(y, cmp.Or(max(a.MaxSamples, 0), DefaultMaxSamples), a.Seed), a.MaxSamples, a.Seed)
@@ -80,12 +92,15 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	for i, r := range plan.rows {
 		some[i] = y[r]
 	}
+	if a.Weights != nil {
+		a.Weights = vec.Picked(a.Weights, plan.rows)
+	}
 	m := &AutoModel{}
 	var density [][]float64
 	var of [][]View // the views of each member
 	each := exactSeconds(len(plan.rows), 1)
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
-		member, err := MultiGP{Fitting: f, Climb: a.Climb, hurried: true}.Fit(ctx, views, some)
+		member, err := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
 			return nil, err
 		}
@@ -97,6 +112,9 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 		return nil, err
 	}
 	for _, other := range otherNoises {
+		if a.KnownNoise != 0 {
+			break
+		}
 		if density, err = a.addNoise(ctx, m, of, some, density, each, other); err != nil {
 			return nil, err
 		}

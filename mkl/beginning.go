@@ -66,7 +66,12 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k gra
 	ended := vi.MaxSweeps
 	keep := s.start != nil && s.start.Keep
 	begin := func(rows []int) (started bool, err error) {
+		all := e.Weights
+		if all != nil {
+			e.Weights = vec.Picked(all, rows)
+		}
 		f, err := fit(someKernels(k, rows), vec.Picked(y, rows))
+		e.Weights = all
 		switch {
 		case ctx.Err() != nil:
 			return false, err

@@ -30,6 +30,13 @@ type FactorAnalysis struct {
 	// Factors is the number of factors, at most; 0 means 10.
 	Factors int
 
+	// Views, if not empty, says that the columns are of several views: the first Views[0].Columns columns are of the first view,
+	// and so on. Each factor then has a spike-and-slab prior of its own for the weights of each view, so that it can be at
+	// work in some views only, and [FactorAnalysisModel.VarianceExplained] says in which. The columns are centred, and each view is
+	// divided by its standard deviation, so that views in different units count alike; all results are in the units of the table.
+	// The factors are sorted by the variance that they explain.
+	Views []FactorView
+
 	// Prior is the prior of the weights from which the fit starts; with FixedPrior it is kept. A
 	// Pi of 0 means ½. A Variance of 0 is replaced so that half the variance of the data comes from
 	// the factors. Pi must be less than 1.
@@ -81,6 +88,9 @@ func (f FactorAnalysis) inference(rows int) (slab.Factors, error) {
 	if f.Restarts > 0 && f.Like != nil {
 		return v, fmt.Errorf("mkl: Restarts is %d: with Like there is one start", f.Restarts)
 	}
+	if len(f.Views) > 0 && f.Like != nil {
+		return v, fmt.Errorf("mkl: Like: it is for models without Views")
+	}
 	if f.Prior.Pi == 1 {
 		return v, fmt.Errorf("mkl: Prior.Pi is 1: it must be less")
 	}
@@ -98,6 +108,9 @@ func (f FactorAnalysis) inference(rows int) (slab.Factors, error) {
 		if v.Covariance, err = rowCovariance(d, rows); err != nil {
 			return v, err
 		}
+	}
+	for _, view := range f.Views {
+		v.Views = append(v.Views, view.Columns)
 	}
 	if f.Like != nil {
 		v.Like = f.Like.posterior
@@ -136,9 +149,16 @@ func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 	return slab.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
 }
 
-// fit returns the model of a fit, with the notes.
-func (f FactorAnalysis) fit(fit *slab.FactorFit) *FactorAnalysisModel {
-	return &FactorAnalysisModel{record: f.fitting().record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
+// fit returns the model of a fit to the table y in the given units, with the notes.
+func (f FactorAnalysis) fit(fit *slab.FactorFit, y *slab.Observed, of *factorViews) (*FactorAnalysisModel, error) {
+	m := &FactorAnalysisModel{record: f.fitting().record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
+	if of == nil {
+		return m, nil
+	}
+	m.views = of
+	var err error
+	m.posterior, err = of.explain(fit.Posterior, y)
+	return m, err
 }
 
 // EstimateMemory returns about how many bytes a fit takes, without the table itself,
@@ -152,6 +172,9 @@ func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
 	if entries == rows*cols {
 		bytes += float64(8*float64(entries)) + float64(8*float64(max(rows, cols))*float64(m+1))
 	} else {
+		bytes += float64(24 * float64(entries))
+	}
+	if len(f.Views) > 0 { // a copy in other units
 		bytes += float64(24 * float64(entries))
 	}
 	if !f.SharedNoise {
@@ -193,6 +216,13 @@ func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel,
 	if err := settings.check(f.EstimateMemory(rows, cols, entries)); err != nil {
 		return nil, err
 	}
+	of, err := f.viewsOf(o)
+	if err != nil {
+		return nil, err
+	}
+	if of != nil {
+		o = o.InUnits(of.center, of.scale)
+	}
 	fit, err := bestStart(ctx, settings, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {
 		v.Seed, v.Ascent = seed, a
 		return v.Fit(ctx, o)
@@ -200,5 +230,9 @@ func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel,
 	if fit == nil {
 		return nil, err
 	}
-	return f.fit(fit), err
+	m, bad := f.fit(fit, o, of)
+	if bad != nil {
+		return nil, fmt.Errorf("mkl: %w", bad)
+	}
+	return m, err
 }

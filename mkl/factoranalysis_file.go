@@ -15,6 +15,7 @@ type factorsJSON struct {
 	NoiseScale  float64           `json:"noise_scale,omitempty"`
 	Base        float64           `json:"base,omitempty"`
 	Offsets     *slab.OffsetPrior `json:"offsets,omitempty"`
+	Views       []FactorView      `json:"views,omitempty"`
 	recordJSON
 }
 
@@ -40,6 +41,7 @@ func (m *FactorAnalysisModel) Save(w io.Writer) error {
 		f.add("offset.mean", s.Offset, Q)
 		f.add("offset.variance", s.OffsetVariance, Q)
 	}
+	m.views.add(&f, &j, s.Priors)
 	return f.write(w, m.Kind(), j)
 }
 
@@ -75,6 +77,9 @@ func (m *FactorAnalysisModel) decode(f *fileReader) error {
 	}
 	if f.has("lengths") {
 		s.Lengths = f.take("lengths", M)
+	}
+	if err := m.decodeViews(f, &s, j.Views); err != nil {
+		return err
 	}
 	if err := f.close(); err != nil {
 		return err

@@ -14,14 +14,15 @@ import (
 // FactorAnalysisModel is a fitted [FactorAnalysis]. It is immutable and safe for concurrent use.
 type FactorAnalysisModel struct {
 	record
-	posterior *slab.FactorPosterior
+	posterior *slab.FactorPosterior // with views in their units
+	views     *factorViews          // nil without views
 }
 
 // Dims returns the numbers of rows, columns and factors.
 func (m *FactorAnalysisModel) Dims() (rows, cols, factors int) { return m.posterior.Dims() }
 
 // Posterior returns the approximate posterior, which calls rows objects and columns
-// tasks.
+// tasks. With views it is of the columns in the units of the fit, see [FactorAnalysis].
 func (m *FactorAnalysisModel) Posterior() *slab.FactorPosterior { return m.posterior }
 
 // Kind returns "factors".
@@ -54,7 +55,7 @@ func (m *FactorAnalysisModel) KernelWeights() []KernelWeight { return nil }
 func (m *FactorAnalysisModel) NoiseSD() []float64 {
 	sd := slices.Clone(m.posterior.State().Noise)
 	for i, v := range sd {
-		sd[i] = math.Sqrt(v)
+		sd[i] = m.views.fromUnit(i, math.Sqrt(v))
 	}
 	return sd
 }
@@ -74,7 +75,11 @@ func (m *FactorAnalysisModel) Weights() (mean, inclusion [][]float64) {
 		for i := range row {
 			row[i] = pairs[q*k+i].Inclusion()
 		}
-		mean, inclusion = append(mean, slices.Clone(e.Row(q))), append(inclusion, row)
+		own := slices.Clone(e.Row(q))
+		for i, v := range own {
+			own[i] = m.views.fromUnit(q, v)
+		}
+		mean, inclusion = append(mean, own), append(inclusion, row)
 	}
 	return mean, inclusion
 }
@@ -103,7 +108,7 @@ func (m *FactorAnalysisModel) Complete(cells ...TableCell) (mean, variance []flo
 			return nil, nil, fmt.Errorf("mkl: cells[%d]: (%d, %d) in a table of %d×%d", i, c.Row, c.Col, rows, cols)
 		}
 		mean[i], variance[i] = m.posterior.Entry(c.Row, c.Col)
-		variance[i] += noise[c.Col]
+		mean[i], variance[i] = m.views.moments(c.Col, mean[i], variance[i]+noise[c.Col])
 		if err := checkMoments(mean[i], variance[i]); err != nil {
 			return nil, nil, fmt.Errorf("mkl: cells[%d]: row %d, column %d: %w", i, c.Row, c.Col, err)
 		}
@@ -138,6 +143,9 @@ func (m *FactorAnalysisModel) completeRow(tasks []int, entries []float64) (mean,
 		return nil, nil, err
 	}
 	la.Axpy(1, m.posterior.State().Noise, variance)
+	for q := range mean {
+		mean[q], variance[q] = m.views.moments(q, mean[q], variance[q])
+	}
 	return mean, variance, checkEach("column", mean, variance)
 }
 
@@ -186,6 +194,9 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 	if err != nil {
 		return nil, nil, err
 	}
+	if m.views != nil {
+		o = o.InUnits(m.views.center, m.views.scale)
+	}
 	for n := range rows {
 		a, v, err := do(o.Object(n))
 		if err != nil {
@@ -210,7 +221,8 @@ func (m *FactorAnalysisModel) InverseTransform(factors [][]float64) ([][]float64
 		}
 		out[n] = make([]float64, cols)
 		for q := range out[n] {
-			out[n][q], _ = m.posterior.Reconstruct(q, a, nil)
+			f, _ := m.posterior.Reconstruct(q, a, nil)
+			out[n][q], _ = m.views.moments(q, f, 0)
 		}
 	}
 	return out, nil
@@ -234,6 +246,10 @@ func (m *FactorAnalysisModel) Summary() string {
 	fmt.Fprintln(&b, m)
 	b.WriteString(m.trace.outcome())
 	s := m.posterior.State()
+	if m.views != nil {
+		m.views.summary(&b)
+		return b.String()
+	}
 	fmt.Fprintf(&b, "weights: %.3g of them not zero, then with standard deviation %.4g\n", s.Prior.Pi, math.Sqrt(s.Prior.Variance))
 	sd := m.NoiseSD()
 	slices.Sort(sd)

@@ -249,7 +249,7 @@ func TestHealedPredictorPrunes(t *testing.T) {
 	info := p.Info()[0]
 	assert.Less(t, len(info.Kernels), 9)
 	assert.Len(t, info.Samples, 133)
-	assert.Equal(t, BoundProved, info.Kind)
+	assert.Equal(t, BoundCalibrated, info.Kind)
 	assert.LessOrEqual(t, info.MeanError, m.NoiseSD()[0])
 }
 

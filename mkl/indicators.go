@@ -75,7 +75,7 @@ func (l *leastSquares[T]) fit(ctx context.Context) error {
 		return err
 	}
 	K := len(l.classes)
-	fits, table, err := k.fitAmplitudes(ctx, l.settings, amplitudeTargets{newIndicators(K, l.class), l.class, K})
+	fits, table, err := k.fitAmplitudes(ctx, l.settings, amplitudeTargets{y: newIndicators(K, l.class), class: l.class, classes: K})
 	switch {
 	case errors.Is(err, amplitude.ErrIndefinite): // processes add jitter
 		l.left = leftOutRemark(err)

@@ -52,7 +52,7 @@ func TestLandmarksStayWithinTheTolerance(t *testing.T) {
 		}
 		c, err := LandmarkClassifier[string]{Landmarks: landmarks, MinRise: 1e-2}.Fit(t.Context(), views, labels)
 		require.NoError(t, err)
-		assertBoundedClasses(t, name, c, q)
+		assertBoundedClasses(t, name, c, q, 1)
 	}
 }
 
@@ -93,11 +93,15 @@ func assertBounded(t *testing.T, name string, m interface {
 	return in32
 }
 
-// assertBoundedClasses does the same for probabilities.
-func assertBoundedClasses(t *testing.T, name string, m *LandmarkClassifierModel[string], q Features) {
+// assertBoundedClasses does the same for probabilities, whose bounds may be so many tolerances.
+func assertBoundedClasses(t *testing.T, name string, m interface {
+	ClassModel[string]
+	Predictor(PredictorOptions) (*ClassPredictor[string], error)
+}, q Features, most float64) {
 	t.Helper()
-	_, want, err := m.Predict(q)
+	all, err := m.PredictClasses(t.Context(), PredictOptions{}, q)
 	require.NoError(t, err)
+	want := all.Probability
 	for _, tolerance := range []float64{1e-2, 1e-4, 1e-6} {
 		p, err := m.Predictor(PredictorOptions{Tolerance: tolerance})
 		require.NoError(t, err)
@@ -105,9 +109,9 @@ func assertBoundedClasses(t *testing.T, name string, m *LandmarkClassifierModel[
 		for i := range q.Rows {
 			_, bound, err := p.PredictWithBound(got, q.Row(i))
 			require.NoError(t, err)
-			assert.LessOrEqual(t, bound, tolerance)
+			assert.LessOrEqual(t, bound, most*tolerance)
 			for c, v := range want[i] {
-				assert.InDelta(t, v, got[c], bound+1e-9, "%s, %g, %v", name, tolerance, q.Row(i))
+				assert.InDelta(t, v, got[c], bound+1e-8, "%s, %g, %v", name, tolerance, q.Row(i))
 			}
 		}
 	}

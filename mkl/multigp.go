@@ -65,6 +65,12 @@ type MultiGP struct {
 	// ten-thousandth of the target's standard deviation (of its root mean square with RawTargets).
 	KnownNoise float64
 
+	// Weights, if not nil, says how precise each target is: sample n has the noise variance σ²/Weights[n], as the mean of that many
+	// measurements has. Noise of known standard deviations s_n is Weights[n] = 1/s_n² and a KnownNoise of 1. Without
+	// KnownNoise the s_n are known but for a common factor. NoiseSD and predictions are of a target of weight 1. Weights must be positive
+	// and finite. With [VaryingNoise] and [HeavyNoise] the variance, or the squared scale, is divided by the weight.
+	Weights []float64
+
 	// RawTargets leaves the targets unchanged. By default they are scaled to mean 0
 	// and standard deviation 1 before the fit, because the model has no bias. Predictions
 	// are in the targets' own units either way.
@@ -107,7 +113,7 @@ func (g *MultiGP) problem() *processRegression {
 		fitting: &fitting{Fitting: g.Fitting, Ascent: g.Climb.ascent(), limit: "MaxSteps", missingViews: g.MissingViews, storage: g.Storage},
 		processSettings: processSettings{
 			family: g.Family, prior: g.Prior, held: g.HeldPrior, known: g.KnownWeights, hurried: g.hurried, seed: g.Seed,
-			noise: g.Noise, start: g.start, pointScales: g.PointScales,
+			noise: g.Noise, start: g.start, pointScales: g.PointScales, weights: g.Weights,
 		},
 		rawTargets: g.RawTargets, noiseSD: g.KnownNoise, model: g.From,
 	}

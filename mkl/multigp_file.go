@@ -121,7 +121,7 @@ func (f *fileReader) takeDrawn(m *processes, all []drawJSON) error {
 	m.draws = &processes{}
 	P, N := m.posteriors[0].Dims()
 	for i, j := range all {
-		p, err := f.takeState(fmt.Sprintf("draw.%d.", i), mgp.State{Family: FamilyFlat, Tau: j.Tau}, P, N, false)
+		p, err := f.takeState(fmt.Sprintf("draw.%d.", i), mgp.State{Family: FamilyFlat, Tau: j.Tau}, P, N, m.posteriors[0].State().Sites != nil)
 		if f.err != nil {
 			return f.err
 		}
@@ -206,8 +206,8 @@ func (j processJSON) check(design designJSON, labels bool) error {
 		return fmt.Errorf("labels is %t", j.Labels)
 	case varies && design.Samples != design.Basis:
 		return fmt.Errorf("noise that varies of %d samples that span %d", design.Basis, design.Samples)
-	case !labels && j.Sites != heavy, labels && (varies || heavy), varies && j.Sites:
-		return errors.New("sites are for labels and heavy noise, and noise for targets")
+	case heavy && !j.Sites, labels && (varies || heavy), varies && j.Sites:
+		return errors.New("sites are for labels, heavy noise and targets with weights, and noise for targets")
 	}
 	return nil
 }

@@ -136,7 +136,7 @@ func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []fl
 		m.left = append(m.left, name)
 		return density, nil
 	}
-	g := MultiGP{Fitting: a.Fitting, Climb: a.Climb, Noise: other.noise, hurried: true}
+	g := MultiGP{Fitting: a.Fitting, Climb: a.Climb, Noise: other.noise, Weights: a.Weights, hurried: true}
 	g.Notes = nil
 	if a.Progress != nil {
 		g.Progress = func(q Progress) {

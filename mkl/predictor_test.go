@@ -304,9 +304,9 @@ func TestPredictorIsNotCertainOfRounding(t *testing.T) {
 			p, err := m.Predictor(PredictorOptions{Unhealed: true})
 			require.NoError(t, err)
 			if lambda.Shape == 1 {
-				assert.Equal(t, BoundProved, p.Info()[0].Kind)
+				assert.Equal(t, BoundProved, p.weights.pruned)
 			}
-			if p.Info()[0].Kind != BoundProved {
+			if p.weights.pruned != BoundProved {
 				uncertain++
 				continue
 			}

@@ -29,6 +29,7 @@ type processSettings struct {
 	known  []float64
 
 	knownNoise float64            // variance; 0 if it is learned
+	weights    []float64          // of the samples, see [MultiGP].Weights; nil if they have the same
 	name       func(o int) string // names a function in errors; nil if there is only one
 
 	// hurried limits the steps on all samples, if there are many, to few or none, after a fit to a
@@ -137,7 +138,7 @@ func (s processSettings) fitOne(ctx context.Context, k gram.Held, y []float64, l
 		return g.Fit(ctx, k, y)
 	}
 	e := mgp.Evidence{
-		Family: s.family, Prior: s.prior, HeldPrior: s.held, Known: s.known, KnownNoise: s.knownNoise, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
+		Family: s.family, Prior: s.prior, HeldPrior: s.held, Known: s.known, KnownNoise: s.knownNoise, Weights: s.weights, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
 	}
 	if !s.pointScales {
 		e.Draws = drawsOf(len(y))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
@@ -24,6 +25,9 @@ func (g *processRegression) fit(ctx context.Context, views []View, y []float64) 
 	if err != nil {
 		return nil, err
 	}
+	if err := checkRowWeights(g.weights, n); err != nil {
+		return nil, err
+	}
 	t, err := bindViews(views, n, g.missingViews)
 	if err != nil {
 		return nil, err
@@ -33,7 +37,7 @@ func (g *processRegression) fit(ctx context.Context, views []View, y []float64) 
 		return nil, suggestLandmarks(err, g.Fitting, views, n, 0)
 	}
 	defer gram.Release(k, &model, &err)
-	targets, z := standardizeTargets([][]float64{y}, g.rawTargets)
+	targets, z := standardizeWeighted(y, g.weights, g.rawTargets)
 	m := &MultiGPModel{target: targets[0]}
 	m.onViews = onViews{g.record(Trace{}), t.Design}
 	if g.knownNoise, err = g.noiseVariance(targets[0], y); err != nil {
@@ -95,7 +99,11 @@ func (g *processRegression) noiseVariance(t target, y []float64) (float64, error
 		return 0, fmt.Errorf("mkl: KnownNoise is %g: it must be positive and finite, or 0", sd)
 	case g.noise != ConstantNoise:
 		return 0, fmt.Errorf("mkl: KnownNoise: %v noise is learned", g.noise)
-	case !(sd >= leastKnownNoise*unit):
+	case g.weights != nil && !(sd/math.Sqrt(slices.Max(g.weights)) >= leastKnownNoise*unit):
+		i := slices.Index(g.weights, slices.Max(g.weights))
+		return 0, fmt.Errorf("mkl: Weights[%d] is %g: its noise of %g is less than %g of the target's %s %g", i, g.weights[i],
+			sd/math.Sqrt(g.weights[i]), leastKnownNoise, name, unit)
+	case g.weights == nil && !(sd >= leastKnownNoise*unit):
 		return 0, fmt.Errorf("mkl: KnownNoise is %g, less than %g of the target's %s %g", sd, leastKnownNoise, name, unit)
 	default:
 		return sd / t.sd * (sd / t.sd), nil

@@ -25,7 +25,7 @@ func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 		project: func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
 			return m.posterior.Project(k, o, opt)
 		},
-		roundoff: m.posterior.CovarianceRoundoff, gaps: m.gaps,
+		roundoff: m.posterior.CovarianceRoundoff, limit: m.posterior.WeightLimit, gaps: m.gaps,
 	}
 	if err := f.heal(opt, m.healing, o); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
@@ -26,7 +27,7 @@ func (s *poolScale) restore(p *Prediction) {
 	if s.scale == ownScale {
 		return
 	}
-	learned := &learnedPrediction{s.scale, p.Mean[0], p.Variance[0]}
+	learned := &learnedPrediction{scale: s.scale, mean: p.Mean[0], variance: p.Variance[0]}
 	*p = *newPrediction(1, len(p.Mean[0]), PredictOptions{})
 	for i, mean := range learned.mean {
 		p.Mean[0][i], p.Variance[0][i] = s.scale.moments(mean, learned.variance[i])
@@ -66,6 +67,35 @@ func (s *poolScale) noiseSD(sd float64) float64 {
 type learnedPrediction struct {
 	scale          targetScale
 	mean, variance []float64
+	offset         []float64 // of the target beside what was learned; nil: 0
+}
+
+// offsetOf returns the offset of a sample.
+func (l *learnedPrediction) offsetOf(sample int) float64 {
+	if l.offset == nil {
+		return 0
+	}
+	return l.offset[sample]
+}
+
+// AddOffset adds the known part of a target of each sample, its offset, to predictions of the rest, by a model that was fitted to targets less
+// their offsets.
+func (p *Prediction) AddOffset(target int, offset []float64) error {
+	mean := p.Mean[target]
+	if len(offset) != len(mean) {
+		return fmt.Errorf("mkl: AddOffset: %d offsets of %d samples", len(offset), len(mean))
+	}
+	l := p.learnedOf(target)
+	if l != nil && l.offset == nil {
+		l.offset = make([]float64, len(offset))
+	}
+	for i, o := range offset {
+		mean[i] += o
+		if l != nil {
+			l.offset[i] += o
+		}
+	}
+	return nil
 }
 
 // Interval returns the ends of the central interval of a probability of a target and sample: between them the target, noise
@@ -78,7 +108,8 @@ func (p *Prediction) Interval(target, sample int, probability float64) (lower, u
 	z := special.NormalQuantile(0.5 + float64(0.5*probability))
 	if l := p.learnedOf(target); l != nil {
 		mean, half := l.mean[sample], float64(z*math.Sqrt(l.variance[sample]))
-		return l.scale.target(mean - half), l.scale.target(mean + half)
+		o := l.offsetOf(sample)
+		return o + l.scale.target(mean-half), o + l.scale.target(mean+half)
 	}
 	half := float64(z * math.Sqrt(p.Variance[target][sample]))
 	return p.Mean[target][sample] - half, p.Mean[target][sample] + half
@@ -92,6 +123,7 @@ func (p *Prediction) CDF(target, sample int, y float64) float64 {
 	}
 	mean, variance, z := p.Mean[target][sample], p.Variance[target][sample], y
 	if l := p.learnedOf(target); l != nil {
+		y -= l.offsetOf(sample)
 		if y < 0 || y == 0 && l.scale == logScale {
 			return 0
 		}
@@ -108,6 +140,7 @@ func (p *Prediction) CRPS(target, sample int, y float64) float64 {
 	}
 	if l := p.learnedOf(target); l != nil {
 		sd := math.Sqrt(l.variance[sample])
+		y -= l.offsetOf(sample)
 		if l.scale == logScale {
 			return special.LogNormalCRPS(y, l.mean[sample], sd)
 		}

@@ -151,7 +151,7 @@ func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
 	return newScorePredictors(opt, s.Margin, s.A.Rows, func(o int) function {
 		return function{
 			weighted: &m.weighted, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
-			spread: s.SigmaG * s.SigmaG, roundoff: m.posterior.CovarianceRoundoff, gaps: m.gaps,
+			spread: s.SigmaG * s.SigmaG, roundoff: m.posterior.CovarianceRoundoff, limit: m.posterior.WeightLimit, gaps: m.gaps,
 			project: func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
 				return m.posterior.Project(k, o, opt)
 			},

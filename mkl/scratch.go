@@ -4,6 +4,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/vi/bemkl"
 	"github.com/bmkl/bmkl/vi/probit"
 )
 
@@ -19,6 +20,7 @@ type scratch struct {
 	spread, picked, solved []float64 // of a MultiTaskPredictor
 	phi                    []float64 // of a processFunction: the composite kernels
 	heal                   []float64 // for the Healer
+	triangles              *bemkl.TrianglesScratch
 
 	probit    *probit.PointScratch      // of a ProbitPredictor after variational inference
 	projected *probit.ProjectionScratch // of a ProbitPredictor from pivots

@@ -18,7 +18,7 @@ func (m *SharedRegressionModel) Predictor(opt PredictorOptions) (*Predictor, err
 		project: func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error) {
 			return m.posterior.Project(k, o, opt)
 		},
-		roundoff: m.posterior.CovarianceRoundoff,
+		roundoff: m.posterior.CovarianceRoundoff, limit: m.posterior.WeightLimit,
 	}
 	if err := f.heal(opt, m.healing, o); err != nil {
 		return nil, err

@@ -10,11 +10,11 @@ const spannedShare = 4
 
 // spanned reports whether the model is fitted to samples that span the others. features is 0 if the kernels
 // are not inner products. Fits of up to mostDrawn samples make
-// draws, which [mgp.Evidence.FitSpanned] does not support. Noise that varies or has heavy tails differs between samples,
-// and tests of the noise after a hurried fit need the kernels of all samples.
+// draws, which [mgp.Evidence.FitSpanned] does not support. Noise that varies or has heavy tails differs between samples, as
+// noise of samples with weights does, and tests of the noise after a hurried fit need the kernels of all samples.
 func (g *processRegression) spanned(samples, features int) bool {
 	return features > 0 && samples > mostDrawn && features <= samples/spannedShare &&
-		!g.factorised && g.noise == ConstantNoise && !g.hurried
+		!g.factorised && g.noise == ConstantNoise && !g.hurried && g.weights == nil
 }
 
 // spannedMemory estimates the bytes of such a fit.

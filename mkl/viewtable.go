@@ -137,6 +137,10 @@ type amplitudeTargets struct {
 	y       la.Matrix[float64] // rows of mean 0 and variance 1: targets, or standardised indicators of classes
 	class   []int              // of each sample; nil of targets
 	classes int                // 0 of targets
+
+	// Of targets, as in [amplitude.Problem]: nil, and 0 if it is learned.
+	noiseShare []float64
+	knownNoise float64
 }
 
 // leftOut returns for each sample the probability of its class, or the density of its standardised targets, given the targets of all others.

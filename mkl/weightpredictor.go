@@ -18,7 +18,8 @@ import (
 // matter. If predictions are healed, no sample is left out.
 type weightPredictor struct {
 	gram.Points
-	info PredictorInfo
+	info   PredictorInfo
+	pruned BoundKind // of predictions in float64 from all samples that are kept
 
 	bias float64
 	e    []float64 // E[e] of the active kernels
@@ -38,9 +39,12 @@ type weightPredictor struct {
 	healing *healing      // nil if predictions are not healed
 	bare    []gram.Input  // the inputs of predictions that are not healed
 
-	near      *bemkl.Projection // nil without pivots
-	pivots    *gram.Pivots      // nil without pivots
-	tolerance float64           // of near, in units of the predictive standard deviation
+	near   *bemkl.Projection // nil without pivots
+	pivots *gram.Pivots      // nil without pivots
+
+	triangles *bemkl.Triangles // nil if predictions from all samples are in float64
+	least     float64          // the least standard deviation
+	tolerance float64          // of these, in units of the predictive standard deviation; of near a tenth
 
 	target target
 	pool   reuse.Pool[scratch]
@@ -68,6 +72,7 @@ type function struct {
 	project func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error)
 	// A bound on the rounding of the part of a standard deviation that comes from Cov[a].
 	roundoff func(o int, cov la.Matrix[float64]) float64
+	limit    func(o int) float64 // see bemkl.RegressionPosterior.WeightLimit; nil if it is not known
 }
 
 // basisPoints returns the basis points that the function has.
@@ -93,9 +98,9 @@ func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 		ds = f.healing.Design
 	}
 	p := &weightPredictor{
-		Points:  gram.NewPoints(ds, pr.kernels, pr.samples, f.healing != nil),
+		Points:  gram.NewPoints(ds, pr.kernels, pr.samples, f.healing != nil || f.limit != nil),
 		healing: f.healing, bare: f.design.Inputs,
-		info: pr.info(f.target.sd), target: f.target,
+		info: pr.info(f.target.sd), pruned: pruningKind(pr.certain), target: f.target,
 		gaps: f.gaps, ds: f.design, index: f.index,
 		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
 	}
@@ -120,11 +125,69 @@ func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 		p.u, p.order = pr.u, pr.order
 		p.ct = stairs.New(pr.ct)
 	}
+	p.tolerance, p.least = opt.pruning(), math.Sqrt(f.noise)
 	p.pool = reuse.NewPool(p.newScratch)
+	if !opt.Published && !opt.Exact {
+		p.round(pr, f)
+	}
 	if err := p.project(opt, f); err != nil {
 		return nil, fmt.Errorf("mkl: Predictor: %w", err)
 	}
 	return p, nil
+}
+
+// round prepares predictions in float32, unless samples are left out, kernels are given or may be indefinite, or samples may lack
+// views.
+func (p *weightPredictor) round(pr *pruning, f function) {
+	if !p.full && p.healer == nil || f.limit == nil || len(p.e) == 0 || p.Samples < f.design.D || !f.design.Definite() ||
+		slices.ContainsFunc(p.Inputs, func(in gram.Input) bool { return in.Given }) {
+		return
+	}
+	parts := bemkl.TriangleParts{E: p.e, Healer: p.healer}
+	parts.Trials, parts.Selves = p.trials()
+	if p.full {
+		if parts.Limit = f.limit(f.index); math.IsInf(parts.Limit, 1) {
+			return
+		}
+		parts.CovE, parts.Root, parts.Order = pr.eCov.Take(pr.kernels, pr.kernels), pr.ct, pr.order
+	}
+	if p.triangles = bemkl.NewTriangles(parts); p.triangles != nil {
+		p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
+	}
+}
+
+// trials returns the values of each kernel at some of the samples, between them, and of their differences, and the kernels of these
+// with themselves.
+func (p *weightPredictor) trials() (all []la.Matrix[float64], selves la.Matrix[float64]) {
+	const most = 64
+	D := p.Samples
+	n := min(D, most)
+	selves = la.NewMatrix[float64](len(p.e), 3*n)
+	s, x := p.pool.Create(), make([][]float64, len(p.Inputs))
+	all = make([]la.Matrix[float64], len(p.e))
+	for m := range all {
+		all[m] = la.NewMatrix[float64](3*n, p.Samples)
+	}
+	for q := range n {
+		for j := range x {
+			x[j] = p.Inputs[j].Basis.Row(q * D / n)
+		}
+		p.Kernels(s.PointScratch, x)
+		for m, k := range all {
+			copy(k.Row(3*q), s.K.Row(m))
+			between, apart, before := k.Row(3*q+1), k.Row(3*q+2), k.Row(3*max(q-1, 0))
+			copy(between, s.K.Row(m))
+			la.Axpy(1, before, between)
+			la.Scal(0.5, between)
+			copy(apart, s.K.Row(m))
+			la.Axpy(-1, before, apart)
+			with, last := k.At(3*q, max(q-1, 0)*D/n), selves.At(m, 3*max(q-1, 0))
+			selves.Set(m, 3*q, s.Self[m])
+			selves.Set(m, 3*q+1, 0.25*(s.Self[m]+last+2*with))
+			selves.Set(m, 3*q+2, s.Self[m]+last-2*with)
+		}
+	}
+	return all, selves
 }
 
 // project finds pivots if predictions with them are faster.
@@ -132,9 +195,8 @@ func (p *weightPredictor) project(opt PredictorOptions, f function) (err error) 
 	if f.project == nil || opt.Published || opt.Exact || !f.design.Definite() {
 		return nil
 	}
-	p.tolerance = opt.pruning() / 10
 	p.near, err = f.project(gram.NewTrainingColumns(f.design, f.basisPoints()), bemkl.ProjectOptions{
-		Tolerance: p.tolerance, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost(),
+		Tolerance: p.tolerance / 10, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost(),
 	})
 	if p.near != nil {
 		for _, own := range p.near.Pivots {
@@ -171,6 +233,7 @@ func (p *weightPredictor) newScratch() *scratch {
 	if p.healer != nil {
 		s.heal = make([]float64, p.healer.ScratchSize())
 	}
+	s.triangles = bemkl.NewTrianglesScratch(p.Samples)
 	return s
 }
 
@@ -187,12 +250,7 @@ func (p *weightPredictor) predictBounded(x [][]float64) (BoundedPrediction, erro
 	b, ok := p.fromPivots(x)
 	if !ok {
 		s := p.pool.Take()
-		b = BoundedPrediction{MeanError: p.info.MeanError, SDError: p.info.SDError, Kind: p.info.Kind}
-		b.Mean, b.Variance = p.predict(s, x)
-		if healed {
-			m, v := p.healer.Heal(&s.WS, s.K, s.Self, s.heal)
-			b.Mean, b.Variance = b.Mean+m, b.Variance+v
-		}
+		b = p.fromAll(s, x, healed)
 		p.pool.Put(s)
 	}
 	if p.gaps != nil {
@@ -220,12 +278,38 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 	c := p.near.Predict(&s.WS, s.Phi, s.Self, s.Spare)
 	p.pivots.Pool.Put(s)
 	sd := p.target.sd
-	return BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError}, c.Within(p.tolerance)
+	return BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError}, c.Within(p.tolerance / 10)
 }
 
-// predict predicts the standardised target.
-func (p *weightPredictor) predict(s *scratch, x [][]float64) (mean, variance float64) {
+// fromAll predicts the standardised target of x from all samples that are kept, in float32 where the bound with the errors of
+// pruning is within the tolerance. The errors are in the target's units.
+func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) BoundedPrediction {
 	p.Kernels(s.PointScratch, x)
+	mean, variance := p.linear(s)
+	b := BoundedPrediction{MeanError: p.info.MeanError, SDError: p.info.SDError, Kind: p.pruned}
+	if p.triangles != nil && healed == (p.healer != nil) {
+		a := p.triangles.Predict(s.K, s.Self, s.triangles)
+		c := vi.Certified{Mean: mean + a.Mean, Variance: variance + a.Variance, MeanError: a.MeanError + b.MeanError/p.target.sd, LeastSD: p.least}
+		if p.cov.Rows > 0 {
+			sd := math.Sqrt(c.Variance)
+			c.LeastSD = math.Sqrt(max(p.least*p.least, c.Variance-a.VarianceError))
+			c.SDError = max(math.Sqrt(c.Variance+a.VarianceError)-sd, sd-c.LeastSD) + b.SDError/p.target.sd
+		}
+		if c.Within(p.tolerance) {
+			return BoundedPrediction{c.Mean, c.Variance, p.target.sd * c.MeanError, p.target.sd * c.SDError, p.info.Kind}
+		}
+	}
+	b.Mean, b.Variance = mean, variance+p.inside(s)
+	if healed {
+		m, v := p.healer.Heal(&s.WS, s.K, s.Self, s.heal)
+		b.Mean, b.Variance = b.Mean+m, b.Variance+v
+	}
+	return b
+}
+
+// linear returns the mean, and the variance without what the covariance of the sample weights adds. It keeps
+// E[g] in s.
+func (p *weightPredictor) linear(s *scratch) (mean, variance float64) {
 	mean = p.bias
 	for n, e := range p.e {
 		s.g[n] = la.Dot(s.K.Row(n), p.a)
@@ -239,13 +323,18 @@ func (p *weightPredictor) predict(s *scratch, x [][]float64) (mean, variance flo
 		row := p.cov.Row(n + 1)
 		variance += float64(g * (2*row[0] + la.Dot(row[1:], s.g)))
 	}
-	if p.full && len(s.v.Data) > 0 && len(s.cv.Data) > 0 {
-		la.Gemm(&s.WS, la.Transpose, la.NoTrans, 1, p.u, s.K, 0, s.v)
-		for r := range s.v.Rows {
-			vec.Pick(s.ordered.Row(r), s.v.Row(r), p.order)
-		}
-		p.ct.Multiply(&s.WS, s.ordered, s.cv)
-		variance += la.SumSq(s.cv.Data)
-	}
 	return mean, variance
+}
+
+// inside returns what the covariance of the sample weights adds to the variance.
+func (p *weightPredictor) inside(s *scratch) float64 {
+	if !p.full || len(s.v.Data) == 0 || len(s.cv.Data) == 0 {
+		return 0
+	}
+	la.Gemm(&s.WS, la.Transpose, la.NoTrans, 1, p.u, s.K, 0, s.v)
+	for r := range s.v.Rows {
+		vec.Pick(s.ordered.Row(r), s.v.Row(r), p.order)
+	}
+	p.ct.Multiply(&s.WS, s.ordered, s.cv)
+	return la.SumSq(s.cv.Data)
 }

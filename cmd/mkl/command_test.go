@@ -26,15 +26,18 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected outputs in testdata, and the synopses in docs/guide/command")
+var update = flag.Bool("update", false, "rewrite the expected outputs in testdata, the synopses in docs/guide/command, and the schemas in docs/schema")
 
 // command runs the command line in a folder of its own with the given files, or where
-// the last one ran if files is nil.
+// the last one ran if files is nil. What it prints with -json is held to the command's schema.
 func command(t *testing.T, files map[string]string, stdin string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	consoletest.InFolder(t, files)
 	var out, errs bytes.Buffer
 	status = program().Run(t.Context(), args, strings.NewReader(stdin), &out, &errs)
+	if status == console.StatusOK {
+		validate(t, args, out.String())
+	}
 	return status, out.String(), errs.String()
 }
 

@@ -36,6 +36,9 @@ func (c *exportCmd) Run(e *console.Env) error {
 	if err := m.RefuseTables("mkl export"); err != nil {
 		return err
 	}
+	if b := m.Notes.Beside; b != nil && b.Offset != "" {
+		return console.Inputf("%s: the fit had offsets in the column %q, and a graph has no input for offsets: mkl predict adds them", c.Model, b.Offset)
+	}
 	var inputs []string
 	var features [][]string
 	for i, in := range m.Inputs() {

@@ -22,6 +22,14 @@ type inspectCmd struct {
 	console.JSONFlag `embed:""`
 }
 
+// inspection is what the command prints for machines.
+type inspection struct {
+	*report.Report
+	Columns []string      `json:"target_columns"`   // of the table of the fit
+	Beside  *notes.Beside `json:"beside,omitempty"` // further columns that belong to the target
+	Inputs  []notes.View  `json:"inputs"`
+}
+
 // Run shows what the model holds.
 func (c *inspectCmd) Run(e *console.Env) error {
 	m, err := saved.Load(e, c.Model)
@@ -34,12 +42,7 @@ func (c *inspectCmd) Run(e *console.Env) error {
 		r.Trace = m.Trace().Bounds
 	}
 	if c.JSON {
-		return console.PrintJSON(e.Stdout, struct {
-			*report.Report
-			Columns []string      `json:"target_columns"`   // of the table of the fit
-			Beside  *notes.Beside `json:"beside,omitempty"` // further columns that belong to the target
-			Inputs  []notes.View  `json:"inputs"`
-		}{r, m.Notes.Targets, m.Notes.Beside, m.Notes.Views})
+		return console.PrintJSON(e.Stdout, inspection{r, m.Notes.Targets, m.Notes.Beside, m.Notes.Views})
 	}
 	c.describe(e, m, r)
 	return errors.Join(r.Print(e.Stdout), r.PrintTrace(e.Stdout))

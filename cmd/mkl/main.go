@@ -15,6 +15,7 @@ import (
 // commands is the command line: each command is a struct of flags with a method Run.
 type commands struct {
 	Pictures  pictures     `embed:""` // mkl demo, where there is a disk
+	Explore   exploreCmd   `cmd:"" help:"Look at a table before a fit: types, gaps, outliers, repeated rows, leaks."`
 	Fit       fitCmd       `cmd:"" help:"Fit a model to a table, or to sums of tables."`
 	CV        cvCmd        `cmd:"" name:"cv" help:"Compare models and kernels by cross-validation."`
 	Plan      planCmd      `cmd:"" help:"Plan a fit to any number of samples by some of them."`

@@ -192,7 +192,7 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 		"fit d.csv -target x -law weibull -task regression":          "-law is not for -task regression",
 		"fit e.csv -target n -exposure t -task counts -law weibull":  "-law is not for -task counts",
 		"fit e.csv -target t -event died -missing refuse":            "row 6 (line 7), column 3 \"died\": the cell is empty",
-		"fit d.csv -target died -exposure t":                         "row 2 (line 3), column 2 \"t\": the exposure is 0: exposures are positive",
+		"fit d.csv -target died -exposure t":                         "row 2 (line 3), column 2 \"t\": the exposure is 0: it must be positive",
 		"cv e.csv -target t -task survival":                          "mkl cv is not for -task survival: mkl evaluate measures such a model",
 		"cv e.csv -target n -task counts":                            "mkl cv is not for -task counts",
 	} {

@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -20,9 +21,11 @@ import (
 )
 
 func main() {
+	days := flag.Int("days", 120, "days after the first month")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if _, err := watch(ctx, os.Stdout, 120); err != nil {
+	if _, err := watch(ctx, os.Stdout, *days); err != nil {
 		log.Fatal(err)
 	}
 }

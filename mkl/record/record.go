@@ -28,6 +28,11 @@ type notes struct {
 	Task    string   `json:"task"`
 	Targets []string `json:"targets"`
 	Views   []view   `json:"views"` // by input of the model
+	Beside  struct { // columns that belong to the target
+		Weights string `json:"weights"`
+		Noise   string `json:"noise"`
+		Offset  string `json:"offset"`
+	} `json:"beside"`
 }
 
 type view struct {
@@ -64,7 +69,7 @@ type Column struct {
 }
 
 // Open reads a model file that mkl fit wrote. It returns an error if the file is no model or has no plan of columns,
-// and if the model is not of samples with columns: models of factors, of pairs and of strings.
+// and if the model is not of samples with columns: models of factors, of pairs and of strings, and models with offsets.
 func Open(r io.Reader) (*Predictor, error) {
 	m, err := mkl.Load(r)
 	if err != nil {
@@ -88,6 +93,9 @@ func New(m mkl.Model) (*Predictor, error) {
 	default:
 		return nil, fmt.Errorf("record: a record is not what a model of the kind %s predicts from", m.Kind())
 	}
+	if name := p.notes.Beside.Offset; name != "" {
+		return nil, fmt.Errorf("record: the fit had offsets in the column %q: mkl predict adds them", name)
+	}
 	inputs := m.Inputs()
 	if len(p.notes.Views) != len(inputs) {
 		return nil, fmt.Errorf("record: the plan has %d inputs where the model has %d", len(p.notes.Views), len(inputs))
@@ -97,7 +105,7 @@ func New(m mkl.Model) (*Predictor, error) {
 			return nil, err
 		}
 	}
-	for _, name := range p.notes.Targets {
+	for _, name := range append(slices.Clone(p.notes.Targets), p.notes.Beside.Weights, p.notes.Beside.Noise) {
 		p.ignored[name] = true
 	}
 	return p, nil

@@ -13,7 +13,7 @@ import (
 var Floors = [][]string{
 	{"cmd/mkl", "cmd/papers", "cmd/attack", "bench/...", "examples/...", "tool/..."},
 	{"cmd/mkl/internal/sections", "cmd/mkl/internal/validation"},
-	{"cmd/mkl/internal/evaluation", "cmd/mkl/internal/fitting", "cmd/mkl/internal/report", "cmd/mkl/internal/sums"},
+	{"cmd/mkl/internal/evaluation", "cmd/mkl/internal/exploration", "cmd/mkl/internal/fitting", "cmd/mkl/internal/report", "cmd/mkl/internal/sums"},
 	{"cmd/mkl/internal/saved"},
 	{"cmd/mkl/internal/model"},
 	{"cmd/mkl/internal/factors", "cmd/mkl/internal/pairs"},

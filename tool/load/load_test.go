@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,34 @@ func TestSoak(t *testing.T) {
 	err := run(t.Context(), settings{time: 200 * time.Millisecond, clients: 4, days: 3}, &out)
 	require.NoError(t, err, out.String())
 	require.Regexp(t, `(?m)^\| 3 \| \d+ \| 0 \| \d+ \| 6 \|`, out.String())
+}
+
+// The example that learns day by day holds no more after many days.
+func TestOnline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the example")
+	}
+	t.Chdir("../..")
+	var out bytes.Buffer
+	require.NoError(t, run(t.Context(), settings{learn: 100}, &out), out.String())
+	require.Equal(t, 2+9, strings.Count(out.String(), "\n"), out.String())
+}
+
+// Commands that find the disk full leave the files that were there, and no others. The small disk is one of the memory, in a
+// namespace of its own.
+func TestFull(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command")
+	}
+	if err := exec.Command("unshare", "-rm", "true").Run(); err != nil {
+		t.Skipf("this system has no namespaces for everybody: %v", err)
+	}
+	script := `mount -t tmpfs -o size=4m none "$1" && exec go run ./tool/load -full "$1"`
+	c := exec.CommandContext(t.Context(), "unshare", "-rm", "sh", "-c", script, "sh", t.TempDir())
+	c.Dir = "../.."
+	said, err := c.CombinedOutput()
+	require.NoError(t, err, string(said))
+	require.Equal(t, 11, strings.Count(string(said), "| mkl "), string(said))
 }
 
 // What has grown is named.

@@ -4,6 +4,8 @@
 //	go run ./tool/load -seconds 2 -clients 4      a short look
 //	go run ./tool/load -days 100 -seconds 1       what the service holds after days with bursts, new models and damaged files
 //	go run ./tool/load -memory                    memory of fits that may have 512 MiB
+//	go run ./tool/load -learn 2000                what the example that learns day by day holds, and its time
+//	go run ./tool/load -full FOLDER               what commands leave in a folder of a small disk that they find full
 //
 // The generator shares the processors with the service: alone the service is faster. Exit status 1 means that an answer was
 // wrong, or that the service did not end as it should.
@@ -28,6 +30,8 @@ type settings struct {
 	keep    string        // folder of models; a new one if it is empty
 	days    int           // of the soak; 0 measures load instead
 	memory  bool          // whether to measure fits with little memory instead
+	learn   int           // days of examples/online; 0 measures load instead
+	full    string        // a folder of a small disk to fill; empty measures load instead
 
 	environment []string // further variables of the service
 }
@@ -39,6 +43,8 @@ func main() {
 	flag.StringVar(&s.mkl, "mkl", "", "the command mkl; by default it is built")
 	flag.IntVar(&s.days, "days", 0, "days of a soak; 0 measures load")
 	flag.BoolVar(&s.memory, "memory", false, "measure the memory of fits that may have 512 MiB")
+	flag.IntVar(&s.learn, "learn", 0, "days of the example that learns day by day; 0 measures load")
+	flag.StringVar(&s.full, "full", "", "a folder of a disk with at most 1 GiB of room, to be filled for a while")
 	flag.Parse()
 	s.time = time.Duration(*seconds * float64(time.Second))
 	if err := run(context.Background(), s, os.Stdout); err != nil {
@@ -55,6 +61,9 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 	}
 	defer os.RemoveAll(folder)
 	s.keep = folder
+	if s.learn > 0 {
+		return s.online(ctx, out)
+	}
 	if s.mkl == "" {
 		s.mkl = filepath.Join(folder, "mkl")
 		c := exec.CommandContext(ctx, "go", "build", "-C", "cmd", "-o", s.mkl, "./mkl")
@@ -70,6 +79,8 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 		return s.soak(ctx, out, models[0], s.days)
 	case s.memory:
 		return s.frugal(ctx, out)
+	case s.full != "":
+		return s.fill(ctx, out)
 	}
 	fmt.Fprintln(out, "| model | records of a request | clients | requests/s | records/s | p50, ms | p99, ms | refused, % | memory before, MiB | after, MiB | highest, MiB |")
 	fmt.Fprintln(out, "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |")

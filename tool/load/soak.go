@@ -39,7 +39,7 @@ func (s settings) soak(ctx context.Context, out io.Writer, m *served, days int) 
 	if err := os.Mkdir(temporary, 0o777); err != nil {
 		return err
 	}
-	s.environment = []string{"TMPDIR=" + temporary, "GOMEMLIMIT=64MiB"}
+	s.environment = []string{"TMPDIR=" + temporary, fmt.Sprintf("GOMEMLIMIT=%dMiB", collect)}
 	p, err := s.serve(ctx, m.file(s.keep, 1), "-poll", "20ms", "-wait", "30s")
 	if err != nil {
 		return err
@@ -231,17 +231,22 @@ func (p *service) holds(temporary string) (r residue, err error) {
 			return r, err
 		}
 	}
-	process := fmt.Sprintf("/proc/%d/", p.cmd.Process.Pid)
-	if fds, err := os.ReadDir(process + "fd"); err == nil { // no such folder but on Linux
+	return r, r.count(p.cmd.Process.Pid, temporary)
+}
+
+// count counts what the system sees of a process, and its temporary files.
+func (r *residue) count(process int, temporary string) error {
+	folder := fmt.Sprintf("/proc/%d/", process)
+	if fds, err := os.ReadDir(folder + "fd"); err == nil { // no such folder but on Linux
 		r.files = len(fds)
 	}
-	if maps, err := os.ReadFile(process + "maps"); err == nil {
+	if maps, err := os.ReadFile(folder + "maps"); err == nil {
 		r.mappings = bytes.Count(maps, []byte("\n"))
 	}
 	left, err := os.ReadDir(temporary)
 	r.temporary = len(left)
-	r.memory, _ = p.memory()
-	return r, err
+	r.memory, _ = memoryOf(process)
+	return err
 }
 
 // get returns the text of a page of the service.

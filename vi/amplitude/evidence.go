@@ -13,15 +13,17 @@ import (
 //
 // and its gradient. With A = K⁻¹Y and Q = ½·w·(AAᵀ − C·K⁻¹),
 //
-//	∂E/∂log a_j = a_j·⟨Q, K_j⟩,   ∂E/∂log(σ² − σ₀²) = (σ² − σ₀²)·tr Q,
+//	∂E/∂log a_j = a_j·⟨Q, K_j⟩,   ∂E/∂log(σ² − σ₀²) = (σ² − σ₀²)·Σ_n s_n·Q_nn,
 //
-// σ₀² being the least noise. An evaluation costs one factorisation and one inverse of order N for all C
+// σ₀² being the least noise, and σ²·s_n the noise of sample n. A known noise has no gradient. An evaluation costs one factorisation and one inverse of order N for all C
 // columns, and two passes over the kernels.
 type evidence struct {
 	k      *Kernels
 	y      la.Matrix[float64] // C×N
 	weight float64            // w
 	least  float64            // σ₀²
+	known  float64            // σ² if it is known, else 0
+	share  []float64          // s_n; nil: all are 1
 	ws     la.Workspace
 
 	amplitude []float64
@@ -31,10 +33,12 @@ type evidence struct {
 	solved    la.Matrix[float64] // C×N, L⁻¹Y or A, transposed
 }
 
-func newEvidence(k *Kernels, y la.Matrix[float64], weight, least float64, workers int) *evidence {
+// evidence returns the evidence of a problem with the kernels k.
+func (p *Problem) evidence(k *Kernels) *evidence {
 	J, N := k.Dims()
+	y := p.Y
 	return &evidence{
-		k: k, y: y, weight: weight, least: least, ws: la.Workspace{Workers: workers},
+		k: k, y: y, weight: p.weight(), least: p.leastNoise(), known: p.KnownNoise, share: p.NoiseShare, ws: la.Workspace{Workers: p.Workers},
 		amplitude: make([]float64, J), inner: make([]float64, J), packed: make([]float64, size(N)),
 		factor: la.NewMatrix[float64](N, N), solved: la.NewMatrix[float64](y.Rows, N),
 	}
@@ -60,11 +64,31 @@ func (e *evidence) value(theta []float64) float64 {
 }
 
 // noise returns σ² of its variable.
-func (e *evidence) noise(x float64) float64 { return special.Exp(x) + e.least }
+func (e *evidence) noise(x float64) float64 {
+	if e.known > 0 {
+		return e.known
+	}
+	return special.Exp(x) + e.least
+}
+
+// noiseSlope returns ∂σ²/∂x.
+func (e *evidence) noiseSlope(x float64) float64 {
+	if e.known > 0 {
+		return 0
+	}
+	return special.Exp(x)
+}
 
 // valueOf is value for the packed sum of the kernels, times their amplitudes.
 func (e *evidence) valueOf(packed []float64, noise float64) float64 {
-	unpack(packed, 1, noise, e.factor)
+	if e.share == nil {
+		unpack(packed, 1, noise, e.factor)
+	} else {
+		unpack(packed, 1, 0, e.factor)
+		for i, s := range e.share {
+			e.factor.Row(i)[i] += float64(noise * s)
+		}
+	}
 	if la.Cholesky(&e.ws, e.factor) != nil {
 		return math.Inf(-1)
 	}
@@ -98,8 +122,16 @@ func (e *evidence) gradient(theta, g []float64) float64 {
 	}
 	var trace float64
 	for i := range e.factor.Rows {
-		trace += e.factor.At(i, i)
+		trace += float64(e.shareOf(i) * e.factor.At(i, i))
 	}
-	g[J] = special.Exp(theta[J]) * trace
+	g[J] = e.noiseSlope(theta[J]) * trace
 	return v
+}
+
+// shareOf returns s_n.
+func (e *evidence) shareOf(n int) float64 {
+	if e.share == nil {
+		return 1
+	}
+	return e.share[n]
 }

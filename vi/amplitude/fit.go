@@ -28,6 +28,13 @@ type Problem struct {
 	// LeastNoise is the least variance of the noise; 0 means 1e-8, or 1e-6 for rounded kernels.
 	LeastNoise float64
 
+	// KnownNoise is σ² if that is known; 0 means that it is learned.
+	KnownNoise float64
+
+	// NoiseShare, if not nil, holds for each sample n the share s_n of its noise variance σ²·s_n. The shares should have the geometric
+	// mean 1, since σ² has a prior. Predictions have the noise σ².
+	NoiseShare []float64
+
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do not depend on it.
 	Workers int
 }
@@ -69,6 +76,17 @@ func (p *Problem) check() error {
 	for c := range p.Y.Rows {
 		if i := check.NonFinite(p.Y.Row(c)); i >= 0 {
 			return fmt.Errorf("vi: Y: entry (%d, %d) is %g", c, i, p.Y.At(c, i))
+		}
+	}
+	if n := p.KnownNoise; n < 0 || math.IsNaN(n) || math.IsInf(n, 1) {
+		return fmt.Errorf("vi: KnownNoise is %g", n)
+	}
+	if p.NoiseShare != nil && len(p.NoiseShare) != N {
+		return fmt.Errorf("vi: NoiseShare: %d where there are %d samples", len(p.NoiseShare), N)
+	}
+	for i, s := range p.NoiseShare {
+		if !check.Positive(s) {
+			return fmt.Errorf("vi: NoiseShare[%d] is %g", i, s)
 		}
 	}
 	if l := p.LeastNoise; l < 0 || math.IsNaN(l) || math.IsInf(l, 1) {
@@ -225,7 +243,7 @@ func (p *Problem) newClimb(pr *prior) *climb {
 	}
 	J, _ := k.Dims()
 	return &climb{
-		prior: own, e: newEvidence(k, p.Y, p.weight(), p.leastNoise(), p.Workers),
+		prior: own, e: p.evidence(k),
 		theta: make([]float64, J+1), g: make([]float64, J+1), slope: make([]float64, own.count), back: make([]float64, own.dims()),
 	}
 }
@@ -264,7 +282,7 @@ func (c *climb) value(z []float64) float64 {
 // Process is the Gaussian process at given amplitudes and what it says of the training samples. It is immutable.
 type Process struct {
 	Amplitudes []float64 // a_j, of kernels with a mean diagonal of 1
-	Noise      float64   // σ²
+	Noise      float64   // σ², of a sample with the noise share 1
 
 	LogEvidence float64 // E, equation (A3) of docs/theory/views.md
 
@@ -279,7 +297,7 @@ type Process struct {
 
 // at returns the process at θ.
 func (p *Problem) at(theta []float64) (*Process, error) {
-	e := newEvidence(p.Kernels, p.Y, p.weight(), p.leastNoise(), p.Workers)
+	e := p.evidence(p.Kernels)
 	v := e.value(theta)
 	if math.IsInf(v, -1) {
 		return nil, errors.New("vi: K is not positive definite in double precision")
@@ -322,7 +340,7 @@ func (p *Process) rounding(k *Kernels, weight float64) float64 {
 	return moved * math.Sqrt(square)
 }
 
-// At returns the process at given amplitudes and noise. No amplitude may be negative.
+// At returns the process at given amplitudes and noise, unless [Problem].KnownNoise is set. No amplitude may be negative.
 func (p Problem) At(amplitudes []float64, noise float64) (*Process, error) {
 	if err := p.check(); err != nil {
 		return nil, err

@@ -99,7 +99,7 @@ func TestSelectionAgreesWithQuadrature(t *testing.T) {
 		standardise(p.Y.Row(0))
 
 		// log a_v = log ½ + c + d_v, c ~ N(0, 9 + 1.5²), d_v ~ N(0, 1.5² + .5²), log σ² = log .3 + 2·z.
-		e := newEvidence(k, p.Y, 1, p.leastNoise(), 1)
+		e := p.evidence(k)
 		sdC, sdD := math.Sqrt(9+1.5*1.5), math.Sqrt(2.5)
 		grid := func(n int) (x []float64) {
 			for i := range n {

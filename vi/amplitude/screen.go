@@ -93,7 +93,7 @@ func (e *evidence) information(theta []float64) la.Matrix[float64] {
 			m.MirrorLower()
 		} else {
 			for i := range N {
-				m.Row(i)[i] = special.Exp(theta[J])
+				m.Row(i)[i] = e.noiseSlope(theta[J]) * e.shareOf(i)
 			}
 		}
 		la.Trsm(&e.ws, la.Left, la.NoTrans, e.factor, m)

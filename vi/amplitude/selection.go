@@ -187,7 +187,7 @@ func (p *Problem) newSelector(st Structure, logit []float64, seed uint64) *selec
 	V := p.Layout.Views()
 	J, N := p.Kernels.Dims()
 	s := &selector{
-		p: p, e: newEvidence(p.Kernels, p.Y, p.weight(), p.leastNoise(), p.Workers), logit: logit, src: random.Source(seed),
+		p: p, e: p.evidence(p.Kernels), logit: logit, src: random.Source(seed),
 		theta: make([]float64, J+1), viewOn: make([]bool, V), groupOn: make([]bool, most(p.Layout.Group)+1),
 		sum: make([]float64, size(N)), trial: make([]float64, size(N)),
 		probability: make([]float64, V), groupProbability: make([]float64, most(p.Layout.Group)+1),

@@ -93,6 +93,9 @@ func (p Problem) Shares(ctx context.Context, draws []Draw, seed uint64) (*Shares
 			b := src.NormFloat64()
 			row := noisy.Row(c)
 			for i := range row {
+				if e.share != nil {
+					row[i] *= math.Sqrt(e.share[i])
+				}
 				row[i] += b
 			}
 		}

@@ -88,7 +88,8 @@ func (p Problem) Draws(ctx context.Context, f *Fit, how Sampling) ([]Draw, error
 // draw returns the draw at θ.
 func (p *Problem) draw(z, theta []float64, value float64) Draw {
 	J := len(theta) - 1
-	d := Draw{Z: append([]float64(nil), z...), Noise: special.Exp(theta[J]) + p.leastNoise(), LogEvidence: value}
+	e := evidence{least: p.leastNoise(), known: p.KnownNoise}
+	d := Draw{Z: append([]float64(nil), z...), Noise: e.noise(theta[J]), LogEvidence: value}
 	for _, t := range theta[:J] {
 		d.Amplitudes = append(d.Amplitudes, special.Exp(t))
 	}

@@ -1,6 +1,9 @@
 package bemkl
 
 import (
+	"math"
+	"slices"
+
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/predictive"
@@ -84,4 +87,18 @@ func (p *scorer) CovarianceRoundoff(o int, cov la.Matrix[float64]) float64 {
 func (p *scorer) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, error) {
 	out, err := p.core.Predict(k, opt)
 	return (*Prediction)(out), err
+}
+
+// WeightLimit returns μ such that k_mᵀ·Cov[a_o]·k_m ≤ μ·k_m(x,x) for the positive definite kernel m of any sample x, or +Inf where
+// the basis points are not the samples. With k_m = Φφ, |φ|² = k_m(x,x), the left side is at most |φ|² times the largest eigenvalue of
+// Φᵀ·Cov·Φ, which is the largest of Cov·K_m; and Cov ≤ (λI + υK_m²)⁻¹ with the least precision λ, so that it is at most
+//
+//	max_δ δ/(λ + υδ²) = 1/(2√(λυ)).
+func (p *scorer) WeightLimit(o int) float64 {
+	if p.core.D != p.core.Samples {
+		return math.Inf(1)
+	}
+	r := p.core.Row(o)
+	least := p.core.LambdaShape * slices.Min(p.core.Lambda.Row(r))
+	return 0.5 / math.Sqrt(least*p.core.Upsilon[r])
 }

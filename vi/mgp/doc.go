@@ -53,6 +53,7 @@
 //	influence.go       how much each label determines the function
 //	draws.go           draws of scales, noise and parameters
 //	spanned.go         Evidence of samples that a few of them span
+//	row_noise.go       noise of targets with weights
 //	varying.go         noise that varies, by a bound on the evidence
 //	heavy.go           noise with heavy tails, by a bound on the evidence
 //

@@ -49,6 +49,11 @@ type Evidence struct {
 	// [Evidence.FitSpanned]; 0 means that it is learned.
 	KnownNoise float64
 
+	// Weights says how precise each target is: target n has noise of the variance σ²/w_n, as the mean of w_n measurements
+	// has. Predictions have the noise of the weight 1. They are for [Evidence.Fit], [Evidence.FitVarying], where the variance
+	// is exp(h_n)/w_n, and [Evidence.FitHeavy], where σ²/w_n is the squared scale. nil: all weights are 1.
+	Weights []float64
+
 	// Start, if not nil, is where the ascent starts from.
 	Start *EvidenceStart
 
@@ -191,8 +196,9 @@ type evidence struct {
 	trace  []float64 // tr(R·K_p)
 	quad   []float64 // αᵀK_pα
 	left   float64   // tr(R·S⁻¹), S = I/σ² without sites
-	noise  float64   // σ²
+	noise  float64   // σ², with weights the noise variance of a target whose weight is their geometric mean
 	given  float64   // σ² if it is known, else 0
+	rowNoise
 
 	// The sites of the highest objective so far, where the next begins; nil before the first, which
 	// begins at the sites of part, if part is not nil.
@@ -305,6 +311,7 @@ func (m *evidence) snapshot(s *work.Snapshot) {
 	if m.given > 0 {
 		s.Same(m.given)
 	}
+	s.Same(m.share...)
 	s.Same(float64(m.family), float64(m.how), m.tol, m.final)
 	s.Float(&m.prior.Omega)
 	s.Float(&m.prior.Chi)
@@ -335,7 +342,7 @@ func (m *evidence) functions(x []float64) (float64, error) {
 	for i := range m.N {
 		row := m.factor.Row(i)[:i+1]
 		copy(row, m.sum.Row(i))
-		row[i] += m.noise
+		row[i] += m.noiseOf(i)
 	}
 	if err := la.Cholesky(&m.ws, m.factor); err != nil {
 		return 0, fmt.Errorf("Σ a_p·K_p + σ²I: %w", err)
@@ -378,7 +385,7 @@ func (m *evidence) cost(x, g []float64) (float64, error) {
 	default:
 		density, slope := normalPrior(x[last], special.Log(firstNoise*m.power), noiseSpread)
 		value += density
-		square := la.SumSq(m.alpha) + m.outside/m.noise/m.noise // αᵀα of all samples
+		square := m.squareOf(m.alpha) + m.outside/m.noise/m.noise // αᵀα of all samples
 		g[last] = -slope - float64(0.5*special.Exp(x[last])*(square-m.left/m.noise))
 	}
 	if m.kernels != nil {
@@ -409,7 +416,7 @@ func (m *evidence) precision(quad []float64) la.Matrix[float64] {
 	}
 	m.left = m.beyond
 	for i := range m.N {
-		v := m.noise
+		v := m.noiseOf(i)
 		if m.sites != nil {
 			v = 1 / m.sites.prec[i]
 		}

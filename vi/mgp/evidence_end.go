@@ -61,7 +61,8 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 			s.Likelihood, s.Shape = m.like.Name(), slices.Clone(x[m.P+len(m.mean):])
 		}
 	} else {
-		s.Tau = 1 / m.noise
+		s.Tau = 1 / m.ofOne(m.noise)
+		m.setNoise(&s)
 		limit *= m.noise
 	}
 	r := m.precision(m.quad)
@@ -73,7 +74,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	}
 	var square float64
 	for i := range m.N {
-		f := m.y[i] - float64(m.noise*m.alpha[i])
+		f := m.y[i] - float64(m.noiseOf(i)*m.alpha[i])
 		if m.like != nil {
 			f = m.sites.mean[i]
 		}

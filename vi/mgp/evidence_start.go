@@ -49,6 +49,7 @@ func (e Evidence) outline(ctx context.Context, k vi.Kernels, y []float64, labels
 	}
 	for _, prepare := range []func() error{
 		m.measureTargets,
+		func() error { return m.takeWeights(e) },
 		m.checkNoise,
 		func() error { return m.choose(m.P, e.HeldPrior, m.power) },
 		func() error { return m.checkKnown(m.P) },
@@ -89,7 +90,7 @@ func (e Evidence) newEvidence(ctx context.Context, k vi.Kernels, y []float64, la
 		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior, known: e.Known},
 		power: 1, tol: searchTolerance, final: finalTolerance,
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
-		best: math.Inf(1), span: e.span, given: e.KnownNoise,
+		best: math.Inf(1), span: e.span,
 	}
 	if m.like = e.likelihood(y, labels); m.like != nil {
 		m.likeMean, m.likeSD = m.like.prior()
@@ -186,7 +187,7 @@ func (m *evidence) startAt(start EvidenceStart) ([]float64, error) {
 	x = append(x, m.theta...)
 	x = append(x, m.likeMean...)
 	if m.like == nil {
-		noise := start.Noise - float64(leastShare*m.power)
+		noise := m.ofTypical(start.Noise) - float64(leastShare*m.power)
 		if !check.Positive(noise) || m.given > 0 {
 			noise = firstNoise * m.power
 		}

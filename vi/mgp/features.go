@@ -139,6 +139,8 @@ func (e Evidence) checkFeatures(ctx context.Context, f Features) error {
 		return errors.New("vi: Blocks: none")
 	case f.Samples != 0 && !(f.Samples >= 1) || math.IsInf(f.Samples, 1):
 		return fmt.Errorf("vi: Samples is %g", f.Samples)
+	case e.Weights != nil:
+		return errors.New("vi: Weights: fits of features take targets of one weight")
 	case e.Ascent.MaxSweeps < 0:
 		return fmt.Errorf("vi: MaxSweeps is %d: it must not be negative", e.Ascent.MaxSweeps)
 	}

@@ -115,7 +115,8 @@ func (m *heavy) set(x []float64) {
 func (m *heavy) begin() {
 	prec := (m.freedom - 2) / (m.freedom * m.scale)
 	for n, v := range m.y {
-		m.sites.prec[n], m.sites.nu[n] = prec, prec*v
+		p := prec / m.shareOf(n)
+		m.sites.prec[n], m.sites.nu[n] = p, p*v
 	}
 }
 
@@ -133,14 +134,15 @@ func (m *heavy) expect(slope, curvature []float64) (value float64, err error) {
 	for n, v := range m.y {
 		miss := v - m.sites.mean[n]
 		square := float64(miss*miss) + m.sites.variance[n]
-		curvature[n] = (m.freedom + 1) / (float64(m.freedom*m.scale) + square)
+		scale := float64(m.scale * m.shareOf(n))
+		curvature[n] = (m.freedom + 1) / (float64(m.freedom*scale) + square)
 		slope[n] = curvature[n] * miss
-		value -= float64(0.5 * (m.freedom + 1) * special.Log1p(square/(m.freedom*m.scale)))
+		value -= float64(0.5 * (m.freedom + 1) * special.Log1p(square/(m.freedom*scale)))
 	}
 	return value + float64(float64(m.N)*m.height()), nil
 }
 
-// height returns log t_ν(0 | σ).
+// height returns log t_ν(0 | σ). Of samples with weights it is the mean, as σ² belongs to their geometric mean.
 func (m *heavy) height() float64 {
 	return special.LogGammaRise(0.5*m.freedom, 0.5) - float64(0.5*special.Log(math.Pi*m.freedom*m.scale))
 }
@@ -155,7 +157,7 @@ func (m *heavy) shapeSlopes() (scale, freedom, curvature float64) {
 	scale = -0.5 * n
 	for i, y := range m.y {
 		miss := y - m.sites.mean[i]
-		s := (float64(miss*miss) + m.sites.variance[i]) / (v * m.scale)
+		s := (float64(miss*miss) + m.sites.variance[i]) / (v * m.scale * m.shareOf(i))
 		share := s / (1 + s)
 		scale += float64(0.5 * (v + 1) * share)
 		first += float64(0.5 * (float64((v+1)/v*share) - special.Log1p(s)))
@@ -211,7 +213,7 @@ func (m *heavy) finish(x []float64, rec vi.Record) (*Fit, error) {
 	}
 	noise := m.scale * m.freedom / (m.freedom - 2)
 	s := State{
-		Family: m.family, Prior: m.prior, Tau: 1 / noise, Freedom: m.freedom,
+		Family: m.family, Prior: m.prior, Tau: 1 / m.ofOne(noise), Freedom: m.freedom,
 		Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone(), Sites: slices.Clone(m.sites.prec),
 	}
 	fit := &Fit{
@@ -233,8 +235,8 @@ func (m *heavy) finish(x []float64, rec vi.Record) (*Fit, error) {
 func (m *heavy) leaveOneOut(noise float64) *LeaveOneOut {
 	out := &LeaveOneOut{Mean: slices.Clone(m.sites.cavityMean)}
 	for n, v := range m.sites.cavityVar {
-		out.Variance = append(out.Variance, v+noise)
-		out.LogProbability = append(out.LogProbability, logHeavyDensity(m.y[n]-m.sites.cavityMean[n], v, m.scale, m.freedom))
+		out.Variance = append(out.Variance, v+float64(noise*m.shareOf(n)))
+		out.LogProbability = append(out.LogProbability, logHeavyDensity(m.y[n]-m.sites.cavityMean[n], v, m.scale*m.shareOf(n), m.freedom))
 	}
 	return out
 }

@@ -90,7 +90,7 @@ func (m *evidence) measure(x []float64) {
 			e = 0 // it is no variable
 		}
 		for n, a := range m.alpha {
-			row[n] = e * a
+			row[n] = e * m.shareOf(n) * a
 		}
 	}
 	la.Trsm(&m.ws, la.Right, la.Transpose, m.factor, v)

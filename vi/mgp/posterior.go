@@ -38,7 +38,7 @@ type State struct {
 	Known []bool // the kernels whose γ_p was known and not learned; nil if none was
 
 	// Sites holds the precisions λ_n of the sites of labels, of the logarithm of a
-	// noise variance, or of noise with heavy tails, or is nil.
+	// noise variance, of noise with heavy tails, or of targets with weights, 1/σ_n², or is nil.
 	Sites []float64
 
 	Alpha []float64 // N, B⁻¹·E[y], or S^½·B⁻¹·S^-½·ν with sites

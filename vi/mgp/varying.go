@@ -249,7 +249,7 @@ func (m *varying) functions(x []float64) (float64, error) {
 func (m *varying) expect(slope, curvature []float64) (float64, error) {
 	f, s := m.f, m.h.sites
 	for n := range f.N {
-		m.variance[n] = special.Exp(m.level + s.mean[n] - float64(0.5*s.variance[n]))
+		m.variance[n] = float64(f.shareOf(n) * special.Exp(m.level+s.mean[n]-float64(0.5*s.variance[n])))
 		row := f.factor.Row(n)[:n+1]
 		copy(row, f.sum.Row(n))
 		row[n] += m.variance[n]
@@ -332,7 +332,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 		noise += meanNoise(m.level+h.sites.mean[n], h.sites.variance[n]) / float64(f.N)
 	}
 	fit.Collapsed = square < 1e-3*noise*float64(f.N)
-	function := State{Family: f.family, Prior: f.prior, Tau: 1 / noise, Alpha: slices.Clone(f.alpha), Factor: f.factor.Clone()}
+	function := State{Family: f.family, Prior: f.prior, Tau: 1 / f.ofOne(noise), Alpha: slices.Clone(f.alpha), Factor: f.factor.Clone()}
 	about := State{
 		Family: h.family, Prior: h.prior, Tau: 1, Alpha: slices.Clone(h.alpha), Factor: h.factor.Clone(),
 		Sites: slices.Clone(h.sites.prec),
@@ -357,7 +357,11 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit.Noise, err = NewNoiseProcess(m.level, q)
+	level := m.level
+	if f.share != nil {
+		level = special.Log(f.ofOne(special.Exp(level)))
+	}
+	fit.Noise, err = NewNoiseProcess(level, q)
 	return fit, err
 }
 
@@ -386,6 +390,9 @@ func (m *varying) leaveOneOut() *LeaveOneOut {
 			mean -= float64(spread * m.h.factor.At(n, j) / s.prec[j] * change)
 		}
 		miss := a / own
+		if f.share != nil {
+			mean += special.Log(f.share[n])
+		}
 		function := max(0, 1-float64(r*own)) / own
 		out.Mean = append(out.Mean, f.y[n]-miss)
 		out.Variance = append(out.Variance, function+meanNoise(mean, variance))

@@ -30,12 +30,15 @@ type factors struct {
 	weights     []Pair // Q×M
 	offsetVar   []float64
 	offsetPrior OffsetPrior
-	prior       Prior
+	priors      []Prior   // one of all weights or, with views, of each view and factor: V×M
+	viewOf      []int32   // the view of each task; nil without views
+	views       []int     // tasks of each view
+	priorScale  float64   // of the prior of σ_vm²
 	noise       []float64 // σ_q²
 	noiseScale  float64   // of the prior of the noise
 
 	count  []float64 // observed entries of each task
-	total  []float64 // of complete data Σ_n y_nq²
+	square []float64 // of complete data Σ_n y_nq²
 	error2 []float64 // E_q = E[Σ_n (y_nq − f_nq)²]
 	shake  []float64 // Σ y² + Σ_m E[w_qm]²·Σ_n E[φ_nm]²: the size of the terms whose difference is E_q
 
@@ -49,8 +52,10 @@ type factors struct {
 	crew         *lineCrew
 	objectBlocks []int
 	taskBlocks   []int
-	objectSums   []float64 // by block: Σ ½(log A + 1 − A − a²)
-	taskSums     []slabSums
+	objectSums   []float64          // by block: Σ ½(log A + 1 − A − a²)
+	taskSums     []slabSums         // by block, and by prior
+	total        []slabSums         // by prior, see sums
+	odds, logVar []float64          // by prior: log π/(1−π), log σ²
 	scale        []float64          // 1/σ_q
 	cross        la.Matrix[float64] // of complete data
 	scaled       lineMoments        // of the tasks over σ_q, if that differs between them
@@ -82,7 +87,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	m := &factors{
 		y: y, N: y.n, Q: y.q, M: M, K: M,
 		perTask: f.Noise == NoisePerTask, noiseWeight: f.NoiseWeight, held: f.Held,
-		prior: f.Prior, count: make([]float64, y.q), error2: make([]float64, y.q), shake: make([]float64, y.q), noise: make([]float64, y.q),
+		priors: []Prior{f.Prior}, count: make([]float64, y.q), error2: make([]float64, y.q), shake: make([]float64, y.q), noise: make([]float64, y.q),
 		weights: make([]Pair, y.q*M),
 	}
 	power := variance
@@ -97,13 +102,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		power += float64(mean * mean)
 	}
 	m.floor = noiseFloor * power
-	if m.prior.Pi == 0 {
-		m.prior.Pi = 0.5
-	}
-	if m.prior.Variance == 0 {
-		m.prior.Variance = 0.5 * power / (m.prior.Pi * float64(M))
-	}
-	if err := m.prior.validate(); err != nil {
+	if err := f.startPriors(m, power); err != nil {
 		return nil, err
 	}
 	m.object, m.task = newMoments(m.N, M, m.K), newMoments(m.Q, M, m.K)
@@ -184,7 +183,7 @@ func (m *factors) setUpdates(plain bool) {
 func (m *factors) prepare() {
 	y := m.y
 	m.objectBlocks, m.taskBlocks = y.byObject.blocks(m.N, m.Q), y.byTask.blocks(m.Q, m.N)
-	m.objectSums, m.taskSums = make([]float64, len(m.objectBlocks)-1), make([]slabSums, len(m.taskBlocks)-1)
+	m.objectSums, m.taskSums = make([]float64, len(m.objectBlocks)-1), make([]slabSums, (len(m.taskBlocks)-1)*len(m.priors))
 	m.scale = make([]float64, m.Q)
 	if !y.complete() {
 		for q := range m.count {
@@ -193,7 +192,7 @@ func (m *factors) prepare() {
 		}
 		return
 	}
-	m.total = make([]float64, m.Q)
+	m.square = make([]float64, m.Q)
 	if m.base != 0 {
 		m.y = &Observed{n: m.N, q: m.Q, dense: y.dense.Clone()}
 	}
@@ -203,7 +202,7 @@ func (m *factors) prepare() {
 			if m.base != 0 {
 				row[q] -= m.base
 			}
-			m.total[q] += float64(row[q] * row[q])
+			m.square[q] += float64(row[q] * row[q])
 		}
 	}
 	for q := range m.count {

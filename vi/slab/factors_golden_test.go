@@ -220,9 +220,25 @@ func slowBound(m *factors) float64 {
 			}
 		}
 	}
-	for _, w := range s.Weights {
-		slab, spike := w.bound(s.Prior)
+	for i, w := range s.Weights {
+		prior := s.Prior
+		if s.Views != nil {
+			view, q := 0, i/m.M
+			for ; q >= s.Views[view]; view++ {
+				q -= s.Views[view]
+			}
+			prior = s.Priors[view*m.M+i%m.M]
+		}
+		slab, spike := w.bound(prior)
 		sum += slab + spike
+	}
+	for _, prior := range s.Priors { // the densities of 1/σ² ~ Gamma(3/2, s/2) and π ~ Beta(1, 2)
+		if !m.held.Variance {
+			sum += math.Log(math.Pow(m.priorScale/2, 1.5) / math.Gamma(1.5) / math.Sqrt(prior.Variance) * math.Exp(-m.priorScale/2/prior.Variance))
+		}
+		if !m.held.Pi {
+			sum += math.Log(2 * (1 - prior.Pi))
+		}
 	}
 	gauss := func(mean, variance float64, prior OffsetPrior) float64 {
 		d := mean - prior.Mean

@@ -37,14 +37,15 @@ func (m *factors) updateNoiseScale() {
 	m.noiseScale = (1 + 2/m.noiseWeight) * float64(m.Q) / precision
 }
 
-// updateSlab sets σ_w² or π to the maximum of the bound.
+// updateSlab sets σ_w² or π, or σ_vm² or π_vm of all views and factors, to the maximum of the bound.
 func (m *factors) updateSlab(variance, pi bool) {
-	s := m.sums()
-	if variance && !m.held.Variance {
-		m.prior.learnVariance(s.pairSums)
-	}
-	if pi && !m.held.Pi {
-		m.prior.learnPi(s.pairSums)
+	for i, s := range m.sums() {
+		if variance && !m.held.Variance {
+			m.priors[i].learnVariance(m.withSlabWeights(s.pairSums))
+		}
+		if pi && !m.held.Pi {
+			m.priors[i].learnPi(m.withSpikeWeights(s.pairSums))
+		}
 	}
 }
 

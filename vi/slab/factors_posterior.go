@@ -20,7 +20,10 @@ type FactorState struct {
 	// Lengths, M, are the lengths of the factors' covariances; nil without covariances.
 	Lengths []float64
 
-	Prior       Prior
+	Prior  Prior   // of all weights; unused with views
+	Views  []int   // the numbers of tasks of the views; nil without views
+	Priors []Prior // of the weights of each view and factor, V×M, view by view; nil without views
+
 	Noise       []float64 // σ_q², Q
 	NoiseShared bool      // all tasks have one noise variance
 
@@ -71,7 +74,7 @@ func (s *FactorState) validate() error {
 		check.Matrix("Mean", s.Mean, N, M, check.Finite),
 		check.Matrix("Variance", s.Variance, N, M, check.NotNegative),
 		checkPairs("Weights", s.Weights, Q, M),
-		s.Prior.validate,
+		s.validatePriors,
 		check.That(s.Lengths == nil || len(s.Lengths) == M, "Lengths: %d for %d factors", len(s.Lengths), M),
 		check.Vector("Lengths", s.Lengths, check.Positive),
 		check.Vector("Noise", s.Noise, check.Positive),
@@ -109,11 +112,14 @@ func (m *factors) posterior() *FactorPosterior {
 	p := &FactorPosterior{
 		s: FactorState{
 			Mean: m.object.mean.Slice(0, m.N, 0, m.M), Variance: m.object.variance,
-			Weights: m.weights, Prior: m.prior, Noise: m.noise, NoiseShared: !m.perTask,
+			Weights: m.weights, Noise: m.noise, NoiseShared: !m.perTask,
 			Base: m.base,
 		},
 		dim: factorDims{m.N, m.Q, m.M},
 		e:   m.task.mean.Slice(0, m.Q, 0, m.M), v: m.task.variance,
+	}
+	if p.s.Prior = m.priors[0]; m.viewOf != nil {
+		p.s.Prior, p.s.Views, p.s.Priors = Prior{}, m.views, m.priors
 	}
 	for _, f := range m.functions {
 		if f.cov.kind == decayCovariance {

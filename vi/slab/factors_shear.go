@@ -85,13 +85,14 @@ func (m *factors) setShearedWeights() {
 	copy(m.weights, before)
 	for q := range m.Q {
 		e, variance := m.task.mean.Row(q), m.task.variance.Row(q)
+		first, step := m.priorsOf(q)
 		for k := range m.M {
 			w := &m.weights[q*m.M+k]
 			g, h, _ := w.gate()
 			if g > 0 {
 				square := float64(w.Mean * w.Mean)
 				w.Mean = s.e.At(q, k) / g
-				m.taskSums[0].slabPower += float64(g * (float64(w.Mean*w.Mean) - square)) // of all blocks
+				m.taskSums[first+k*step].slabPower += float64(g * (float64(w.Mean*w.Mean) - square)) // of all blocks
 			}
 			e[k], variance[k] = w.gated(g, h)
 		}
@@ -107,7 +108,8 @@ func (m *factors) stiffen(k int) {
 	square := s.gram.At(k, k)
 	for q, noise := range m.noise {
 		g, _, _ := m.weights[q*m.M+k].gate()
-		s.stiff.Row(q)[k] = ((s.spread[k]+square)/noise+1/m.prior.Variance)/g - square/noise
+		first, step := m.priorsOf(q)
+		s.stiff.Row(q)[k] = ((s.spread[k]+square)/noise+1/m.priors[first+k*step].Variance)/g - square/noise
 	}
 }
 

@@ -56,9 +56,10 @@ func (s *FactorStart) into(m *factors) error {
 func (m *factors) drawWeights(seed uint64) {
 	mean := make([]float64, len(m.weights))
 	random.Normal(random.Source(seed), mean)
-	sd := math.Sqrt(m.prior.Variance)
+	prior := m.priors[0] // all are alike at the start
+	sd := math.Sqrt(prior.Variance)
 	for i, v := range mean {
-		m.weights[i] = Pair{Mean: sd * v, Variance: m.prior.Variance}
+		m.weights[i] = Pair{Mean: sd * v, Variance: prior.Variance}
 	}
 }
 
@@ -116,7 +117,7 @@ func (m *factors) drawFactors(seed uint64) {
 // for the factors.
 func (m *factors) firstWeights() {
 	for i := range m.weights {
-		m.weights[i] = Pair{Logit: math.Inf(-1), Variance: m.prior.Variance}
+		m.weights[i] = Pair{Logit: math.Inf(-1), Variance: m.priors[0].Variance}
 	}
 	m.updateTasks(m.M, m.K)
 	m.updateTasks(0, m.K)
@@ -128,6 +129,8 @@ func (m *factors) like(p *FactorPosterior) error {
 	switch {
 	case p.dim.N != m.N || p.dim.M != m.M:
 		return fmt.Errorf("vi: Like: %d objects and %d factors where there are %d and %d", p.dim.N, p.dim.M, m.N, m.M)
+	case s.Views != nil || m.viewOf != nil:
+		return fmt.Errorf("vi: Like: it is for models without views")
 	case (s.Lengths != nil) != m.lengths():
 		return fmt.Errorf("vi: Like: a covariance with lengths in one and not in the other")
 	}
@@ -136,7 +139,7 @@ func (m *factors) like(p *FactorPosterior) error {
 	for k, l := range s.Lengths {
 		m.functions[k].length = l
 	}
-	m.prior = s.Prior
+	m.priors[0] = s.Prior
 	var noise float64
 	for _, v := range s.Noise {
 		noise += v / float64(p.dim.Q)

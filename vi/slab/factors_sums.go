@@ -65,10 +65,11 @@ func (s *slabSums) bound(p Prior) float64 {
 	return sum
 }
 
-// sums returns the sums over the weights of all tasks.
-func (m *factors) sums() (s slabSums) {
+// sums returns the sums over the weights of each prior. The next call overwrites them.
+func (m *factors) sums() []slabSums {
+	clear(m.total)
 	for i := range m.taskSums {
-		s.merge(&m.taskSums[i])
+		m.total[i%len(m.total)].merge(&m.taskSums[i])
 	}
-	return s
+	return m.total
 }

@@ -13,7 +13,7 @@ type factorsKept struct {
 	weights     []Pair // those before turnWeights, if that was called since
 	turned      bool
 	offset      []float64
-	prior       Prior
+	priors      []Prior
 	offsetPrior OffsetPrior
 	noiseScale  float64
 	length      []float64
@@ -25,7 +25,8 @@ func (m *factors) Keep() {
 	m.memory.Keep()
 	k := &m.kept
 	k.turned = false
-	k.prior, k.offsetPrior, k.noiseScale = m.prior, m.offsetPrior, m.noiseScale
+	k.offsetPrior, k.noiseScale = m.offsetPrior, m.noiseScale
+	k.priors = append(k.priors[:0], m.priors...)
 	k.offset, k.length = k.offset[:0], k.length[:0]
 	for q := range m.offsetVar {
 		k.offset = append(k.offset, m.task.mean.At(q, m.M))
@@ -42,7 +43,8 @@ func (m *factors) Restore() {
 	if k.turned {
 		m.weights, k.weights, k.turned = k.weights, m.weights, false
 	}
-	m.prior, m.offsetPrior, m.noiseScale = k.prior, k.offsetPrior, k.noiseScale
+	m.offsetPrior, m.noiseScale = k.offsetPrior, k.noiseScale
+	copy(m.priors, k.priors)
 	for i, l := range k.length {
 		m.functions[i].length = l
 	}
@@ -106,8 +108,11 @@ func (m *factors) Observations() float64 { return conjugate.Sum(m.count) }
 
 // Bound implements [vi.Objective]. It is the bound of the present state after updateTasks.
 func (m *factors) Bound() float64 {
-	s := m.sums()
-	sum := s.bound(m.prior)
+	var sum float64
+	for i, s := range m.sums() {
+		sum += s.bound(m.priors[i])
+	}
+	sum += m.viewPriorsBound()
 	for _, v := range m.objectSums {
 		sum += v
 	}

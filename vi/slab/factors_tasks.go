@@ -12,70 +12,76 @@ func (m *factors) updateTasks(from, to int) {
 	side := half{
 		lines: &m.y.byTask, blocks: m.taskBlocks, other: &m.object, means: m.K, base: m.base, weight: 1,
 	}
-	logit, logSlab := m.prior.logit(), special.Log(m.prior.Variance)
+	for i, p := range m.priors {
+		m.odds[i], m.logVar[i] = p.logit(), special.Log(p.Variance)
+	}
 	var all *lineStats
 	var alike []float64 // the gains, if all tasks have the same
 	if m.y.complete() {
 		all = m.crew.shared(m.K)
 		m.completeTasks(all)
-		if !m.perTask {
+		if !m.perTask && m.viewOf == nil {
 			alike = m.crew.gain
-			m.gains(all, m.noise[0], alike)
+			m.gains(all, 0, alike)
 		}
 	}
 	m.crew.each(side.blocks, func(c *lineWorker, block int) {
-		var sums slabSums
+		sums := m.taskSums[block*len(m.priors):][:len(m.priors)]
+		clear(sums)
 		for q := side.blocks[block]; q < side.blocks[block+1]; q++ {
 			s := all
 			if s == nil {
 				s = c.stats(&side, q)
 			} else {
 				s = s.with(&c.own, m.cross.Row(q))
-				s.total = m.total[q]
+				s.total = m.square[q]
 			}
 			gain := alike
 			if gain == nil {
 				gain = c.gain
-				m.gains(s, m.noise[q], gain)
+				m.gains(s, q, gain)
 			}
-			m.updateTask(s, q, from, to, logit, logSlab, gain, &sums)
+			m.updateTask(s, q, from, to, gain, sums)
 		}
-		m.taskSums[block] = sums
 	})
 }
 
-// gains computes log(σ_w²/v_qm) for the weights of a task.
-func (m *factors) gains(s *lineStats, noise float64, gain []float64) {
+// gains computes log(σ_w²/v_qm) for the weights of task q.
+func (m *factors) gains(s *lineStats, q int, gain []float64) {
+	noise := m.noise[q]
+	first, step := m.priorsOf(q)
 	for k := range gain {
-		gain[k] = special.Log1p((s.gram.At(k, k) + s.variance[k]) * m.prior.Variance / noise)
+		gain[k] = special.Log1p((s.gram.At(k, k) + s.variance[k]) * m.priors[first+k*step].Variance / noise)
 	}
 }
 
 // updateTask is updateTasks for task q, whose statistics are s: the weights from ≤ m < to,
-// and q(c_q) if to is beyond them. Its weights are added to sums.
-func (m *factors) updateTask(s *lineStats, q, from, to int, logit, logSlab float64, gain []float64, sums *slabSums) {
+// and q(c_q) if to is beyond them. Its weights are added to the sums of their priors.
+func (m *factors) updateTask(s *lineStats, q, from, to int, gain []float64, sums []slabSums) {
 	e, variance := m.task.mean.Row(q), m.task.variance.Row(q)
 	weights := m.weights[q*m.M:][:m.M]
 	noise := m.noise[q]
+	first, step := m.priorsOf(q)
 	rest := 1.0
 	for k := range weights {
 		var logVariance float64
+		i := first + k*step
 		if k >= from && k < to {
 			g := s.gram.Row(k)[:m.K]
 			cross := s.cross[k] - la.Dot(g, e) + float64(g[k]*e[k])
-			weights[k] = m.prior.posterior(logit, gain[k], cross, g[k]+s.variance[k], noise)
-			logVariance = logSlab - gain[k]
+			weights[k] = m.priors[i].posterior(m.odds[i], gain[k], cross, g[k]+s.variance[k], noise)
+			logVariance = m.logVar[i] - gain[k]
 		} else {
 			logVariance = special.Log(weights[k].Variance)
 		}
 		var r float64
-		e[k], variance[k], r = sums.add(weights[k], logVariance)
+		e[k], variance[k], r = sums[i].add(weights[k], logVariance)
 		if rest *= r; rest > 1e300 {
-			sums.entropy += special.Log(rest)
+			sums[first].entropy += special.Log(rest)
 			rest = 1
 		}
 	}
-	sums.entropy += special.Log(rest)
+	sums[first].entropy += special.Log(rest)
 	if to > m.M {
 		g := s.gram.Row(m.M)[:m.K]
 		cross := s.cross[m.M] - la.Dot(g, e) + float64(g[m.M]*e[m.M])

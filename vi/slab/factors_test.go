@@ -77,6 +77,9 @@ var factorCases = []struct {
 	{"long", factorProblem{700, 5, 2, 0.2, 0.3, true}, Factors{Count: 3, Offsets: true}, true},
 	{"covariance", factorProblem{12, 30, 2, 0, 0.3, false}, Factors{Count: 3, Noise: NoiseShared, Covariance: nearby(12)}, false},
 	{"covariance, gaps", factorProblem{12, 30, 2, 0.5, 0.3, true}, Factors{Count: 3, Offsets: true, Covariance: nearby(12), LengthsEvery: 2}, false},
+	{"views", factorProblem{14, 11, 2, 0, 0.3, true}, Factors{Count: 3, Offsets: true, NoiseWeight: 4, Views: []int{3, 2, 6}}, false},
+	{"views, gaps", factorProblem{14, 11, 2, 0.3, 0.3, true}, Factors{Count: 3, Noise: NoiseShared, Offsets: true, Views: []int{4, 7}}, false},
+	{"views, held", factorProblem{14, 11, 2, 0, 0.3, false}, Factors{Count: 2, Noise: NoiseShared, Held: Held{Pi: true, Variance: true}, Views: []int{5, 6}}, false},
 	{"sparse", factorProblem{20, 300, 2, 0.96, 0.3, false}, Factors{Count: 3, NoiseWeight: 2}, true},
 }
 
@@ -392,17 +395,20 @@ func TestFactorScales(t *testing.T) {
 		assert.InEpsilon(t, variance, wide, 1e-12, c.name)
 		for k := range m.M {
 			for _, by := range []float64{0.9, 1.1} {
-				prior := m.prior
+				priors := slices.Clone(m.priors)
 				scaleFactor(m, k, by)
-				if !m.held.Variance {
+				for i := k; c.Views != nil && !m.held.Variance && i < len(m.priors); i += m.M {
+					m.priors[i].Variance *= by * by // on the ridge along which the step went
+				}
+				if !m.held.Variance && c.Views == nil {
 					var sums pairSums
 					for _, w := range m.weights {
 						sums.add(w)
 					}
-					m.prior.learnVariance(sums)
+					m.priors[0].learnVariance(sums)
 				}
 				assert.Less(t, slowBound(m), best, "%s: factor %d by %g", c.name, k, by)
-				m.prior = prior
+				copy(m.priors, priors)
 				scaleFactor(m, k, 1/by)
 			}
 		}
@@ -441,7 +447,7 @@ func TestFactorShears(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, 4, tried, "cases of complete data and white factors")
+	assert.Equal(t, 6, tried, "cases of complete data and white factors")
 }
 
 // shearFactor adds c times the means of factor j, or the offsets' ones, to the means of factor k.
@@ -492,7 +498,7 @@ func TestFactorNoiseFollows(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, 4, tried, "cases of complete data and white factors")
+	assert.Equal(t, 6, tried, "cases of complete data and white factors")
 }
 
 // changeNoise multiplies the noise of task q, or of all if they share it, by c; the variances

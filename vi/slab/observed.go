@@ -3,6 +3,7 @@ package slab
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -145,6 +146,31 @@ func (y *Observed) Dims() (N, Q, entries int) {
 
 // complete reports whether every entry is observed.
 func (y *Observed) complete() bool { return y.dense.Rows > 0 }
+
+// InUnits returns the same entries with (y_nq − center_q)/scale_q for y_nq, for the values of each task.
+func (y *Observed) InUnits(center, scale []float64) *Observed {
+	to := *y
+	if y.complete() {
+		to.dense = y.dense.Clone()
+		for n := range y.n {
+			row := to.dense.Row(n)
+			for q, v := range row {
+				row[q] = (v - center[q]) / scale[q]
+			}
+		}
+		return &to
+	}
+	to.byObject.value, to.byTask.value = slices.Clone(y.byObject.value), slices.Clone(y.byTask.value)
+	for i, q := range y.byObject.index {
+		to.byObject.value[i] = (y.byObject.value[i] - center[q]) / scale[q]
+	}
+	for q := range y.q {
+		for i := y.byTask.start[q]; i < y.byTask.start[q+1]; i++ {
+			to.byTask.value[i] = (y.byTask.value[i] - center[q]) / scale[q]
+		}
+	}
+	return &to
+}
 
 // moments returns the mean of the entries and their variance.
 func (y *Observed) moments() (mean, variance float64) {

@@ -121,8 +121,13 @@ func (m *multiTask) Snapshot(s *work.Snapshot) {
 func (m *factors) Snapshot(s *work.Snapshot) {
 	s.Same(m.entries()...)
 	s.Same(m.base, m.noiseWeight)
+	for _, v := range m.viewOf {
+		s.Same(float64(v))
+	}
 	m.held.same(s)
-	m.prior.snapshot(s)
+	for i := range m.priors {
+		m.priors[i].snapshot(s)
+	}
 	s.Int(&m.sweeps, math.MaxInt32)
 	s.Floats(m.object.both.Data, m.task.both.Data, m.noise, m.offsetVar, m.error2, m.shake, m.objectSums)
 	s.Float(&m.noiseScale)

@@ -34,22 +34,11 @@ func (s Shape) values(k []float64) {
 		la.Exp(k, k)
 		return
 	}
-	for i, v := range k {
-		k[i] = -math.Sqrt(3 * v)
-	}
-	matern(k)
-}
-
-// matern replaces −√3·r by (1 + √3·r)·exp(−√3·r).
-func matern(k []float64) {
-	var piece [256]float64
+	la.Scal(3, k)
+	var e [256]float64
 	for len(k) > 0 {
-		n := min(len(k), len(piece))
-		e := piece[:n]
-		la.Exp(e, k[:n])
-		for i, v := range e {
-			k[i] = (1 - k[i]) * v
-		}
+		n := min(len(k), len(e))
+		la.Matern(k[:n], e[:n])
 		k = k[n:]
 	}
 }
@@ -64,14 +53,9 @@ func (s Shape) slopes(k, dk []float64) {
 		}
 		return
 	}
-	for i, v := range k {
-		k[i] = -math.Sqrt(3 * v)
-	}
-	la.Exp(dk, k)
-	for i, v := range dk {
-		k[i] = (1 - k[i]) * v
-		dk[i] = -1.5 * v
-	}
+	la.Scal(3, k)
+	la.Matern(k, dk)
+	la.Scal(-1.5, dk)
 }
 
 // Part is a term of a covariance: Amplitude times the correlation of a shape at the distance

@@ -2,6 +2,7 @@ package vecchia
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/work"
@@ -56,13 +57,18 @@ func (k *system) multiply(p, y la.Matrix[float64], double bool) (err error) {
 		err = k.low.multiply(k.lowCrew, p, y, k.sums)
 	}
 	k.addLinear(k.x.Slice(0, p.Rows, 0, k.x.Cols), p, y)
-	for i := range p.Rows {
+	k.addNoise(p, y)
+	return err
+}
+
+// addNoise adds to Y, the first rows of a product with P, the part of the noise.
+func (k *system) addNoise(p, y la.Matrix[float64]) {
+	for i := range y.Rows {
 		to, s := y.Row(i), k.cov.Noise*k.relative(i)
 		for t, v := range p.Row(i) {
 			to[t] += float64(s * v)
 		}
 	}
-	return err
 }
 
 // addLinear adds to Y the product with P of the linear part of the covariances of the rows of z and
@@ -108,7 +114,7 @@ func newSolver(k *system, v *vif, x la.Matrix[float64], tolerance []float64) *so
 // size returns the largest of the columns' residuals in units of the tolerance.
 func (s *solver) size(r la.Matrix[float64]) (most float64) {
 	for t, v := range dots(r, r) {
-		most = max(most, math.Sqrt(v/float64(s.n))/s.tolerance[t])
+		most = max(most, math.Sqrt(v/float64(r.Rows))/s.tolerance[t])
 	}
 	return most
 }
@@ -129,38 +135,50 @@ func dots(a, b la.Matrix[float64]) []float64 {
 	return d
 }
 
-// truth stores the true residual in kp, with the covariance in float64.
-func (s *solver) truth() error {
-	zero := true
-	for _, v := range s.x.Data[:s.n*s.x.Cols] {
-		if v != 0 {
-			zero = false
-			break
+// checkedRows is the number of rows whose true residual judges a solution: the first ones, which stand for all because the
+// order of the rows is random. A product of all rows would take as long as several iterations.
+const checkedRows = 2048
+
+// truth returns the size of the true residual of the first rows, with the covariance in float64.
+func (s *solver) truth() (float64, error) {
+	x := s.k.x.Slice(0, min(s.n, checkedRows), 0, s.k.x.Cols)
+	r := s.kp.Slice(0, x.Rows, 0, s.x.Cols)
+	r.Fill(0)
+	err := s.k.high.rowsOf(s.k.highCrew, x.Rows, s.x, r)
+	s.k.addLinear(x, s.x, r)
+	s.k.addNoise(s.x, r)
+	s.subtractFromTargets(r)
+	return s.size(r), err
+}
+
+// restart stores the true residual of all rows in r.
+func (s *solver) restart() error {
+	if slices.ContainsFunc(s.x.Data[:s.n*s.x.Cols], func(v float64) bool { return v != 0 }) {
+		if err := s.k.multiply(s.x, s.r, true); err != nil {
+			return err
 		}
-	}
-	y := s.k.y.Slice(0, s.n, 0, s.x.Cols)
-	if zero {
-		s.kp.CopyFrom(y)
+		s.subtractFromTargets(s.r)
 		return nil
 	}
-	if err := s.k.multiply(s.x, s.kp, true); err != nil {
-		return err
-	}
-	for i := range s.n {
-		to := s.kp.Row(i)
-		for t, v := range y.Row(i) {
+	s.r.CopyFrom(s.k.y.Slice(0, s.n, 0, s.x.Cols))
+	return nil
+}
+
+// subtractFromTargets replaces the first rows r of a product by what they leave of the targets.
+func (s *solver) subtractFromTargets(r la.Matrix[float64]) {
+	for i := range r.Rows {
+		to := r.Row(i)
+		for t, v := range s.k.y.Row(i) {
 			to[t] = v - to[t]
 		}
 	}
-	return nil
 }
 
 // run iterates until the residual of every column is within the tolerance.
 func (s *solver) run() error {
-	if err := s.truth(); err != nil {
+	if err := s.restart(); err != nil {
 		return err
 	}
-	s.r.CopyFrom(s.kp)
 	fresh := true
 	for s.iterations < s.most {
 		if fresh {
@@ -177,10 +195,9 @@ func (s *solver) run() error {
 			s.turn()
 			continue
 		}
-		if err := s.truth(); err != nil {
+		if s.largest, err = s.truth(); err != nil {
 			return err
 		}
-		s.largest = s.size(s.kp)
 		if s.largest < s.least {
 			s.least = s.largest
 			s.best.CopyFrom(s.x)
@@ -199,17 +216,18 @@ func (s *solver) run() error {
 			} else {
 				s.x.Fill(0)
 			}
-			if err := s.truth(); err != nil {
+			if err := s.restart(); err != nil {
 				return err
 			}
-			s.r.CopyFrom(s.kp)
 			fresh = true
 		case s.largest <= 1:
 			return nil
 		case s.largest > 2*supposed:
 			// The residual is not what the iterations suppose: begin anew from the true one.
 			s.k.double = true
-			s.r.CopyFrom(s.kp)
+			if err := s.restart(); err != nil {
+				return err
+			}
 			fresh = true
 		default:
 			s.turn()

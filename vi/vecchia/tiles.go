@@ -86,14 +86,7 @@ func correlate[T la.Float](shape Shape, k, e []T) {
 		la.Exp(k, k)
 		return
 	}
-	e = e[:len(k)]
-	for j, v := range k {
-		k[j] = -T(math.Sqrt(float64(v)))
-	}
-	la.Exp(e, k)
-	for j, v := range e {
-		k[j] = (1 - k[j]) * v
-	}
+	la.Matern(k, e[:len(k)])
 }
 
 // add adds amp·op(K)·P to the rows of sum.
@@ -188,4 +181,17 @@ func (v *values[T]) cross(t *tiler[T], z []la.Matrix[T], p la.Matrix[T], by floa
 			t.add(la.NoTrans, by*v.amp[q], k, p.Slice(j0, j1, 0, p.Cols), y)
 		}
 	}
+}
+
+// rowsOf adds to Y the products of the first n rows of the covariance with P.
+func (v *values[T]) rowsOf(crew *work.Crew[*tiler[T]], n int, p la.Matrix[T], y la.Matrix[float64]) error {
+	return crew.First((n+tileRows-1)/tileRows, func(t *tiler[T], task int) error {
+		lo, hi := task*tileRows, min(n, (task+1)*tileRows)
+		z := make([]la.Matrix[T], len(v.x))
+		for q, x := range v.x {
+			z[q] = x.Slice(lo, hi, 0, x.Cols)
+		}
+		v.cross(t, z, p, 1, y.Slice(lo, hi, 0, y.Cols))
+		return nil
+	})
 }

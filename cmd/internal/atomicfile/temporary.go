@@ -12,7 +12,7 @@ import (
 
 // disk is what a temporary file asks of the file system. Tests have one that fails.
 type disk struct {
-	unnamed func(dir string) *os.File // nil where the system has no such files
+	unnamed func(path string) *os.File // nil where the system has no such files
 	open    func(name string) (*os.File, error)
 	write   func(f *os.File, p []byte) (int, error)
 	chmod   func(f *os.File, mode fs.FileMode) error
@@ -53,7 +53,7 @@ const mostNames = 1000
 
 // create makes an empty temporary file with the permissions that a new file gets.
 func (d disk) create(path string) (*temporary, error) {
-	if f := d.unnamed(filepath.Dir(path)); f != nil {
+	if f := d.unnamed(path); f != nil {
 		_, _ = lock(f) // nobody else has it
 		return &temporary{file: f, disk: d, path: path}, nil
 	}

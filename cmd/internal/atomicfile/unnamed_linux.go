@@ -3,18 +3,19 @@ package atomicfile
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
-// unnamed creates a file without a name, which the system removes with the last process
-// that has it open. It is nil where the file system has none, or no /proc to name it by.
-func unnamed(dir string) *os.File {
-	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o666)
+// unnamed creates a file without a name in the folder of path, which the system removes with the last process
+// that has it open. It is nil where the file system has none, or no /proc to name it by. Errors call it path.
+func unnamed(path string) *os.File {
+	fd, err := unix.Open(filepath.Dir(path), unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o666)
 	if err != nil {
 		return nil
 	}
-	f := os.NewFile(uintptr(fd), "a file without a name in "+dir)
+	f := os.NewFile(uintptr(fd), path)
 	if _, err := os.Stat(descriptor(f)); err != nil {
 		_ = f.Close()
 		return nil

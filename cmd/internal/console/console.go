@@ -186,8 +186,7 @@ func (e *Env) fail(err error) int {
 	}
 	text := strings.TrimPrefix(strings.TrimSpace(err.Error()), "mkl: ") // the package's own prefix
 	fmt.Fprintf(e.errors, "%s: %s\n", e.program, Printable(shorten(strings.ReplaceAll(text, "\n", "; "))))
-	var bad *inputError
-	if errors.As(err, &bad) {
+	if mendable(err) {
 		return StatusInput
 	}
 	return statusFailed

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,6 +57,8 @@ func TestRun(t *testing.T) {
 		{"done", t.Context(), failing{}, "", StatusOK, ""},
 		{"failed", t.Context(), failing{err: cause}, "-name x", statusFailed, "mkl: first; second\n"},
 		{"wrong data", t.Context(), failing{err: fmt.Errorf("row 1: %w", Input(cause))}, "", StatusInput, "mkl: row 1: mkl: first; second\n"},
+		{"full disk", t.Context(), failing{err: Input(&fs.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC})}, "", statusFailed,
+			"mkl: write f: " + syscall.ENOSPC.Error() + "\n"},
 		{"wrong flag", t.Context(), failing{}, "-nam x", StatusInput, "mkl: unknown flag --nam, did you mean \"--name\"?\n"},
 		{"interrupted", stopped, failing{err: cause}, "", StatusInterrupted, "mkl: interrupted: nothing was written\n"},
 		{"kept", stopped, failing{err: cause, kept: "f"}, "", StatusInterrupted, "mkl: interrupted: the same command goes on from f\n"},

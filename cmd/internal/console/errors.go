@@ -1,6 +1,10 @@
 package console
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+)
 
 // inputError is a mistake in the command line or in the data.
 type inputError struct{ err error }
@@ -16,6 +20,14 @@ func Input(err error) error {
 		return nil
 	}
 	return &inputError{err}
+}
+
+// mendable reports whether whoever called the command can mend what went wrong, by another command line or other data.
+// A disk that is full is no mistake of theirs, whatever the file was for.
+func mendable(err error) bool {
+	var bad *inputError
+	var file *fs.PathError
+	return errors.As(err, &bad) && !(errors.As(err, &file) && file.Op == "write")
 }
 
 // Inputf is [Input] of [fmt.Errorf].

@@ -46,6 +46,10 @@ type Want struct {
 type Gap struct {
 	Count int
 	First *CellError // the first such cell, nil without such a cell
+
+	// These are for columns that are lenient.
+	Wrong      int        // the cells among them that have something that cannot be read
+	FirstWrong *CellError // the first of these
 }
 
 // Data holds the columns that were asked for, of all rows or of a block of them.

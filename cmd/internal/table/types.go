@@ -47,18 +47,22 @@ func value(t Type, cell string) (x float64, msg string) {
 }
 
 // typeOf finds the type of a column from some of its cells. Where most of the cells that are not
-// missing are numbers it is one of numbers, so that a slip of the pen is an error. It is of
-// dates or booleans if all are; dates whose day and month cannot be told apart are text.
+// missing are numbers it is one of numbers, so that a slip of the pen is an error, unless they
+// are codes. It is of dates or booleans if all are; dates whose day and month cannot be told apart are text.
 func typeOf(cells []string) Type {
 	present, numbers := 0, 0
+	different, others := map[string]bool{}, map[string]bool{} // cells, and those that are no numbers
 	could := map[Type]bool{Boolean: true, Date: true, DateDots: true, DateDay: true, DateMonth: true}
 	for _, cell := range cells {
 		if Missing(cell) {
 			continue
 		}
 		present++
+		different[cell] = true
 		if _, err := strconv.ParseFloat(cell, 64); err == nil {
 			numbers++
+		} else {
+			others[cell] = true
 		}
 		for t := range could {
 			if _, msg := value(t, cell); msg != "" {
@@ -67,6 +71,8 @@ func typeOf(cells []string) Type {
 		}
 	}
 	switch {
+	case numbers < present && 4*len(different) <= present && codes(present, present-numbers, others):
+		return Text
 	case 2*numbers >= present: // also of a column without any cell
 		return Numeric
 	case could[DateDay] && could[DateMonth]:
@@ -78,6 +84,20 @@ func typeOf(cells []string) Type {
 		}
 	}
 	return Text
+}
+
+// codes reports whether cells that are no numbers, n of those that are present, are codes, such as 12a beside 12.
+// A slip of the pen is seldom made twice, and a word among numbers, such as unknown, or a limit, such as <5, is no code.
+func codes(present, n int, others map[string]bool) bool {
+	if n < 3 || 50*n < present || n < 2*len(others) {
+		return false
+	}
+	for cell := range others {
+		if !strings.ContainsAny(cell, "0123456789") || strings.ContainsAny(cell, "<>+,") {
+			return false
+		}
+	}
+	return true
 }
 
 // told is the number of cells, without those that are missing, by which the type of a
@@ -94,6 +114,8 @@ type anyColumn struct {
 	gap     Gap
 	missing int    // the first that is missing
 	wrong   string // what is wrong with that one, if it is not just missing
+	bad     int    // the first that cannot be read
+	badly   string // what is wrong with that one
 }
 
 // anyColumns returns what takes the cells of the columns of [Any].
@@ -178,6 +200,10 @@ func (c *anyColumn) push(i int, x float64, wrong string) (msg string) {
 		if !c.Lenient {
 			return wrong
 		}
+		if c.gap.Wrong == 0 {
+			c.bad, c.badly = i, wrong
+		}
+		c.gap.Wrong++
 		x = nan
 	}
 	if x != x {
@@ -245,6 +271,9 @@ func (d *Data) finish(columns map[int]*anyColumn) error {
 				c.wrong = "the cell is empty"
 			}
 			c.gap.First = d.Cell(c.missing, j, c.wrong)
+		}
+		if c.gap.Wrong > 0 {
+			c.gap.FirstWrong = d.Cell(c.bad, j, c.badly)
 		}
 		d.Types[j], d.Gaps[j] = c.As, c.gap
 		if c.As == Text {

@@ -25,6 +25,30 @@ type predictorGroup struct {
 	Group
 	slots []int // indices of the group's active views in Points.Views
 	pick  []int // rows of the active samples among the basis points that are kept; nil if only they are kept
+
+	panels la.Panels[float64] // the basis, if the statistic is computed by panels
+}
+
+// byPanels reports whether statistics of this kind are computed by panels, which gives the bits of Statistic.Compute.
+func byPanels(kind kernel.StatisticKind) bool {
+	return kind == kernel.SquaredDistance || kind == kernel.ManhattanDistance || kind == kernel.InnerProduct
+}
+
+// statistic stores the statistics of z with the basis points in stat, which has room for full panels, and returns it in their number.
+func (g *predictorGroup) statistic(ws *la.Workspace, z, stat []float64) []float64 {
+	stat, full := stat[:g.basis.Rows], stat[:g.panels.Padded()]
+	switch {
+	case len(stat) == 0:
+	case !byPanels(g.stat.Kind):
+		g.stat.Compute(ws, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
+	case g.stat.Kind == kernel.SquaredDistance:
+		g.panels.SqDistVec(z, full)
+	case g.stat.Kind == kernel.ManhattanDistance:
+		g.panels.AbsDistVec(z, full)
+	default:
+		g.panels.MultiplyVec(z, full)
+	}
+	return stat
 }
 
 // NewPoints keeps the parts of the design that the active kernels and samples need.
@@ -53,6 +77,9 @@ func NewPoints(ds *Design, kernels, samples []int, selves bool) Points {
 			pg.pick = samples
 		} else {
 			pg.basis = g.basis.TakeRows(samples)
+		}
+		if byPanels(g.stat.Kind) {
+			pg.panels = la.PackPanels(pg.basis)
 		}
 		p.groups = append(p.groups, pg)
 	}
@@ -92,7 +119,7 @@ func (p *Points) NewScratch() *PointScratch {
 	for i := range p.groups {
 		g := &p.groups[i]
 		s.z = append(s.z, make([]float64, g.sight.Cols(p.Inputs[g.input].Cols)))
-		longest = max(longest, g.basis.Rows)
+		longest = max(longest, g.basis.Rows, g.panels.Padded())
 		if g.stat.Kind == kernel.GivenStatistic {
 			longest = max(longest, p.Inputs[g.input].Cols)
 		}
@@ -122,7 +149,7 @@ func (p *Points) groupKernels(s *PointScratch, i int, x [][]float64) {
 		stat = s.stat[:g.basis.Rows]
 		if !absent { // kernels of an absent view do not read it
 			in.see(z, x[g.input], g.sight, g.stat.Widths)
-			g.stat.Compute(&s.WS, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
+			g.statistic(&s.WS, z, s.stat)
 		}
 	}
 	for _, n := range g.slots {

@@ -1,13 +1,18 @@
 """Writes exact.json: exact Gaussian process regression at given parameters by scikit-learn (1.2.1 made the file).
 
 python3 make.py > exact.json
+python3 make.py rows > rows.json     20 of the problems, with a noise of its own for each training sample
 """
 import json
+import sys
 import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, RationalQuadratic
 
 PROBLEMS, FRESH = 200, 3
+ROWS = sys.argv[1:] == ["rows"]
+if ROWS:
+    PROBLEMS = 20
 
 
 class Source:
@@ -61,8 +66,11 @@ for seed in range(1, PROBLEMS + 1):
     k = kernel(specs[0])
     for spec in specs[1:]:
         k = k + kernel(spec)
-    gp = GaussianProcessRegressor(k, alpha=noise**2, optimizer=None).fit(x[:n], y)
+    rows = [noise * 2 ** source.next() for _ in range(n)] if ROWS else None
+    gp = GaussianProcessRegressor(k, alpha=np.square(rows) if ROWS else noise**2, optimizer=None).fit(x[:n], y)
     mean, sd = gp.predict(x[n:], return_std=True)
     problems.append(dict(seed=seed, samples=n, features=d, noise=noise, kernels=specs,
                          log_marginal=gp.log_marginal_likelihood_value_, mean=mean.tolist(), variance=(sd**2).tolist()))
+    if ROWS:
+        problems[-1]["rows"] = rows
 print("[\n" + ",\n".join(json.dumps(p) for p in problems) + "\n]")

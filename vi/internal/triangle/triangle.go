@@ -29,6 +29,7 @@ type Triangle struct {
 	total  float64                 // Σ v_i
 	spill  float64                 // what kernels that count as 0 add to an error of |Gk|, per unit of k(x,x)
 	factor float64                 // c
+	begin  int                     // panels before this one have rows of zeros alone
 }
 
 // Kernel is the kernel of the training samples.
@@ -41,8 +42,8 @@ type Kernel interface {
 }
 
 const (
-	// safety is the factor between the largest error at the calibration samples and the bound.
-	safety = 3
+	// Safety is the factor between the largest error at the calibration samples and the bound.
+	Safety = 3
 
 	// leastFactor is the least c. Errors are sums of thousands of roundings, nearly normal.
 	leastFactor = 4
@@ -83,7 +84,7 @@ func New(factor la.Matrix[float64], root []float64, k Kernel) *Triangle {
 		}
 	}
 	t := pack(g)
-	exact := func(c []float64) float64 {
+	exact := func(_ int, c []float64) float64 {
 		for i, r := range root {
 			c[i] *= r
 		}
@@ -101,13 +102,22 @@ func New(factor la.Matrix[float64], root []float64, k Kernel) *Triangle {
 func Of(g, trials la.Matrix[float64], selves []float64) *Triangle {
 	t := pack(g)
 	z := make([]float64, g.Rows)
-	exact := func(c []float64) float64 {
+	exact := func(_ int, c []float64) float64 {
 		for i := range z {
 			z[i] = la.Dot(g.Row(i)[:i+1], c[:i+1])
 		}
 		return la.SumSq(z)
 	}
 	if !t.try(trials, selves, exact) {
+		return nil
+	}
+	return t
+}
+
+// Against is [Of] where the squares of the trials are known: want.
+func Against(g, trials la.Matrix[float64], selves, want []float64) *Triangle {
+	t := pack(g)
+	if !t.try(trials, selves, func(q int, _ []float64) float64 { return want[q] }) {
 		return nil
 	}
 	return t
@@ -126,13 +136,20 @@ func pack(g la.Matrix[float64]) *Triangle {
 	}
 	t.spill = negligible * math.Sqrt(float64(n)*squares)
 	t.panels = la.PackLower[float32](g)
+	zeros := 0
+	for zeros < n && t.rows[zeros] == 0 {
+		zeros++
+	}
+	if zeros < n {
+		t.begin = (t.panels.Before() + zeros) / la.PanelRows
+	}
 	return t
 }
 
 // calibrate sets the factor. Calibration samples are training samples, and the midpoints and the differences of
 // each and the one before in the feature space of the kernel. The factor does not depend on the length of
-// a sample there. exact computes |Gk|² in float64 and may overwrite k. calibrate reports whether the factor is a number.
-func (t *Triangle) calibrate(k Kernel, exact func(k []float64) float64) bool {
+// a sample there. exact computes |Gk|² of sample q in float64 and may overwrite k. calibrate reports whether the factor is a number.
+func (t *Triangle) calibrate(k Kernel, exact func(q int, k []float64) float64) bool {
 	n := t.panels.Order
 	m := min(n, calibrations)
 	columns, selves := la.NewMatrix[float64](3*m, n), make([]float64, 3*m)
@@ -157,7 +174,7 @@ func (t *Triangle) calibrate(k Kernel, exact func(k []float64) float64) bool {
 }
 
 // try sets the factor by the vectors in the rows of columns, which exact may overwrite.
-func (t *Triangle) try(columns la.Matrix[float64], selves []float64, exact func(k []float64) float64) bool {
+func (t *Triangle) try(columns la.Matrix[float64], selves []float64, exact func(q int, k []float64) float64) bool {
 	s := NewScratch(t.panels.Order)
 	for q := range columns.Rows {
 		c, self := columns.Row(q), selves[q]
@@ -167,12 +184,12 @@ func (t *Triangle) try(columns la.Matrix[float64], selves []float64, exact func(
 		t.Start(c, self, s)
 		got := t.rest(s)
 		e := s.unit(t)
-		want := exact(c)
+		want := exact(q, c)
 		took := math.Abs(got-want) / e
 		if want == 0 && got == 0 {
 			took = 0
 		}
-		t.factor = max(t.factor, safety*took)
+		t.factor = max(t.factor, Safety*took)
 	}
 	return t.factor <= math.MaxFloat64
 }
@@ -202,7 +219,7 @@ func (t *Triangle) Square(k []float64, self float64, s *Scratch) (square, bound 
 
 // Start begins a |Gk|² that grows by Add.
 func (t *Triangle) Start(k []float64, self float64, s *Scratch) {
-	s.samples, s.self, s.panels, s.square, s.aligned = len(k), self, 0, 0, 0
+	s.samples, s.self, s.panels, s.square, s.aligned = len(k), self, t.begin, 0, 0
 	s.largest = round(s.k[:len(k)], k, negligible*self)
 }
 
@@ -213,8 +230,8 @@ const worthAsking = 5
 // sum, which is no more than |Gk|² but for the error that is bounded, and whether it has all rows.
 func (t *Triangle) Add(s *Scratch) (square, bound float64, all bool) {
 	panels := t.panels.Padded() / la.PanelRows
-	end := min(max(1, 2*s.panels), panels)
-	if panels < worthAsking {
+	end := min(max(t.begin+1, 2*s.panels-t.begin), panels)
+	if panels-t.begin < worthAsking {
 		end = panels
 	}
 	t.add(end, s)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
@@ -16,16 +17,45 @@ type BesideFlags struct {
 	Event    string `placeholder:"COLUMN" help:"Of -task survival: the column that says whether the event happened at the time of the target (1, true or yes), or had not happened by then (0, false or no). With COLUMN=VALUE it happened where the cell is VALUE. Without -event and -upper all events happened at their times."`
 	Upper    string `placeholder:"COLUMN" help:"Of -task survival: the event happened between the time of the target and the time in this column. Where this cell is empty it was later than the target, where the target is empty it was earlier than this."`
 	Exposure string `placeholder:"COLUMN" help:"Of -task counts: the column of what a count is proportional to, such as the time under observation."`
+
+	Weights string `placeholder:"COLUMN" help:"Of a regression: the column that says how precise the target is. A row of weight w has a target as precise as the mean of w rows of weight 1; a row of weight 0 is left out."`
+	NoiseSD string `name:"noise-sd" placeholder:"NUMBER|COLUMN" help:"Of a regression: known standard deviation of the noise, in the target's units, or the column that holds it for each row; by default it is learned."`
+	Offset  string `placeholder:"COLUMN" help:"Of a regression: the column that holds a known part of the target. What is learned is the rest; predictions add the column of the rows to predict."`
+}
+
+// noBeside is a target without columns beside it.
+var noBeside = Beside{Event: -1, Upper: -1, Exposure: -1, Weights: -1, Noise: -1, Offset: -1}
+
+// KnownNoise returns the number of -noise-sd; 0 if it names a column, or nothing.
+func (f BesideFlags) KnownNoise() float64 {
+	sd, err := strconv.ParseFloat(f.NoiseSD, 64)
+	if err != nil {
+		return 0
+	}
+	return sd
 }
 
 // Beside are the columns of the main file that belong to the target.
 type Beside struct {
-	Event, Upper, Exposure int    // −1 without such a column
-	Happened               string // the cell of an event that happened; if empty, 1, true or yes
+	Event, Upper, Exposure int // −1 without such a column, as the next three
+	Weights, Noise, Offset int
+	Happened               string  // the cell of an event that happened; if empty, 1, true or yes
+	KnownNoise             float64 // standard deviation of the noise of every row, if it is known; else 0
 }
 
 // FindBeside finds the columns that the flags name. None of them may be a target.
 func FindBeside(main *console.File, f BesideFlags, targets []int) (b Beside, err error) {
+	b = noBeside
+	noise := f.NoiseSD
+	if sd, err := strconv.ParseFloat(noise, 64); err == nil && !slices.Contains(main.Columns(), noise) {
+		if !(sd > 0 && sd <= math.MaxFloat64) {
+			return b, console.Inputf("-noise-sd %s is not a positive number", noise)
+		}
+		b.KnownNoise, noise = sd, ""
+	}
+	if noise != "" && f.Weights != "" {
+		return b, console.Inputf("-weights excludes -noise-sd COLUMN: weights are one over the squares of such standard deviations")
+	}
 	if f.Event != "" && f.Upper != "" {
 		return b, console.Inputf("-event excludes -upper: where an event had not happened by the time of the target, the cell of -upper is empty")
 	}
@@ -37,7 +67,8 @@ func FindBeside(main *console.File, f BesideFlags, targets []int) (b Beside, err
 	for _, one := range []struct {
 		flag, name string
 		to         *int
-	}{{"-event", event, &b.Event}, {"-upper", f.Upper, &b.Upper}, {"-exposure", f.Exposure, &b.Exposure}} {
+	}{{"-event", event, &b.Event}, {"-upper", f.Upper, &b.Upper}, {"-exposure", f.Exposure, &b.Exposure},
+		{"-weights", f.Weights, &b.Weights}, {"-noise-sd", noise, &b.Noise}, {"-offset", f.Offset, &b.Offset}} {
 		if *one.to, err = OneColumn(main, one.flag, one.name, nil); err != nil {
 			return b, err
 		}
@@ -51,7 +82,7 @@ func FindBeside(main *console.File, f BesideFlags, targets []int) (b Beside, err
 
 // columns are the columns that there are.
 func (b Beside) columns() (all []int) {
-	for _, j := range []int{b.Event, b.Upper, b.Exposure} {
+	for _, j := range []int{b.Event, b.Upper, b.Exposure, b.Weights, b.Noise, b.Offset} {
 		if j >= 0 {
 			all = append(all, j)
 		}
@@ -64,7 +95,7 @@ func (b Beside) Need(main *console.File) {
 	if b.Event >= 0 {
 		main.Need(b.Event, table.OptionalLabel)
 	}
-	for _, j := range []int{b.Upper, b.Exposure} {
+	for _, j := range []int{b.Upper, b.Exposure, b.Weights, b.Noise, b.Offset} {
 		if j >= 0 {
 			main.Need(j, table.Optional)
 		}
@@ -151,15 +182,7 @@ func (b Beside) happened(f *console.File, i int) (mkl.Label, error) {
 
 // Exposures reads the column of exposures; nil without such a column. An empty cell is NaN.
 func (b Beside) Exposures(f *console.File) ([]float64, error) {
-	if b.Exposure < 0 {
-		return nil, nil
-	}
-	for i, v := range f.Data.Numbers[b.Exposure] {
-		if v <= 0 || math.IsInf(v, 1) {
-			return nil, console.Input(f.Data.Cell(i, b.Exposure, fmt.Sprintf("the exposure is %g: exposures are positive", v)))
-		}
-	}
-	return f.Data.Numbers[b.Exposure], nil
+	return NumbersBeside(f, b.Exposure, "exposure", true)
 }
 
 // ofBeside notes the rows that lack what belongs to the target.
@@ -181,9 +204,57 @@ func (why obstacles) ofBeside(d *table.Data, targets []int, b Beside) {
 			why.ifEmpty(text == "", d, i, b.Event)
 		}
 	}
-	if b.Exposure >= 0 {
-		for i, v := range d.Numbers[b.Exposure] {
-			why.ifEmpty(v != v, d, i, b.Exposure)
+	for _, j := range []int{b.Exposure, b.Weights, b.Noise, b.Offset} {
+		if j < 0 {
+			continue
+		}
+		for i, v := range d.Numbers[j] {
+			why.ifEmpty(v != v, d, i, j)
+			if j == b.Weights && v == 0 && why[i] == nil {
+				why[i] = d.Cell(i, j, "the weight is 0")
+			}
 		}
 	}
+}
+
+// NumbersBeside reads a column of finite numbers that belong to the target; nil without such a column. An empty cell is NaN.
+func NumbersBeside(f *console.File, column int, name string, positive bool) ([]float64, error) {
+	if column < 0 {
+		return nil, nil
+	}
+	for i, v := range f.Data.Numbers[column] {
+		switch {
+		case math.IsInf(v, 0):
+			return nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("the %s is not finite", name)))
+		case positive && v <= 0:
+			return nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("the %s is %g: it must be positive", name, v)))
+		}
+	}
+	return f.Data.Numbers[column], nil
+}
+
+// Offsets reads the column of offsets; nil without such a column.
+func (b Beside) Offsets(f *console.File) ([]float64, error) {
+	return NumbersBeside(f, b.Offset, "offset", false)
+}
+
+// rowNoise reads what is known of the noise of rows: weights, and the standard deviation of the noise of the weight 1, 0 if it is
+// learned. Standard deviations s_n in a column are the weights (s/s_n)² and the deviation s, their root mean square.
+func (b Beside) rowNoise(f *console.File) (weights []float64, sd float64, err error) {
+	if weights, err = NumbersBeside(f, b.Weights, "weight", true); weights != nil || err != nil {
+		return weights, b.KnownNoise, err
+	}
+	each, err := NumbersBeside(f, b.Noise, "standard deviation of the noise", true)
+	if each == nil || err != nil {
+		return nil, b.KnownNoise, err
+	}
+	largest := slices.Max(each)
+	for _, s := range each {
+		sd += s / largest * (s / largest) / float64(len(each))
+	}
+	sd = largest * math.Sqrt(sd)
+	for _, s := range each {
+		weights = append(weights, sd/s*(sd/s))
+	}
+	return weights, sd, nil
 }

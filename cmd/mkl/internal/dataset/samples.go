@@ -155,6 +155,10 @@ func advice(v plan.View) (lines []string) {
 		lines = append(lines, fmt.Sprintf("warning: %[1]s looks like codes of categories: -as '%[1]s=text' -text category compares them so, "+
 			"-as '%[1]s=number' keeps them without this line", name))
 	}
+	for _, c := range v.Mixed {
+		lines = append(lines, fmt.Sprintf("warning: %[1]s has numbers, and texts such as %[2]q: all of them are taken for texts (-as '%[1]s=none' leaves the column out)",
+			c.Column, c.Other))
+	}
 	if v.Many != nil {
 		lines = append(lines, fmt.Sprintf("-text category keeps a column with as many texts as %s one column", encode.Few(v.Many)))
 	}
@@ -204,7 +208,8 @@ func (s *Samples) besideNotes() *notes.Beside {
 		}
 		return names[j]
 	}
-	return &notes.Beside{Event: name(s.Beside.Event), Happened: s.Beside.Happened, Upper: name(s.Beside.Upper), Exposure: name(s.Beside.Exposure)}
+	return &notes.Beside{Event: name(s.Beside.Event), Happened: s.Beside.Happened, Upper: name(s.Beside.Upper), Exposure: name(s.Beside.Exposure),
+		Weights: name(s.Beside.Weights), Noise: name(s.Beside.Noise), Offset: name(s.Beside.Offset)}
 }
 
 // Note says where the columns of a view are, in a file of its own.

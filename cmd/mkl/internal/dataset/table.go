@@ -15,7 +15,7 @@ type Table struct {
 
 // TableOf makes a table of one view of a file that was read, without targets.
 func TableOf(f Flags, files *console.Files, v View) *Table {
-	return &Table{Opened: Opened{Flags: f, Files: files, Main: v.Source.File, Group: -1, Beside: Beside{-1, -1, -1, ""}, Views: []View{v}}, strings: make([]*Strings, 1)}
+	return &Table{Opened: Opened{Flags: f, Files: files, Main: v.Source.File, Group: -1, Beside: noBeside, Views: []View{v}}, strings: make([]*Strings, 1)}
 }
 
 // Rows is the number of rows.

@@ -52,6 +52,11 @@ type Targets struct {
 	Times   []mkl.Lifetime // by sample
 
 	Exposure []float64 // by sample, of counts; nil means 1
+
+	// Of numbers: how precise they are, by sample, nil means alike; and the standard deviation of the noise of the weight 1, 0 if it is
+	// learned. Offsets were taken from the numbers.
+	Weights []float64
+	NoiseSD float64
 }
 
 // Outputs is how many functions are learned: one for each target, or for each class.
@@ -66,7 +71,13 @@ func (t *Table) TargetsAs(form Form) (y Targets, err error) {
 		for _, j := range t.Targets {
 			y.Numbers = append(y.Numbers, t.Main.Data.Numbers[j])
 		}
-		y.Exposure, err = t.Beside.Exposures(t.Main)
+		if y.Exposure, err = t.Beside.Exposures(t.Main); err != nil {
+			return y, err
+		}
+		if y.Weights, y.NoiseSD, err = t.Beside.rowNoise(t.Main); err != nil {
+			return y, err
+		}
+		err = y.takeOffsets(t)
 	case Times:
 		y.Times, err = t.Beside.Lifetimes(t.Main, t.Targets[0])
 	case Classes:
@@ -82,6 +93,22 @@ func (t *Table) TargetsAs(form Form) (y Targets, err error) {
 		}
 	}
 	return y, err
+}
+
+// takeOffsets takes the offsets of the rows from the numbers.
+func (y *Targets) takeOffsets(t *Table) error {
+	offset, err := t.Beside.Offsets(t.Main)
+	if offset == nil || err != nil {
+		return err
+	}
+	for o, all := range y.Numbers {
+		rest := make([]float64, len(all))
+		for i, v := range all {
+			rest[i] = v - offset[i]
+		}
+		y.Numbers[o] = rest
+	}
+	return nil
 }
 
 // HasLabel reads a column that says whether samples have a label.

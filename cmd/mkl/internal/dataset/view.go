@@ -41,6 +41,14 @@ func (v View) Ask() {
 	}
 }
 
+// AskAll is [View.Ask], where cells that cannot be read count as missing.
+func (v View) AskAll() {
+	for _, want := range v.wants {
+		want.Lenient = true
+		v.Source.File.Want(want)
+	}
+}
+
 // Only is the view with some of the columns of its file.
 func (v View) Only(columns []int) View {
 	v.Source = v.Source.Only(columns)

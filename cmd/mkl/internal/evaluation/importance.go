@@ -227,10 +227,15 @@ func (m *Samples) take(rows []int) []mkl.Features {
 
 // losses predicts and measures rows.
 func (m *Samples) losses(e *console.Env, opt prediction.Options, x []mkl.Features, rows []int) ([]float64, error) {
-	opt.Exposure = nil
+	opt.Exposure, opt.Offset = nil, nil
 	if m.Exposure != nil {
 		for _, i := range rows {
 			opt.Exposure = append(opt.Exposure, m.Exposure[i])
+		}
+	}
+	if m.Offset != nil {
+		for _, i := range rows {
+			opt.Offset = append(opt.Offset, m.Offset[i])
 		}
 	}
 	p, err := prediction.By(e.Ctx, m.model, opt, x)

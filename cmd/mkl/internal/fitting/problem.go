@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
@@ -79,8 +80,27 @@ func Remarks(t *dataset.Table, form dataset.Form, y dataset.Targets, task, guess
 	if form == dataset.Times {
 		lines = append(lines, timesKnown(t.TargetName(), y.Times))
 	}
+	lines = append(lines, rowsDiffer(t, y)...)
 	if guessed != "" {
 		lines = append(lines, fmt.Sprintf("task: %s (column %s %s)", task, t.TargetName(), guessed))
+	}
+	return lines
+}
+
+// rowsDiffer says what is known of the rows of a regression beside their targets, and what predictions then are.
+func rowsDiffer(t *dataset.Table, y dataset.Targets) (lines []string) {
+	names, b := t.Main.Columns(), t.Beside
+	if b.Offset >= 0 {
+		lines = append(lines, fmt.Sprintf("column %s: an offset, which was taken from %s; predictions add the offsets of their rows", names[b.Offset], t.TargetName()))
+	}
+	switch {
+	case y.Weights == nil:
+	case b.Noise >= 0:
+		lines = append(lines, fmt.Sprintf("column %s: standard deviations of the noise; intervals are of targets with noise of %s, their root mean square",
+			names[b.Noise], console.Figure(y.NoiseSD)))
+	default:
+		lines = append(lines, fmt.Sprintf("column %s: weights from %s to %s; intervals are of targets of weight 1", names[b.Weights],
+			console.Figure(slices.Min(y.Weights)), console.Figure(slices.Max(y.Weights))))
 	}
 	return lines
 }

@@ -10,7 +10,7 @@ import (
 var autoRows = []*Estimator{
 	{
 		Model: Auto, Tasks: []string{Regression}, Kind: "pool", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Timed: true, Many: true,
-		takes: "kernels text resume view-group",
+		takes: "kernels text noise-sd weights offset resume view-group",
 		settle: func(r *Request) (*settled, error) {
 			groups, views, err := r.Settings.viewGroups()
 			if err != nil {
@@ -19,6 +19,7 @@ var autoRows = []*Estimator{
 			return &settled{views: views, fitter: func(f *fitting) Fitter {
 				a := mkl.Auto{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
+					a.Weights, a.KnownNoise = d.Weights, d.NoiseSD
 					return AsModel(a.Fit(ctx, d.Views, d.Numbers[0]))
 				}}
 			}}, nil

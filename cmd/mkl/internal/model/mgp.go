@@ -17,7 +17,6 @@ import (
 type MGPFlags struct {
 	Method  string   `enum:"${methods}" default:"evidence" help:"How the scales of the kernels are learned: by the evidence; by gaussian-bound, for labels, a true lower bound; or as in the paper, factorised or published (${default})."`
 	Noise   string   `enum:"constant,varying,heavy" default:"constant" help:"Noise of a regression: constant; varying, with a variance that is a function of the views; or heavy, with tails that bear outliers (${default}). -model auto finds out by itself."`
-	NoiseSD float64  `name:"noise-sd" placeholder:"NUMBER" help:"Known standard deviation of the noise, in the target's units; by default it is learned."`
 	Weight  []string `sep:"none" placeholder:"VIEW=NUMBER" help:"Known weight of a view's one kernel, for targets of variance 1; can be repeated. A view with a linear kernel and a known weight is a mean function."`
 	Family  string   `enum:"${families}" default:"none" help:"Prior of the kernels' scales: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
 	Law     string   `enum:"${laws}" default:"by-evidence" help:"Of times: distribution of a time given the function, log-normal, weibull, or by-evidence, which is the one of the higher evidence (${default})."`
@@ -44,18 +43,19 @@ var methods = []string{evidence, lowerBound, factorised, published}
 var mgpRows = []*Estimator{
 	{
 		Model: "mgp", Tasks: []string{Regression}, Kind: "multigp", Form: dataset.Numbers, Part: partKernel, One: true, Gaps: true,
-		takes: "kernels text method family hold weight noise noise-sd raw-targets plain store resume",
+		takes: "kernels text method family hold weight noise noise-sd weights offset raw-targets plain store resume",
 		settle: mgpOf(func(f *fitting, r *Request, s *scales) Fitter {
 			if s.factorises() {
 				return factorisedGP(f, r, s)
 			}
 			g := mkl.MultiGP{
 				Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage,
-				Family: s.family, Noise: r.Settings.noise(), KnownNoise: r.Settings.NoiseSD, RawTargets: r.Settings.RawTargets,
+				Family: s.family, Noise: r.Settings.noise(), RawTargets: r.Settings.RawTargets,
 				Prior: s.prior, HeldPrior: s.held,
 			}
 			return Fitter{g.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 				g.KnownWeights = s.known(d.Views)
+				g.Weights, g.KnownNoise = d.Weights, d.NoiseSD
 				return AsModel(g.Fit(ctx, d.Views, d.Numbers[0]))
 			}}
 		}),
@@ -84,10 +84,11 @@ var mgpRows = []*Estimator{
 func factorisedGP(f *fitting, r *Request, s *scales) Fitter {
 	g := mkl.FactorisedGP{
 		Fitting: f.Fitting, Tolerance: f.Tolerance, MaxSweeps: f.MaxSweeps, MissingViews: f.missingViews, Storage: f.storage,
-		Plain: s.method == published, Family: s.family, KnownNoise: r.Settings.NoiseSD, RawTargets: r.Settings.RawTargets,
+		Plain: s.method == published, Family: s.family, RawTargets: r.Settings.RawTargets,
 		Prior: s.prior, HeldPrior: s.held,
 	}
 	return Fitter{g.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
+		g.KnownNoise = d.NoiseSD
 		return AsModel(g.Fit(ctx, d.Views, d.Numbers[0]))
 	}}
 }
@@ -113,7 +114,7 @@ func mgpOf(build func(f *fitting, r *Request, s *scales) Fitter) func(r *Request
 		if r.Form == dataset.Numbers && r.Settings.Method == lowerBound {
 			return nil, console.Inputf("-method %s is for -task %s and %s, not %s", lowerBound, Binary, Multiclass, r.Task)
 		}
-		s, err := newScales(&r.Settings)
+		s, err := newScales(&r.Settings, r.Data.BesideFlags)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +145,7 @@ type scales struct {
 func (s *scales) factorises() bool { return s.method == factorised || s.method == published }
 
 // newScales reads -hold and -weight, and checks them and -noise-sd.
-func newScales(f *Settings) (*scales, error) {
+func newScales(f *Settings, beside dataset.BesideFlags) (*scales, error) {
 	s := &scales{family: families.value(f.Family), method: f.Method, weights: map[string]float64{}}
 	if f.Plain {
 		s.method = published
@@ -168,15 +169,15 @@ func newScales(f *Settings) (*scales, error) {
 	for _, text := range f.Weight {
 		name, value, ok := numberOf(text)
 		if !ok || !(value > 0) {
-			return nil, console.Inputf("-weight %s: a view and a positive number are needed, as in trend=10", text)
+			return nil, console.Inputf("-weight %s: a view and a positive number are needed, as in trend=10 (-weights COLUMN is for weights of rows)", text)
 		}
 		s.weights[name] = value
 	}
-	switch v := f.NoiseSD; {
-	case v != 0 && !(v > 0 && v <= math.MaxFloat64):
-		return nil, console.Inputf("-noise-sd %g is not a positive number", v)
-	case v != 0 && f.noise() != mkl.ConstantNoise:
+	switch {
+	case beside.NoiseSD != "" && f.noise() != mkl.ConstantNoise:
 		return nil, console.Inputf("-noise-sd is for constant noise, not for -noise %s", f.Noise)
+	case s.factorises() && (beside.Weights != "" || beside.NoiseSD != "" && beside.KnownNoise() == 0):
+		return nil, console.Inputf("-weights and -noise-sd COLUMN are not for -method %s, whose noise is the same in all rows", s.method)
 	case f.noise() != mkl.ConstantNoise && s.factorises():
 		return nil, console.Inputf("-noise %s is not for -method %s, whose noise is constant", f.Noise, s.method)
 	case len(s.weights) > 0 && s.factorises():

@@ -23,18 +23,21 @@ type Notes struct {
 	Strings []*sequence.Set  `json:"strings,omitempty"` // the sets that views of strings are of
 	Table   *Table           `json:"table,omitempty"`   // of a model of factors
 	Pairs   *Pairs           `json:"pairs,omitempty"`   // of a model of pairs; nil if the command did not make it
-	Beside  *Beside          `json:"beside,omitempty"`  // of a model of times or counts: columns that belong to the target; nil without such columns
+	Beside  *Beside          `json:"beside,omitempty"`  // columns that belong to the target; nil without such columns
 	Join    string           `json:"join,omitempty"`    // the column by which rows of several files belong together
 	Made    *provenance.Made `json:"made,omitempty"`    // how the model was made; nil of models from before this was kept
 }
 
-// Beside names the columns that belong to the target of a model of times or of counts; a name is empty where there is
+// Beside names the columns that belong to the target; a name is empty where there is
 // no such column.
 type Beside struct {
 	Event    string `json:"event,omitempty"`
 	Happened string `json:"happened,omitempty"` // the cell of an event that happened; empty means 1, true or yes
 	Upper    string `json:"upper,omitempty"`
 	Exposure string `json:"exposure,omitempty"`
+	Weights  string `json:"weights,omitempty"`
+	Noise    string `json:"noise,omitempty"` // of standard deviations
+	Offset   string `json:"offset,omitempty"`
 }
 
 // Key is the key of the notes in a model.

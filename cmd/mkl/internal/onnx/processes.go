@@ -40,7 +40,7 @@ func (e *exporter) process(prefix string, m processesJSON) (moments, error) {
 			if err != nil {
 				return moments{}, err
 			}
-			p := e.function(fmt.Sprintf("%sdraw.%d.", prefix, i), k, false)
+			p := e.function(fmt.Sprintf("%sdraw.%d.", prefix, i), k, m.Processes[0].Sites)
 			parts = append(parts, moments{p.mean, e.shift(p.variance, 1/d.Tau)})
 		}
 		weights := slices.Repeat([]float64{1 / float64(len(parts))}, len(parts))

@@ -3,6 +3,7 @@ package plan
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -34,6 +35,18 @@ func TestLooksCoded(t *testing.T) {
 		}
 		assert.Equal(t, c.want, looksCoded(x), c.name)
 	}
+}
+
+// TestLearnMixed names the columns of text that have numbers for the most part.
+func TestLearnMixed(t *testing.T) {
+	cells := map[int][]string{0: {}, 1: {}}
+	for i := range 40 {
+		cells[0] = append(cells[0], strconv.Itoa(i%4)+[]string{"", "", "", "a"}[i%4])
+		cells[1] = append(cells[1], []string{"red", "blue"}[i%2])
+	}
+	d := &table.Data{Rows: 40, Labels: cells, Types: map[int]table.Type{0: table.Text, 1: table.Text}}
+	v := Learn(Table{Data: d, Names: []string{"room", "colour"}, Columns: []int{0, 1}, Named: []bool{true, true}}, true)
+	assert.Equal(t, []Mixed{{"room", "3a"}}, v.Mixed)
 }
 
 // TestLearnCodes names the columns that look like codes, unless the command line named them.

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/table"
@@ -38,6 +39,9 @@ type LeftOut struct {
 	Why    string `json:"why"`
 }
 
+// Mixed is a column of text whose cells are numbers for the most part, and one that is none.
+type Mixed struct{ Column, Other string }
+
 // View is the plan of a view.
 type View struct {
 	Columns []Column
@@ -46,6 +50,7 @@ type View struct {
 	Codes   []string // columns of numbers that look like codes of categories, which were not named
 	Many    []string // columns of text that become many columns of 0 and 1
 	Prose   []string // columns of text that were left out, of several words in a cell
+	Mixed   []Mixed  // columns of text whose cells are numbers for the most part, and what one of the others is
 }
 
 // Learn makes the plan of a view by its training data. If impute, missing values are
@@ -92,11 +97,33 @@ func Learn(t Table, impute bool) View {
 		if k := slices.Index(t.Columns, j); !t.Named[k] && t.Data.Types[j] == table.Numeric && looksCoded(t.Data.Numbers[j]) {
 			v.Codes = append(v.Codes, t.Names[j])
 		}
+		if other := mixed(t.Data.Labels[j]); other != "" {
+			v.Mixed = append(v.Mixed, Mixed{t.Names[j], other})
+		}
 		if c := v.Columns[len(v.Columns)-1]; !c.Codes && len(c.Categories) > fewCodes {
 			v.Many = append(v.Many, t.Names[j])
 		}
 	}
 	return v
+}
+
+// mixed returns a cell that is no number, of a column of text whose cells are numbers for the most part; else nothing.
+func mixed(cells []string) (other string) {
+	numbers, others := 0, 0
+	for _, cell := range cells {
+		if cell == "" {
+			continue
+		}
+		if _, err := strconv.ParseFloat(cell, 64); err == nil {
+			numbers++
+		} else if others++; others == 1 {
+			other = cell
+		}
+	}
+	if numbers < others {
+		return ""
+	}
+	return other
 }
 
 // bag reports whether a column of text becomes a bag of words.

@@ -14,6 +14,7 @@ import (
 type Options struct {
 	mkl.PredictOptions
 	Exposure []float64 // by row, of a model of counts; nil means 1
+	Offset   []float64 // by row, of a regression: the known part of the target; nil means 0
 	Times    []float64 // of a model of times: see [Times]
 }
 
@@ -63,6 +64,9 @@ func By(ctx context.Context, m mkl.Model, opt Options, x []mkl.Features) (Predic
 	switch m := m.(type) {
 	case mkl.TargetModel:
 		p, err := m.PredictTargets(ctx, opt.PredictOptions, x...)
+		if err == nil && opt.Offset != nil {
+			err = p.AddOffset(0, opt.Offset)
+		}
 		return Numbers{Prediction: p}, err
 	case *mkl.CountModel:
 		p, err := m.PredictCounts(ctx, opt.PredictOptions, opt.Exposure, x...)

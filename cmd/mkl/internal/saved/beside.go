@@ -23,54 +23,88 @@ func (s *Samples) findBeside(fs *console.Files, m *Model, in *Input) error {
 		}
 	}
 	s.Options.Times = in.Times
-	if _, counts := m.Model.(*mkl.CountModel); !counts {
-		if in.Exposure != "" {
-			return console.Inputf("-exposure is for models of counts, and this is one of %s", m.Notes.Task)
-		}
-		return nil
+	var was notes.Beside
+	if n := m.Notes.Beside; n != nil {
+		was = *n
 	}
-	name := in.Exposure
-	if n := m.Notes.Beside; name == "" && n != nil {
-		name = n.Exposure
+	_, counts := m.Model.(*mkl.CountModel)
+	switch {
+	case in.Exposure != "" && !counts:
+		return console.Inputf("-exposure is for models of counts, and this is one of %s", m.Notes.Task)
+	case in.Offset != "" && was.Offset == "":
+		return console.Inputf("-offset is for models whose fit had offsets, and this is none")
 	}
-	if v, err := strconv.ParseFloat(in.Exposure, 64); err == nil {
-		if !(v > 0 && v <= math.MaxFloat64) {
-			return console.Inputf("-exposure %s: exposures are positive numbers", in.Exposure)
+	if counts {
+		s.exposure = rowNumber{flag: "-exposure", noun: "exposure", positive: true, was: was.Exposure}
+		if err := s.exposure.find(fs, in, in.Exposure, "predicts counts for the exposure 1"); err != nil {
+			return err
 		}
-		s.each = v
+	}
+	s.offset = rowNumber{flag: "-offset", noun: "offset", was: was.Offset}
+	return s.offset.find(fs, in, in.Offset, "adds the offset 1")
+}
+
+// rowNumber is a number that belongs to each row that is to be predicted, beside the views: an exposure or an offset.
+type rowNumber struct {
+	flag, noun string
+	positive   bool
+	was        string // the column of the fit; empty without such a column
+
+	inFile bool    // it is in a column
+	column int     // of the main file
+	all    bool    // it is the same in every row
+	each   float64 // then
+}
+
+// find finds the column that the text names, or else the column of the fit, or reads the number of every row.
+func (n *rowNumber) find(fs *console.Files, in *Input, text, one string) error {
+	name := text
+	if name == "" {
+		name = n.was
+	}
+	if v, err := strconv.ParseFloat(text, 64); err == nil {
+		switch {
+		case n.positive && !(v > 0 && v <= math.MaxFloat64):
+			return console.Inputf("%s %s: %ss are positive numbers", n.flag, text, n.noun)
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return console.Inputf("%s %s: %ss are finite numbers", n.flag, text, n.noun)
+		}
+		n.all, n.each = true, v
 		return nil
 	}
 	if name == "" {
 		return nil
 	}
 	if in.Data == "" {
-		return console.Inputf("-exposure %s: no data file is given", name)
+		return console.Inputf("%s %s: no data file is given", n.flag, name)
 	}
 	main := fs.All[0]
-	if in.Exposure == "" && !slices.Contains(main.Columns(), name) {
-		return console.Inputf("%s has no column %q of exposures, as the fit had: -exposure COLUMN names another, -exposure 1 predicts counts for the exposure 1", main.Name(), name)
+	if text == "" && !slices.Contains(main.Columns(), name) {
+		return console.Inputf("%s has no column %q of %ss, as the fit had: %s COLUMN names another, %[4]s 1 %[5]s", main.Name(), name, n.noun, n.flag, one)
 	}
 	var err error
-	if s.exposure, err = dataset.OneColumn(main, "-exposure", name, nil); err != nil {
+	if n.column, err = dataset.OneColumn(main, n.flag, name, nil); err != nil {
 		return err
 	}
-	if main.Needs(s.exposure) {
-		return console.Inputf("-exposure %s: the column is part of a view", name)
+	if main.Needs(n.column) {
+		return console.Inputf("%s %s: the column is part of a view", n.flag, name)
 	}
-	main.Need(s.exposure, table.Optional)
+	n.inFile = true
+	main.Need(n.column, table.Optional)
 	return nil
 }
 
-// exposures are the exposures of the rows of features x, nil if all are 1. Rows that have none leave x and kept.
-func (s *Samples) exposures(x []mkl.Features, kept []int, gaps *dataset.Shortfall) (all []float64, still []int, err error) {
+// of returns the numbers of the rows kept, of features x; nil without such numbers. Rows that have none leave x, the other numbers of the
+// rows, and kept.
+func (n *rowNumber) of(s *Samples, x []mkl.Features, others *[]float64, kept []int, gaps *dataset.Shortfall) (all []float64, still []int, err error) {
 	switch {
-	case s.each > 0:
-		return slices.Repeat([]float64{s.each}, len(kept)), kept, nil
-	case s.exposure < 0:
+	case n.all:
+		return slices.Repeat([]float64{n.each}, len(kept)), kept, nil
+	case !n.inFile:
 		return nil, kept, nil
 	}
 	main := s.Files.All[0]
-	column, err := dataset.Beside{Event: -1, Upper: -1, Exposure: s.exposure}.Exposures(main)
+	column, err := dataset.NumbersBeside(main, n.column, n.noun, n.positive)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,12 +115,19 @@ func (s *Samples) exposures(x []mkl.Features, kept []int, gaps *dataset.Shortfal
 			continue
 		}
 		if gaps.Missing++; gaps.First == nil {
-			gaps.First = main.Data.Cell(i, s.exposure, "the exposure is missing")
+			gaps.First = main.Data.Cell(i, n.column, "the "+n.noun+" is missing")
 		}
 	}
 	if len(still) < len(kept) {
 		for k := range x {
 			x[k] = x[k].TakeRows(rows)
+		}
+		if *others != nil {
+			left := make([]float64, 0, len(rows))
+			for _, k := range rows {
+				left = append(left, (*others)[k])
+			}
+			*others = left
 		}
 	}
 	return all, still, nil

@@ -19,6 +19,7 @@ type Flags struct {
 	Interval  float64   `default:"0.95" above:"0" below:"1" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool      `help:"Use the published predictive variance, which is too small."`
 	Exposure  string    `placeholder:"COLUMN|NUMBER" help:"Of a model of counts with exposures: the column that holds them, if it has another name than in the fit, or the exposure of every row."`
+	Offset    string    `placeholder:"COLUMN|NUMBER" help:"Of a regression with offsets: the column that holds them, if it has another name than in the fit, or the offset of every row."`
 	Times     []float64 `placeholder:"TIMES" help:"Of a model of times: predict the probability that the event is later than each of these times, and evaluate it there; with commas between."`
 	Unhealed  bool      `help:"Use the posterior's own predictions of a BMKLR regression, or of new rows and columns of pairs, whose intervals are too short away from the samples."`
 
@@ -98,7 +99,7 @@ func (m *Model) find(fs *console.Files, in *Input, measured bool) (Rows, error) 
 		}
 		return factors.Find(f, m.Notes, fs.All[0], factors.Use{Held: measured})
 	}
-	s := &Samples{Inputs: inputs, exposure: -1, model: m.Model}
+	s := &Samples{Inputs: inputs, model: m.Model}
 	s.Options.PredictOptions = mkl.PredictOptions{Published: in.Published, Unhealed: in.Unhealed, Workers: in.Workers}
 	if err := s.findBeside(fs, m, in); err != nil {
 		return nil, err
@@ -179,11 +180,10 @@ func (o *Opened) AskTruth(target string) ([]int, error) {
 // Samples are rows that a model of samples is to predict.
 type Samples struct {
 	*dataset.Inputs
-	Options prediction.Options // without exposures, unless all rows have the same
+	Options prediction.Options // without exposures and offsets
 
-	exposure int     // the column of the exposures, −1 without such a column
-	each     float64 // the exposure of every row, 0 if these are in a column or all 1
-	model    mkl.Model
+	exposure, offset rowNumber
+	model            mkl.Model
 }
 
 // Noun is what a sentence calls one of them.
@@ -201,7 +201,10 @@ func (s *Samples) Predict(e *console.Env) (*prediction.Outcome, error) {
 		return nil, err
 	}
 	opt := s.Options
-	if opt.Exposure, kept, err = s.exposures(x, kept, &gaps); err != nil {
+	if opt.Exposure, kept, err = s.exposure.of(s, x, &opt.Offset, kept, &gaps); err != nil {
+		return nil, err
+	}
+	if opt.Offset, kept, err = s.offset.of(s, x, &opt.Exposure, kept, &gaps); err != nil {
 		return nil, err
 	}
 	if err := gaps.Warn(e, s.Plans(), "predicted"); err != nil {

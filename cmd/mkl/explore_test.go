@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/exploration"
+)
+
+// visits is a table with one of everything that mkl explore looks for.
+func visits() string {
+	var b strings.Builder
+	b.WriteString("id,shop,size,twice,colour,note,day,seen,always,paid,gave,price\n")
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 240 {
+		shop, size := r.IntN(33), r.NormFloat64()
+		colour := []string{"red", "green", "blue"}[r.IntN(3)]
+		price := 10 + 3*size + 2*float64(shop%4) + r.NormFloat64()
+		day := fmt.Sprintf("2026-%02d-%02d", 1+i%12, 1+i%28)
+		gave := ""
+		if price > 14 {
+			gave = "yes"
+		} else if i%40 == 0 {
+			gave = "no"
+		}
+		written := fmt.Sprintf("%.3f", size)
+		if i == 100 {
+			written = "1o"
+		}
+		fmt.Fprintf(&b, "v%d,%d,%s,%s,%s,n%d,%s,%v,3,%.4f,%s,%.3f\n", i, shop, written, written, colour, i*i%241, day, i%2 == 0, 0.01*price, gave, price)
+	}
+	return strings.ReplaceAll(b.String(), "1o", "12o")
+}
+
+// TestExplore finds what is odd about a table, and reads it as mkl fit does.
+func TestExplore(t *testing.T) {
+	status, stdout, stderr := command(t, map[string]string{"v.csv": visits()}, "", "explore", "v.csv", "-target", "price", "-json")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Empty(t, stderr)
+	var r exploration.Report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	found := map[string]string{}
+	for _, f := range r.Findings {
+		found[string(f.Kind)+" "+f.Column] = f.Text
+	}
+	for name, text := range map[string]string{
+		"unreadable size":  `1 cell that cannot be read, the first in v.csv: row 101 (line 102), column 3 "size": "12o" is not a number`,
+		"left-out id":      "text that is different in every row",
+		"left-out note":    "text that is different in most rows",
+		"left-out twice":   "the same as size",
+		"left-out always":  "always 3",
+		"leak paid":        "it is the target in other units",
+		"codes shop":       "looks like codes of categories",
+		"empty-cell gave":  "that a cell is empty explains",
+		"unreadable twice": "1 cell that cannot be read",
+	} {
+		assert.Contains(t, found[name], text, name)
+	}
+	assert.Len(t, found, 9, "%v", found)
+	types := map[string]string{}
+	for _, c := range r.Columns {
+		types[c.Name] = string(c.Type)
+	}
+	assert.Equal(t, map[string]string{
+		"id": "text", "shop": "number", "size": "number", "twice": "number", "colour": "text", "note": "text", "day": "date",
+		"seen": "boolean", "always": "number", "paid": "number", "gave": "boolean",
+	}, types)
+	assert.Equal(t, 240, r.Target.Rows)
+
+	status, stdout, stderr = command(t, nil, "", "explore", "v.csv", "-target", "price")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "v.csv: 240 rows, 11 columns and the target\n")
+	assert.Regexp(t, `\nprice \(regression\): what each column explains of its variance alone, in rows left out \(5 parts of 240 rows\)\ncolumn +explains +rank correlation\npaid +99\.9 % +\+1\.00\n`, stdout)
+	assert.Contains(t, stdout, "\nworth a look:\n- paid: gives the target away: it is the target in other units (-as 'paid=none' leaves the column out)\n")
+	assert.Regexp(t, `\nday +date +0 +\d+ +2026-01-01 … 2026-\d\d-\d\d … 2026-12-\d\d\n`, stdout)
+	fit := strings.Fields("fit v.csv -target price -model mgp -sweeps 2 -as size=none -as twice=none")
+	status, _, stderr = command(t, nil, "", fit...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	for _, c := range r.Columns {
+		if c.LeftOut != "" && c.Name != "twice" {
+			assert.Contains(t, stderr, "("+c.LeftOut+")", c.Name)
+		}
+	}
+}
+
+// TestExploreClasses measures a target of classes, and one that the command line takes for classes.
+func TestExploreClasses(t *testing.T) {
+	status, stdout, stderr := command(t, map[string]string{"f.csv": flowers()}, "", "explore", "f.csv", "-target", "species")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Regexp(t, `\nspecies \(multiclass\): .*\ncolumn +explains +right +rank correlation\n`, stdout)
+	status, stdout, stderr = command(t, nil, "a,y\n"+strings.Repeat("1,3\n2,4\n5,5\n", 20), "explore", "-", "-target", "y", "-task", "classes")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "a: gives the target away, or is known after it: alone it explains ")
+}
+
+// TestExploreSamples says of how many rows things were computed.
+func TestExploreSamples(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range 500 {
+		fmt.Fprintf(&b, "%d,%g\n", i*7919%501, math.Sin(float64(i*7919%501)/50))
+	}
+	status, stdout, stderr := command(t, map[string]string{"s.csv": b.String()}, "", "explore", "s.csv", "-target", "y", "-sample", "200")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "s.csv: 500 rows, 1 column and the target; of 200 of them what each column explains, and near-repetitions\n")
+	assert.Contains(t, stdout, "(5 parts of 200 rows)")
+	_, again, _ := command(t, nil, "", "explore", "s.csv", "-target", "y", "-sample", "200")
+	assert.Equal(t, stdout, again)
+	status, _, stderr = command(t, nil, "", "explore", "s.csv", "-sample", "99")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: -sample 99 is below 100\n", stderr)
+}
+
+// TestExploreBadData looks at tables of random cells. It ends with an error of the data or with a report, whose JSON is
+// valid.
+func TestExploreBadData(t *testing.T) {
+	some := []string{"", "NA", "1", "0", "-1", "1e308", "-1e308", "1e-320", "x", "yes", "true", "2026-01-02", "31/12/2026", "99999", "ab cd ef gh ij", "=1", "\x01", "inf", "nan", "0.5"}
+	r := rand.New(rand.NewPCG(7, 7))
+	done := 0
+	for range 60 {
+		columns, rows := 1+r.IntN(5), r.IntN(60)
+		var b strings.Builder
+		for j := range columns {
+			fmt.Fprintf(&b, "%sc%d", strings.Repeat(",", min(j, 1)), j)
+		}
+		palette := make([][]string, columns)
+		for j := range palette {
+			for range 1 + r.IntN(4) {
+				palette[j] = append(palette[j], some[r.IntN(len(some))])
+			}
+		}
+		for range rows {
+			b.WriteString("\n")
+			for j := range columns {
+				b.WriteString(strings.Repeat(",", min(j, 1)) + `"` + palette[j][r.IntN(len(palette[j]))] + `"`)
+			}
+		}
+		args := []string{"explore", "-", "-json"}
+		if r.IntN(4) > 0 {
+			args = append(args, "-target", fmt.Sprintf("c%d", r.IntN(columns)))
+		}
+		status, stdout, stderr := command(t, nil, b.String(), args...)
+		if status == console.StatusInput {
+			assert.NotEmpty(t, stderr)
+			continue
+		}
+		require.Equal(t, console.StatusOK, status, "%s\n%q", stderr, b.String())
+		require.True(t, json.Valid([]byte(stdout)), b.String())
+		status, _, _ = command(t, nil, b.String(), append(args[:2:2], args[3:]...)...)
+		require.Equal(t, console.StatusOK, status)
+		done++
+	}
+	assert.Greater(t, done, 25)
+}

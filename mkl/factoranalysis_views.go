@@ -1,0 +1,266 @@
+package mkl
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/bmkl/bmkl/vi/slab"
+)
+
+// FactorView is a view of the rows of a table: so many of its columns, one beside the other.
+type FactorView struct {
+	Name    string `json:"name"`    // for reports; views of the same name are an error
+	Columns int    `json:"columns"` // at least 1
+}
+
+// ViewVariance says how much of the variance of a view the factors explain.
+type ViewVariance struct {
+	View    string    `json:"view"`
+	All     float64   `json:"all"`     // what all factors explain together
+	Factors []float64 `json:"factors"` // what each factor explains alone
+}
+
+// unusedVariance is the share of the variance of a view below which a factor counts as not used there.
+const unusedVariance = 0.01
+
+// factorViews are the views of a model, and the units of its columns. Without views there is none: of
+// nil the methods return what they are given.
+type factorViews struct {
+	views         []FactorView
+	center, scale []float64 // of the columns
+	explained     []ViewVariance
+}
+
+// viewsOf checks the views of a table, and finds the units of its columns: each column is centred at its mean, if there are
+// offsets, and each view has the power 1. It returns nil without views.
+func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
+	if len(f.Views) == 0 {
+		return nil, nil
+	}
+	N, Q, _ := y.Dims()
+	if err := checkFactorViews(f.Views, Q); err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
+	of := &factorViews{views: slices.Clone(f.Views), center: make([]float64, Q), scale: make([]float64, Q)}
+	count, square := make([]float64, Q), make([]float64, Q)
+	for _, spread := range []bool{false, true} {
+		for n := range N {
+			tasks, entries := y.Object(n)
+			for i, q := range tasks {
+				d := entries[i] - of.center[q]
+				if spread {
+					square[q] += float64(d * d)
+				} else {
+					count[q]++
+					square[q] += d // the sum, until the centre is known
+				}
+			}
+		}
+		for q, n := range count {
+			if !spread {
+				if n > 0 && !f.NoOffsets {
+					of.center[q] = square[q] / n
+				}
+				square[q] = 0
+			}
+		}
+	}
+	first := 0
+	for i, v := range f.Views {
+		var sum, n float64
+		for q := first; q < first+v.Columns; q++ {
+			sum, n = sum+square[q], n+count[q]
+		}
+		sd := 1.0
+		if sum > 0 {
+			sd = math.Sqrt(sum / n)
+		}
+		if math.IsInf(sd, 1) {
+			return nil, fmt.Errorf("mkl: Views[%d]: the squares of its entries overflow", i)
+		}
+		for q := first; q < first+v.Columns; q++ {
+			of.scale[q] = sd
+		}
+		first += v.Columns
+	}
+	return of, nil
+}
+
+// checkFactorViews returns an error unless the views share out so many columns and have names of their own.
+func checkFactorViews(views []FactorView, cols int) error {
+	at := map[string]int{}
+	left := cols
+	for i, v := range views {
+		if v.Columns < 1 {
+			return fmt.Errorf("Views[%d].Columns is %d: it must be positive", i, v.Columns)
+		}
+		if k, taken := at[v.Name]; taken {
+			return fmt.Errorf("Views[%d].Name is %q, as Views[%d] is called", i, v.Name, k)
+		}
+		if at[v.Name] = i; v.Columns > left {
+			return fmt.Errorf("Views[%d].Columns is %d: %d of the table's %d columns are left", i, v.Columns, left, cols)
+		}
+		left -= v.Columns
+	}
+	if left > 0 {
+		return fmt.Errorf("Views: %d of the table's %d columns are of no view", left, cols)
+	}
+	return nil
+}
+
+// explain finds what the factors explain of y, and returns the posterior with its factors sorted by that.
+func (of *factorViews) explain(p *slab.FactorPosterior, y *slab.Observed) (*slab.FactorPosterior, error) {
+	each, all, err := p.Explained(y)
+	if err != nil {
+		return nil, err
+	}
+	order, sum := make([]int, each.Cols), make([]float64, each.Cols)
+	for k := range order {
+		order[k] = k
+		for v := range each.Rows {
+			sum[k] += each.At(v, k)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sum[b], sum[a]) })
+	for v, view := range of.views {
+		own := ViewVariance{View: view.Name, All: all[v]}
+		for _, k := range order {
+			own.Factors = append(own.Factors, each.At(v, k))
+		}
+		of.explained = append(of.explained, own)
+	}
+	return p.Reordered(order)
+}
+
+// fromUnit returns a number in the unit of column q, such as a standard deviation or a weight, in the unit of the table.
+func (of *factorViews) fromUnit(q int, x float64) float64 {
+	if of == nil {
+		return x
+	}
+	return of.scale[q] * x
+}
+
+// moments is fromUnit for a mean and a variance of an entry.
+func (of *factorViews) moments(q int, mean, variance float64) (inMean, inVariance float64) {
+	if of == nil {
+		return mean, variance
+	}
+	s := of.scale[q]
+	return of.center[q] + float64(s*mean), s * s * variance
+}
+
+// Views returns the views of the fit, or nil.
+func (m *FactorAnalysisModel) Views() []FactorView {
+	if m.views == nil {
+		return nil
+	}
+	return slices.Clone(m.views.views)
+}
+
+// VarianceExplained returns for each view how much of its variance the factors explain, each alone and all together: 1 less
+// the sum of squares of what is left over the sum of squares about the columns' offsets, over the observed entries. It
+// returns nil without views.
+//
+// Source: R. Argelaguet et al., "Multi-Omics Factor Analysis: a framework for unsupervised integration of multi-omics data
+// sets", Molecular Systems Biology 14:e8124 (2018).
+func (m *FactorAnalysisModel) VarianceExplained() []ViewVariance {
+	if m.views == nil {
+		return nil
+	}
+	all := slices.Clone(m.views.explained)
+	for i, v := range all {
+		all[i].Factors = slices.Clone(v.Factors)
+	}
+	return all
+}
+
+// Used returns the factors, counted from 0, that explain at least a hundredth of the variance of some view. It returns nil
+// without views.
+func (m *FactorAnalysisModel) Used() []int {
+	if m.views == nil {
+		return nil
+	}
+	return m.views.used()
+}
+
+// used is Used.
+func (of *factorViews) used() (factors []int) {
+	for k := range of.explained[0].Factors {
+		if slices.ContainsFunc(of.explained, func(v ViewVariance) bool { return v.Factors[k] >= unusedVariance }) {
+			factors = append(factors, k)
+		}
+	}
+	return factors
+}
+
+// summary writes the table of views and factors.
+func (of *factorViews) summary(out io.Writer) {
+	used := of.used()
+	fmt.Fprintf(out, "%d of %d factors explain at least 1 %% of a view; variance explained, %%\n", len(used), len(of.explained[0].Factors))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(w, "view\tall\t")
+	for _, k := range used {
+		fmt.Fprintf(w, "factor %d\t", k+1)
+	}
+	fmt.Fprintln(w)
+	for _, v := range of.explained {
+		fmt.Fprintf(w, "%s\t%.1f\t", v.View, 100*v.All)
+		for _, k := range used {
+			fmt.Fprintf(w, "%.1f\t", 100*v.Factors[k])
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+}
+
+// add adds the views to a model file.
+func (of *factorViews) add(f *fileWriter, j *factorsJSON, priors []SlabPrior) {
+	if of == nil {
+		return
+	}
+	j.Views = of.views
+	var flat, explained []float64
+	for _, p := range priors {
+		flat = append(flat, p.Pi, p.Variance)
+	}
+	for _, v := range of.explained {
+		explained = append(append(explained, v.All), v.Factors...)
+	}
+	V, Q := len(of.views), len(of.scale)
+	f.add("views.priors", flat, V, len(priors)/V, 2)
+	f.add("views.explained", explained, V, len(explained)/V)
+	f.add("views.center", of.center, Q)
+	f.add("views.scale", of.scale, Q)
+}
+
+// decodeViews reads what add has added.
+func (m *FactorAnalysisModel) decodeViews(f *fileReader, s *slab.FactorState, views []FactorView) error {
+	if len(views) == 0 {
+		return nil
+	}
+	V, Q, M := len(views), len(s.Noise), s.Mean.Cols
+	if err := checkFactorViews(views, Q); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	of := &factorViews{views: views}
+	priors, explained := f.take("views.priors", V, M, 2), f.takeMatrix("views.explained", V, M+1)
+	of.center, of.scale = f.take("views.center", Q), f.takePositive("views.scale", Q)
+	if f.err != nil {
+		return f.err
+	}
+	for v, view := range views {
+		row := explained.Row(v)
+		s.Views = append(s.Views, view.Columns)
+		of.explained = append(of.explained, ViewVariance{view.Name, row[0], slices.Clone(row[1:])})
+		for k := range M {
+			p := priors[2*(v*M+k):]
+			s.Priors = append(s.Priors, SlabPrior{Pi: p[0], Variance: p[1]})
+		}
+	}
+	m.views = of
+	return nil
+}

@@ -1,0 +1,79 @@
+package mkl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+
+	"math"
+)
+
+// checkRowWeights returns an error unless there are no weights, or a positive one for each of n samples.
+func checkRowWeights(weights []float64, n int) error {
+	if weights == nil {
+		return nil
+	}
+	if len(weights) != n {
+		return fmt.Errorf("mkl: Weights: %d where y has %d samples", len(weights), n)
+	}
+	for i, w := range weights {
+		if !(w > 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("mkl: Weights[%d] is %g: a weight is positive and finite", i, w)
+		}
+	}
+	return nil
+}
+
+// standardizeWeighted is standardizeTargets for a target whose samples have weights, or nil. A sample of the weight w counts
+//
+//	u = w/(w + median weight)
+//
+// for the mean and the standard deviation, as if noise of the median weight had the variance of the function. Neither a sample
+// of nearly no weight nor one of a huge weight then sets the unit of the others.
+func standardizeWeighted(y, weights []float64, raw bool) ([]target, la.Matrix[float64]) {
+	if weights == nil || raw {
+		return standardizeTargets([][]float64{y}, raw)
+	}
+	sorted := slices.Sorted(slices.Values(weights))
+	median := sorted[len(sorted)/2]
+	u := make([]float64, len(y))
+	for i, w := range weights {
+		u[i] = 1 / (1 + median/w)
+	}
+	all, largest := vec.Total(u), slices.Max(y)-slices.Min(y)
+	var t target
+	for i, v := range y {
+		t.mean += float64(u[i] / all * v)
+	}
+	var square float64 // in units of the range, so that it neither overflows nor vanishes
+	for i, v := range y {
+		d := (v - t.mean) / largest
+		square += float64(u[i] / all * d * d)
+	}
+	n := float64(len(y))
+	t.sd = largest * math.Sqrt(square*n/(n-1)) // as without weights
+	z := la.NewMatrix[float64](1, len(y))
+	for i, v := range y {
+		z.Row(0)[i] = (v - t.mean) / t.sd
+	}
+	return []target{t}, z
+}
+
+// noiseShares returns s_n = h/w_n, with the geometric mean h of the weights, and h; nil and 1 without weights.
+func noiseShares(weights []float64) (shares []float64, mean float64) {
+	if weights == nil {
+		return nil, 1
+	}
+	var sum float64
+	for _, w := range weights {
+		sum += special.Log(w)
+	}
+	mean = special.Exp(sum / float64(len(weights)))
+	for _, w := range weights {
+		shares = append(shares, mean/w)
+	}
+	return shares, mean
+}

@@ -1,0 +1,189 @@
+package bemkl
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/triangle"
+)
+
+// Triangles computes in float32 the parts of a prediction of one output that need products with matrices of the samples'
+// order. All are quadratic forms in f = Σ_m E[e_m]·k_m, which is computed in float64:
+//
+//	inside = fᵀ·Cov[a]·f,   rest = φᵀ(I − F·M⁻¹Fᵀ)φ,   apart = κ − fᵀz,
+//
+// of which the last two are for healed predictions. Every sum comes with bounds on what float32 did to it. They are
+// calibrated, not proved; docs/theory/predictor.md compares them with what happens. A Triangles is immutable and safe for
+// concurrent use.
+type Triangles struct {
+	e      []float64
+	inside *triangle.Triangle // nil without variances
+	order  []int              // of the samples in it
+	loose  []float64          // of each kernel, μ·Σ_l |Cov[e_m, e_l]|
+	share  float64            // θ
+
+	rest      *triangle.Triangle // nil if predictions are not healed
+	apart     *triangle.Form
+	pull      []float64
+	precision float64 // λ*
+}
+
+// TriangleParts is what a [Triangles] is made from.
+type TriangleParts struct {
+	E      []float64            // E[e] of the kernels
+	CovE   la.Matrix[float64]   // Cov[e]
+	Root   la.Matrix[float64]   // Cᵀ, ρ×D and lower trapezoidal, with C·Cᵀ = Cov[a]; empty without variances
+	Order  []int                // of the samples in Cᵀ
+	Limit  float64              // μ: k_mᵀ·Cov[a]·k_m is at most μ·k_m(x,x); see [RegressionPosterior.WeightLimit]
+	Healer *Healer              // nil if predictions are not healed
+	Trials []la.Matrix[float64] // of each kernel, its values for the vectors of the calibration, a row each
+	Selves la.Matrix[float64]   // of each kernel, its values of these vectors with themselves
+}
+
+// mostCondition bounds D times the quotient of the diagonal elements of the factor of healing: above it the rounding of
+// float64 in its inverse is no longer small beside the rounding of float32.
+const mostCondition = 0x1p26
+
+// NewTriangles returns nil where rounding is not small. It costs about 2·D³ multiplications for D samples.
+func NewTriangles(parts TriangleParts) *Triangles {
+	t := &Triangles{e: parts.E}
+	f := parts.Trials[0].Clone()
+	clear(f.Data)
+	for m, e := range t.e {
+		la.Axpy(e, parts.Trials[m].Data, f.Data)
+	}
+	selves := make([]float64, f.Rows)
+	for q := range selves {
+		selves[q] = largest(f.Row(q))
+	}
+	if parts.Root.Rows > 0 && !t.setInside(parts, f, selves) {
+		return nil
+	}
+	if parts.Healer == nil {
+		return t
+	}
+	ws := &la.Workspace{}
+	forms, ok := parts.Healer.one.Forms(ws)
+	if !ok || !(forms.Condition <= mostCondition) {
+		return nil
+	}
+	rest, apart := parts.Healer.one.At(ws, f)
+	t.pull, t.precision = forms.Pull, forms.Precision
+	t.rest = triangle.Against(forms.Rest, f, selves, rest)
+	t.apart = triangle.NewForm(forms.Apart, f, apart)
+	if t.rest == nil || t.apart == nil {
+		return nil
+	}
+	return t
+}
+
+// setInside sets what variances need, and reports whether rounding is small. f and selves are of the trials.
+func (t *Triangles) setInside(parts TriangleParts, f la.Matrix[float64], selves []float64) bool {
+	rank, D := parts.Root.Rows, f.Cols
+	root := la.NewMatrix[float64](D, D)
+	root.Slice(D-rank, D, 0, D).CopyFrom(parts.Root)
+	ordered := func(x la.Matrix[float64]) la.Matrix[float64] {
+		y := la.NewMatrix[float64](x.Rows, D)
+		for q := range x.Rows {
+			pick(y.Row(q), x.Row(q), parts.Order)
+		}
+		return y
+	}
+	t.order = parts.Order
+	if t.inside = triangle.Of(root, ordered(f), selves); t.inside == nil {
+		return false
+	}
+	products := make([]la.Matrix[float64], len(parts.Trials)) // Cᵀk
+	for m, k := range parts.Trials {
+		products[m] = la.NewMatrix[float64](f.Rows, rank)
+		la.Gemm(nil, la.NoTrans, la.Transpose, 1, ordered(k), parts.Root, 0, products[m])
+		var covariance float64
+		for _, v := range parts.CovE.Row(m) {
+			covariance += math.Abs(v)
+		}
+		t.loose = append(t.loose, float64(parts.Limit*covariance))
+	}
+	var trace, most float64
+	for q := range f.Rows {
+		for m, p := range products {
+			for l, v := range parts.CovE.Row(m) {
+				trace += float64(v * la.Dot(p.Row(q), products[l].Row(q)))
+			}
+			most += float64(t.loose[m] * max(0, parts.Selves.At(m, q)))
+		}
+	}
+	if most > 0 {
+		t.share = min(max(0, trace/most), 1)
+	}
+	return true
+}
+
+// pick stores the elements of x in the order of which.
+func pick(dst, x []float64, which []int) {
+	for i, j := range which {
+		dst[i] = x[j]
+	}
+}
+
+// largest returns the largest size of an element.
+func largest(x []float64) (most float64) {
+	for _, v := range x {
+		most = max(most, math.Abs(v))
+	}
+	return most
+}
+
+// TrianglesScratch is memory for one prediction.
+type TrianglesScratch struct {
+	f, ordered []float64
+	triangle   *triangle.Scratch
+}
+
+// NewTrianglesScratch returns memory for predictions of models of n samples.
+func NewTrianglesScratch(n int) *TrianglesScratch {
+	return &TrianglesScratch{make([]float64, n), make([]float64, n), triangle.NewScratch(n)}
+}
+
+// Addition is what is added to a mean and to a variance, with bounds on the errors.
+type Addition struct{ Mean, Variance, MeanError, VarianceError float64 }
+
+// Predict returns what the forms add to the mean and to the variance of a sample's target. k are its kernels with the samples, a
+// row for each kernel, and self the kernels with itself. It does not allocate.
+//
+// tr(Cov[e]·C) with C_ml = k_mᵀ·Cov[a]·k_l is between 0 and h = μ·Σ_m Σ_l |Cov[e_m, e_l]|·k_m(x,x): Cov[e] is no more than the
+// diagonal matrix with the sums of the sizes in its rows. θ·h stands for it, θ being its share of h in the calibration.
+func (t *Triangles) Predict(k la.Matrix[float64], self []float64, s *TrianglesScratch) (a Addition) {
+	clear(s.f)
+	for m, e := range t.e {
+		la.Axpy(e, k.Row(m), s.f)
+	}
+	size := largest(s.f)
+	if t.inside != nil {
+		pick(s.ordered, s.f, t.order)
+		a.Variance, a.VarianceError = t.inside.Square(s.ordered, size, s.triangle)
+		var left float64
+		for m, c := range t.loose {
+			left += float64(c * max(0, self[m]))
+		}
+		a.Variance += float64(t.share * left)
+		a.VarianceError += float64(max(t.share, 1-t.share) * left)
+	}
+	if t.rest == nil {
+		return a
+	}
+	var kappa float64
+	for m, e := range t.e {
+		kappa += float64(e * self[m])
+	}
+	rest, restError := t.rest.Square(s.f, size, s.triangle)
+	with, apartError := t.apart.At(s.f, s.triangle)
+	apart, pull := kappa-with, la.Dot(t.pull, s.f)
+	precision := t.precision + rest
+	least, most := max(t.precision, precision-restError), precision+restError
+	a.Mean = apart / precision * pull
+	a.MeanError = math.Abs(pull) * (apartError/least + float64(math.Abs(apart)/precision*(restError/least)))
+	healed, wide, narrow := apart/precision*apart, math.Abs(apart)+apartError, max(0, math.Abs(apart)-apartError)
+	a.Variance += healed
+	a.VarianceError += max(wide/least*wide-healed, healed-narrow/most*narrow)
+	return a
+}

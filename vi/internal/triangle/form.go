@@ -1,0 +1,58 @@
+package triangle
+
+import (
+	"math"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Form computes the quadratic form xᵀLx of a lower triangle L in float32, as Σ x_i·y_i with y = Lx. The bound on its error is
+//
+//	c·√(Σ x_i²·v_i),
+//
+// with c and v_i as for a [Triangle]. It is immutable and safe for concurrent use.
+type Form struct{ t *Triangle }
+
+// NewForm returns the form of the lower triangle l. The rows of trials are the vectors of the calibration, and want their
+// forms. The result is nil where rounding is not small.
+func NewForm(l, trials la.Matrix[float64], want []float64) *Form {
+	f := &Form{pack(l)}
+	t, s := f.t, NewScratch(l.Rows)
+	for q := range trials.Rows {
+		got, unit := f.sum(trials.Row(q), s)
+		if took := math.Abs(got-want[q]) / unit; got != want[q] {
+			t.factor = max(t.factor, Safety*took)
+		}
+	}
+	if !(t.factor <= math.MaxFloat64) {
+		return nil
+	}
+	return f
+}
+
+// At returns xᵀLx and the bound on its error. It does not allocate.
+func (f *Form) At(x []float64, s *Scratch) (value, bound float64) {
+	value, unit := f.sum(x, s)
+	return value, float64(f.t.factor*unit) + float64(f.t.spill*s.self*math.Sqrt(la.SumSq(x)))
+}
+
+// sum returns xᵀLx and the error that c = 1 stands for, without what spills.
+func (f *Form) sum(x []float64, s *Scratch) (value, unit float64) {
+	t := f.t
+	n := t.panels.Order
+	s.largest = round(s.k[:n], x, 0)
+	s.self = s.largest
+	for i, v := range x {
+		if math.Abs(v) <= negligible*s.largest {
+			s.k[i] = 0
+		}
+	}
+	y := s.z[:t.panels.Padded()]
+	t.panels.MultiplyPanels(t.begin, t.panels.Padded()/la.PanelRows, s.k[:n], y)
+	var squares float64
+	for i, v := range y[t.panels.Before():] {
+		value += float64(x[i] * float64(v))
+		squares += float64(float64(x[i]*x[i]) * t.rows[i])
+	}
+	return value, s.largest * math.Sqrt(squares)
+}

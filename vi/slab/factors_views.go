@@ -1,0 +1,257 @@
+package slab
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/roots"
+)
+
+// With views each factor has a prior for the weights of each view. Where no task of a view needs
+// the factor, π_vm → 0 and σ_vm² → 0 explain the weights alike, so that the bound is flat between them. Weak priors
+// settle this for π_vm = 0: they count as viewWeight weights of variance priorScale, the variance at the
+// start, and as viewWeight weights that are zero,
+//
+//	1/σ_vm² ~ Gamma(1 + ½·viewWeight, ½·viewWeight·priorScale),   π_vm ~ Beta(1, 1 + viewWeight).
+//
+// A prior that is held has none.
+const viewWeight = 1
+
+// startPriors sets the priors of the weights at the start, for data of the given power.
+func (f Factors) startPriors(m *factors, power float64) error {
+	p := f.Prior
+	if p.Pi == 0 {
+		p.Pi = 0.5
+	}
+	if p.Variance == 0 {
+		p.Variance = 0.5 * power / (p.Pi * float64(m.M))
+	}
+	if err := p.validate(); err != nil {
+		return err
+	}
+	count := 1
+	if f.Views != nil {
+		if err := checkViews(f.Views, m.Q); err != nil {
+			return fmt.Errorf("vi: Views: %w", err)
+		}
+		m.views, m.viewOf, m.priorScale = f.Views, viewsOfTasks(f.Views), p.Variance
+		count = len(f.Views) * m.M
+	}
+	m.priors = make([]Prior, count)
+	for i := range m.priors {
+		m.priors[i] = p
+	}
+	m.total, m.odds, m.logVar = make([]slabSums, count), make([]float64, count), make([]float64, count)
+	return nil
+}
+
+// checkViews returns an error unless views share out so many tasks.
+func checkViews(views []int, tasks int) error {
+	sum := 0
+	for v, n := range views {
+		if n < 1 || n > tasks {
+			return fmt.Errorf("view %d has %d tasks", v, n)
+		}
+		if sum += n; sum > tasks {
+			break
+		}
+	}
+	if sum != tasks {
+		return fmt.Errorf("%d tasks in all where there are %d", sum, tasks)
+	}
+	return nil
+}
+
+// viewsOfTasks returns the view of each task.
+func viewsOfTasks(views []int) (of []int32) {
+	for v, n := range views {
+		for range n {
+			of = append(of, int32(v))
+		}
+	}
+	return of
+}
+
+// priorsOf says whose the priors of task q's weights are: the prior of weight k is first + k·step.
+func (m *factors) priorsOf(q int) (first, step int) {
+	if m.viewOf == nil {
+		return 0, 0
+	}
+	return int(m.viewOf[q]) * m.M, 1
+}
+
+// withSlabWeights adds the weights as which the prior of σ_vm² counts.
+func (m *factors) withSlabWeights(s pairSums) pairSums {
+	if m.viewOf != nil {
+		s.included += viewWeight
+		s.slabPower += viewWeight * m.priorScale
+	}
+	return s
+}
+
+// withSpikeWeights adds the weights as which the prior of π_vm counts.
+func (m *factors) withSpikeWeights(s pairSums) pairSums {
+	if m.viewOf != nil {
+		s.count += viewWeight
+	}
+	return s
+}
+
+// viewPriorsBound is the logarithm of the density of what views have learned of their priors.
+func (m *factors) viewPriorsBound() (sum float64) {
+	if m.viewOf == nil {
+		return 0
+	}
+	const shape = 1 + 0.5*viewWeight
+	rate := 0.5 * viewWeight * m.priorScale
+	gamma := special.LogGamma(shape)
+	for _, p := range m.priors {
+		if !m.held.Variance {
+			sum += float64(shape*special.Log(rate)) - gamma - float64((shape-1)*special.Log(p.Variance)) - rate/p.Variance
+		}
+		if !m.held.Pi {
+			sum += special.Log(1+viewWeight) + float64(viewWeight*special.Log1p(-p.Pi))
+		}
+	}
+	return sum
+}
+
+// bestOfViews sets the changes of the scales that are best with views. With σ_vm² learned it moves with the weights, whose
+// terms then stay as they are. What is left are the factors' terms and the priors of σ_vm²,
+//
+//	−½N·x − ½S·e^−x − ½·viewWeight·Σ_v (x + e^−x·priorScale/σ_vm²),
+//
+// whose maximum is at e^x = (S + viewWeight·Σ_v priorScale/σ_vm²)/(N + viewWeight·V). With σ_vm² held, e^x is
+// the root of [scaleStep] with Σ_v P_vm/σ_vm² for P/σ_w².
+func (m *factors) bestOfViews(s *scaleStep) {
+	sums := m.sums()
+	for k := range s.all {
+		count, square := float64(m.N), s.all[k].square
+		var power float64
+		for i := k; i < len(m.priors); i += m.M {
+			power += sums[i].slabPower / m.priors[i].Variance
+			if !m.held.Variance {
+				count += viewWeight
+				square += viewWeight * (m.priorScale / m.priors[i].Variance)
+			}
+		}
+		change, ok := square/count, square > 0
+		if m.held.Variance {
+			change, ok = roots.Ridge(float64(m.N)-s.all[k].included, square, power)
+			ok = ok && power > 0
+		}
+		s.change[k] = 1
+		if ok {
+			s.change[k] = math.Sqrt(min(max(change, special.Exp(-maxScale)), special.Exp(maxScale)))
+		}
+	}
+}
+
+// validatePriors checks the priors of the weights.
+func (s *FactorState) validatePriors() error {
+	if s.Views == nil {
+		return s.Prior.validate()
+	}
+	if err := checkViews(s.Views, len(s.Noise)); err != nil {
+		return fmt.Errorf("Views: %w", err)
+	}
+	if want := len(s.Views) * s.Mean.Cols; len(s.Priors) != want {
+		return fmt.Errorf("Priors: %d where %d are needed", len(s.Priors), want)
+	}
+	for i, p := range s.Priors {
+		if err := p.validate(); err != nil {
+			return fmt.Errorf("Priors[%d]: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// Explained returns the share of the variance of each view that the factors explain,
+//
+//	R²_vm = 1 − Σ(y_nq − E[c_q] − E[w_qm]·a_nm)²/Σ(y_nq − E[c_q])²,
+//
+// with the sums over the observed entries of view v, as a V×M matrix, and the same with all factors together, V values. y
+// must be the table of the fit. Without views all tasks are one view.
+//
+// Source: R. Argelaguet et al., "Multi-Omics Factor Analysis", Molecular Systems Biology 14 (2018).
+func (p *FactorPosterior) Explained(y *Observed) (each la.Matrix[float64], all []float64, err error) {
+	if y == nil || y.n != p.dim.N || y.q != p.dim.Q {
+		return each, nil, fmt.Errorf("vi: y: it is not the table of the fit, of %d×%d", p.dim.N, p.dim.Q)
+	}
+	views := p.s.Views
+	if views == nil {
+		views = []int{p.dim.Q}
+	}
+	of, M := viewsOfTasks(views), p.dim.M
+	each, all = la.NewMatrix[float64](len(views), M), make([]float64, len(views))
+	total := make([]float64, len(views))
+	for n := range p.dim.N {
+		a := p.s.Mean.Row(n)
+		tasks, entries := y.Object(n)
+		for i, q := range tasks {
+			c, _ := p.offset(q)
+			y, v, e := entries[i]-c, of[q], p.e.Row(q)
+			rest, row := y, each.Row(int(v))
+			for k, ak := range a {
+				f := float64(e[k] * ak)
+				rest -= f
+				row[k] += float64((y - f) * (y - f))
+			}
+			total[v] += float64(y * y)
+			all[v] += float64(rest * rest)
+		}
+	}
+	for v, t := range total {
+		for k, r := range each.Row(v) {
+			each.Row(v)[k] = share(r, t)
+		}
+		all[v] = share(all[v], t)
+	}
+	return each, all, nil
+}
+
+// share returns what is explained of a total if rest is not.
+func share(rest, total float64) float64 {
+	if total == 0 {
+		return 0
+	}
+	return 1 - rest/total
+}
+
+// Reordered returns the posterior with its factors in another order: factor k is factor order[k] of p. The error says
+// whether order is no permutation.
+func (p *FactorPosterior) Reordered(order []int) (*FactorPosterior, error) {
+	M, s := p.dim.M, p.s
+	sorted := slices.Sorted(slices.Values(order))
+	for k := range M {
+		if len(sorted) != M || sorted[k] != k {
+			return nil, fmt.Errorf("vi: order: %v is no order of %d factors", order, M)
+		}
+	}
+	s.Mean, s.Variance = la.NewMatrix[float64](p.dim.N, M), la.NewMatrix[float64](p.dim.N, M)
+	for n := range p.dim.N {
+		for k, from := range order {
+			s.Mean.Set(n, k, p.s.Mean.At(n, from))
+			s.Variance.Set(n, k, p.s.Variance.At(n, from))
+		}
+	}
+	s.Weights = reordered(p.s.Weights, order)
+	s.Priors, s.Lengths = reordered(p.s.Priors, order), reordered(p.s.Lengths, order)
+	return NewFactorPosterior(s)
+}
+
+// reordered returns x, which lists something of each factor once or several times.
+func reordered[T any](x []T, order []int) []T {
+	if x == nil {
+		return nil
+	}
+	to := make([]T, len(x))
+	for i := range to {
+		k := i % len(order)
+		to[i] = x[i-k+order[k]]
+	}
+	return to
+}
