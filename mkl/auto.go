@@ -49,6 +49,9 @@ type Auto struct {
 	// samples, and then all are used.
 	MaxSamples int
 
+	// Groups are views that the model also judges together, in [AutoModel.Groups]. They change no prediction.
+	Groups []ViewGroup
+
 	// Weights and KnownNoise are as in [MultiGP]. With either there are no members for very many samples: above DefaultExactSamples
 	// samples, or above MaxSamples if that is set, all members are fitted to so many samples, chosen at random. Noise that is known
 	// neither varies nor has heavy tails.
@@ -121,6 +124,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	}
 	m.weights, m.rule = stack(density, a.Seed), stacked
 	m.keepLarge()
+	m.checkGroups(a.Groups)
 	return m, nil
 }
 
@@ -164,7 +168,7 @@ func keepMembers[M Model](p *pool, members []M, keep func(i int) bool) (kept []M
 func smallShare(n int) float64 { return 0.5 / float64(n) }
 
 func (a *Auto) fitting() *fitting {
-	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps"}
+	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps", groups: a.Groups}
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
@@ -218,6 +222,8 @@ type AutoClassifier[T comparable] struct {
 	// pooled with two members of all samples, as in [Auto]. Views with given
 	// kernels need all samples, and then all are used.
 	MaxSamples int
+
+	Groups []ViewGroup // as in [Auto]
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
@@ -282,6 +288,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		m.remarks = append(m.remarks, l.left)
 	}
 	m.addIndicators(l, a.Seed)
+	m.checkGroups(a.Groups)
 	return m, nil
 }
 
@@ -293,7 +300,7 @@ func allOpen(views []View) bool {
 // addIndicators adds the least-squares members and weights all members. Members of one kind have equal weights. The two kinds
 // are weighted by leave-one-out probabilities: of the first kind only the processes that learn no widths count.
 func (m *AutoClassifierModel[T]) addIndicators(l leastSquares[T], seed uint64) {
-	m.views = l.table
+	m.views, m.groups = l.table.views, l.table.groups
 	processes, others := 1.0, 0.0
 	switch {
 	case len(m.members) == 0:
@@ -505,7 +512,7 @@ func (p *poolPlan) fit(settings Fitting, limit time.Duration, each float64, fit 
 }
 
 func (a *AutoClassifier[T]) fitting() *fitting {
-	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps"}
+	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps", groups: a.Groups}
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.

@@ -227,7 +227,7 @@ func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 	m.middle, m.widening = middle, wideningOf(held, sd, weights, errors, variances)
 	kept := m.keepWeighed(weights)
 	if m.members = keptOf[*MultiGPModel](kept); len(m.members) == 0 {
-		m.views = nil // the shares belong to dropped members
+		m.views, m.groups = nil, nil // the shares belong to dropped members
 	}
 	if m.views != nil && len(m.members) < len(m.models) {
 		others := 0.0

@@ -83,7 +83,7 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 		m.names = append(m.names, fmt.Sprintf("%s (%d samples)", exact.names[i], rows))
 		m.add(member)
 	}
-	m.remarks, m.dropped, m.views = exact.remarks, exact.dropped, exact.views
+	m.remarks, m.dropped, m.views, m.groups = exact.remarks, exact.dropped, exact.views, exact.groups
 	return nil
 }
 
@@ -143,7 +143,7 @@ func (m *AutoClassifierModel[T]) weigh(r *manyRows, class []int) error {
 	kept := m.keepWeighed(stack(all, r.Seed))
 	m.members, m.indicators = keptOf[*MultiGPClassifierModel[T]](kept), keptOf[*indicatorModel[T]](kept)
 	if len(m.members)+len(m.indicators) == 0 {
-		m.views = nil // the shares belong to dropped members
+		m.views, m.groups = nil, nil // the shares belong to dropped members
 	}
 	m.landmarks, m.local = oneOf[*LandmarkClassifierModel[T]](kept), oneOf[*localClassModel[T]](kept)
 	return nil

@@ -64,7 +64,7 @@ func (c *predictCmd) Run(e *console.Env) error {
 		if _, ok := o.Rows.(*saved.Samples); !ok {
 			return console.Inputf("-views is for models of samples, not for %v", o.Model.Model)
 		}
-		if err := predicted.AddViews(e.Ctx, o.Model.Model, p.PredictOptions, p.X, o.Notes.Predicted()); err != nil {
+		if err := predicted.AddViews(e.Ctx, o.Model.Model, p.Options, p.X, o.Notes.Predicted()); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,7 @@ type Report struct {
 	Members   []Member `json:"members,omitempty"` // of a pool
 	Story     string   `json:"story,omitempty"`   // of a pool: what was tried, what was kept and why
 	Views     []View   `json:"views,omitempty"`   // of a pool of several views
+	Groups    []Group  `json:"groups,omitempty"`  // of views, where a fit was given any
 	Kernels   []Kernel `json:"kernels"`           // of a sparse regression its features
 	Targets   []Target `json:"targets"`
 	Factors   []Factor `json:"factors,omitempty"` // of a model of factors, by their shares
@@ -93,6 +94,7 @@ type Target struct {
 	Members []Member `json:"members,omitempty"`  // of a target with a pool of its own
 	Story   string   `json:"story,omitempty"`    // of such a target: what was tried, what was kept and why
 	Views   []View   `json:"views,omitempty"`    // of such a target with several views
+	Groups  []Group  `json:"groups,omitempty"`   // likewise, of groups of views
 	LeftOut *LeftOut `json:"left_out,omitempty"` // of a fit to several targets
 
 	pool *Report // of a target with a pool of its own
@@ -110,6 +112,7 @@ type pool interface {
 	Members() (names []string, weights []float64)
 	Story() string
 	Views() []mkl.ViewShare
+	Groups() []mkl.ViewGroupShare
 }
 
 // New reports on a model that an estimator fitted.
@@ -138,7 +141,7 @@ func New(est *model.Estimator, m mkl.Model, n *notes.Notes) *Report {
 			r.Members = append(r.Members, Member{name, weights[i]})
 		}
 		r.Story = n.NameColumns(pool.Story())
-		r.Views = viewsOf(pool.Views())
+		r.Views, r.Groups = viewsOf(pool.Views()), groupsOf(pool.Groups())
 	}
 	if f, ok := m.(*mkl.FactorAnalysisModel); ok {
 		r.describeFactors(f)
