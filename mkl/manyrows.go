@@ -146,6 +146,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	rows := exactRows(train, len(autoMembers)+1, 1, featuresOf(views), r.seconds/3, need, r.allowed()/2)
 	y = r.rareFirst(y, rows)
 	e := a
+	e.part = true
 	e.MaxSamples, e.Time, e.Progress = rows, 0, r.report(1)
 	exact, err := e.Fit(ctx, r.between(0, rows), y[:rows])
 	if err == nil {

@@ -73,6 +73,7 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 	some := sample(train, exactRows(train, len(autoMembers), K, featuresOf(r.views), seconds, need, r.allowed()/2), class[:train], a.Seed)
 	rows := len(some)
 	e := a
+	e.part = true
 	e.MaxSamples, e.Time, e.Progress, e.Classes = rows, 0, r.report(2), classes
 	exact, err := e.Fit(r.ctx, takeRows(r.views, some), vec.Picked(labels, some))
 	if exact == nil || err != nil {

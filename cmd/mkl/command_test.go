@@ -226,7 +226,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -view v=c", `-view v=c: d.csv: no column "c" (there are a, b, y)`},
 		{"fit d.csv -target y -view v=a,y", `-view v=a,y: d.csv: column "y" is a target`},
 		{"fit d.csv -target y -view v=a:rbf(width=1", `-view "v=a:rbf(width=1": at the end: expected , or ) after width`},
-		{"fit d.csv -target y -view v=a:rbg", `-view v=a:rbg: no kernel is called "rbg": there are rbf, laplacian, matern, rational-quadratic, power-exponential, periodic, spectral, tanimoto, chi2, intersection, clinical, ibs, categorical, linear, polynomial, constant, distance, precomputed and function, and of strings spectrum, mismatch, subsequence, oligomer, alignment, la, pairwise`},
+		{"fit d.csv -target y -view v=a:rbg", `-view v=a:rbg: no kernel is called "rbg": there are rbf, laplacian, matern, rational-quadratic, power-exponential, periodic, spectral, tanimoto, chi2, intersection, clinical, ibs, categorical, linear, polynomial, interaction, constant, distance, precomputed and function, and of strings spectrum, mismatch, subsequence, oligomer, alignment, la, pairwise`},
 		{"fit d.csv -target y -view v=a:rbf(widht=1)", `-view v=a:rbf(widht=1): rbf has no setting "widht": it has width, scale, medians, ard, ranks, center, normalize`},
 		{"fit d.csv -target y -view v=a:rbf(width=0)", "-view v=a:rbf(width=0): rbf: width=0: a positive number or mean is needed"},
 		{"fit d.csv -target y -view v=a:poly(degree=1.5)", "-view v=a:poly(degree=1.5): poly: degree=1.5: a whole number from 1 up is needed"},

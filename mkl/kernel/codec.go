@@ -31,6 +31,7 @@ var kinds = []struct {
 	{"linear", Linear{}, decode[Linear]},
 	{"polynomial", Polynomial{}, decode[Polynomial]},
 	{"product", Product{}, decode[Product]},
+	{"interaction", Interaction{}, decode[Interaction]},
 	{"distance", FromDistance{}, decode[FromDistance]},
 	{"precomputed", Precomputed{}, decode[Precomputed]},
 }

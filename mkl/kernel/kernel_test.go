@@ -61,6 +61,23 @@ func halves(x, y []float64, f func(v, w float64)) {
 	}
 }
 
+// single is the kernel of one feature of an [Interaction]: of a function f with a Gaussian kernel, the covariance of
+// f(x) − E f(Z) and f(y) − E f(Z) given that E f(Z) = 0, Z ~ N(0, 1), with the expectations as sums.
+func single(x, y, width float64) float64 {
+	k := func(x, y float64) float64 { return math.Exp(-(x - y) * (x - y) / (2 * width * width)) }
+	const step = 0.125
+	var ofX, ofY, all float64
+	for a := -9.0; a <= 9; a += step {
+		density := step * math.Exp(-a*a/2) / math.Sqrt(2*math.Pi)
+		ofX += density * k(x, a)
+		ofY += density * k(y, a)
+		for b := -9.0; b <= 9; b += step {
+			all += density * step * math.Exp(-b*b/2) / math.Sqrt(2*math.Pi) * k(a, b)
+		}
+	}
+	return k(x, y) - ofX*ofY/all
+}
+
 // definitions are the kernels of features beside their formulas.
 var definitions = []struct {
 	kernel  Kernel
@@ -129,6 +146,16 @@ var definitions = []struct {
 	{ChiSquare{Additive: true}, func(x, y []float64) (sum float64) {
 		halves(x, y, func(v, w float64) { sum += 2 * v * w / (v + w) })
 		return sum
+	}},
+	{Interaction{}, func(x, y []float64) float64 {
+		a, b, c := single(x[0], y[0], 1), single(x[1], y[1], 1), single(x[2], y[2], 1)
+		return (a*b + a*c + b*c) / 3
+	}},
+	{Interaction{Order: 1, Width: 0.7}, func(x, y []float64) float64 {
+		return (single(x[0], y[0], 0.7) + single(x[1], y[1], 0.7) + single(x[2], y[2], 0.7)) / 3
+	}},
+	{Interaction{Order: 3, Width: 2}, func(x, y []float64) float64 {
+		return single(x[0], y[0], 2) * single(x[1], y[1], 2) * single(x[2], y[2], 2)
 	}},
 	{Intersection{}, func(x, y []float64) (sum float64) {
 		halves(x, y, func(v, w float64) { sum += min(v, w) })
@@ -255,6 +282,9 @@ func TestKernelsSayWhatIsWrong(t *testing.T) {
 		"Power is 1.5":          PowerExponential{Power: 1.5, Norm: 1},
 		"Norm is 3":             PowerExponential{Norm: 3},
 		"Decay is -1":           Periodic{Decay: -1},
+		"Order is 4 where":      Interaction{Order: 4},
+		"Order is 9, not":       Interaction{Order: 9},
+		"Width is -1":           Interaction{Width: -1},
 		"Low and High: 1 and 1": Clinical{Low: []float64{0}, High: []float64{1}},
 		"Low[1] is 3":           Clinical{Low: []float64{0, 3, 0}, High: []float64{1, 2, 1}},
 		"more than one of Width, Medians and Additive": ChiSquare{Width: 1, Additive: true},
@@ -468,6 +498,7 @@ func TestEncode(t *testing.T) {
 		{KnownFunction{}, `{"kind":"function"}`},
 		{Linear{Scale: 2}, `{"kind":"linear","scale":2}`},
 		{Polynomial{Scale: 1, Degree: 2, Offset: 3}, `{"kind":"polynomial","scale":1,"degree":2,"offset":3}`},
+		{Interaction{Order: 3, Width: 1}, `{"kind":"interaction","order":3,"width":1}`},
 		{FromDistance{Scale: 2}, `{"kind":"distance","scale":2}`},
 		{Precomputed{AllowIndefinite: true}, `{"kind":"precomputed","allow_indefinite":true}`},
 	} {

@@ -133,6 +133,21 @@ func (s *settings) flag(name string) bool {
 	return false
 }
 
+// whole takes a setting that is a whole number from 1 up; 0 if it is not set.
+func (s *settings) whole(name string) (n int) {
+	v, ok := s.take(name)
+	if !ok {
+		return 0
+	}
+	if len(v.Numbers) == 1 {
+		n = int(v.Numbers[0])
+	}
+	if len(v.Numbers) != 1 || v.Vector || float64(n) != v.Numbers[0] || n < 1 {
+		s.fail(name, v, "a whole number from 1 up is needed")
+	}
+	return n
+}
+
 // Build makes the kernel that k names. An error says which setting is wrong.
 func Build(k Kernel) (ViewKernel, error) {
 	s := &settings{kernel: k, left: slices.Clone(k.Settings)}
@@ -197,16 +212,9 @@ func Build(k Kernel) (ViewKernel, error) {
 	case "constant":
 		out.Kernel = kernel.Constant{}
 	case "poly", "polynomial":
-		p := kernel.Polynomial{Offset: s.number("offset"), Scale: s.number("scale")}
-		if v, ok := s.take("degree"); ok {
-			if len(v.Numbers) == 1 {
-				p.Degree = int(v.Numbers[0])
-			}
-			if len(v.Numbers) != 1 || v.Vector || float64(p.Degree) != v.Numbers[0] || p.Degree < 1 {
-				s.fail("degree", v, "a whole number from 1 up is needed")
-			}
-		}
-		out.Kernel = p
+		out.Kernel = kernel.Polynomial{Offset: s.number("offset"), Scale: s.number("scale"), Degree: s.whole("degree")}
+	case "interaction":
+		out.Kernel = kernel.Interaction{Order: s.whole("order"), Width: s.positive("width")}
 	case "distance":
 		out.Kernel, out.Given, out.Square = kernel.FromDistance{Scale: s.length("scale")}, true, !s.flag("basis")
 	case "precomputed":
@@ -242,7 +250,7 @@ func buildStrings(k Kernel) (out ViewKernel, err error) {
 	}
 	out.Strings, err = sequence.Parse(k.Name + "(" + strings.Join(settings, ",") + ")")
 	if err != nil && !slices.Contains(sequence.Names(), k.Name) {
-		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, matern, rational-quadratic, power-exponential, periodic, spectral, tanimoto, chi2, intersection, clinical, ibs, categorical, linear, polynomial, constant, distance, precomputed and function, and of strings %s",
+		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, matern, rational-quadratic, power-exponential, periodic, spectral, tanimoto, chi2, intersection, clinical, ibs, categorical, linear, polynomial, interaction, constant, distance, precomputed and function, and of strings %s",
 			k.Name, strings.Join(sequence.Names(), ", "))
 	}
 	return out, err
