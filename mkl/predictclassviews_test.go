@@ -128,7 +128,7 @@ func TestClassPredictViewsDense(t *testing.T) {
 	}
 }
 
-// The parts of least-squares members follow from the inverse of K and the formula of the head, written out here. The pool's are those of the
+// The parts of least-squares members follow from the inverse of K and the formula of the head, written out here. The pool has the parts of the
 // mixture of both members, also after it was saved.
 func TestPoolOfClassesPredictViews(t *testing.T) {
 	views, class, _ := threeViews(40, 1)

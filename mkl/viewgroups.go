@@ -7,11 +7,11 @@ import (
 
 // ViewGroup is views that belong together, such as the instruments of one laboratory. A view may be in several groups.
 type ViewGroup struct {
-	Name  string
+	Name  string   // in results
 	Views []string // their names: at least one, not all
 }
 
-// ViewGroupShare is what a pool says about a group of views. Its numbers come from the same posterior as those of single views.
+// ViewGroupShare is what a pool says about a group of views. Its numbers come from the same posterior as the numbers of single views.
 type ViewGroupShare struct {
 	ViewGroup
 
