@@ -23,6 +23,8 @@ import (
 // Where the size of the residuals of the best member depends on the inputs, there is one
 // more, that member with noise that varies ([VaryingNoise]); where they have heavy tails,
 // one with noise that has ([HeavyNoise]).
+// One view of 2 to 20 features and more than 64 samples have a member more, whose kernels are products of functions of single features
+// ([kernel.Interaction]), if the mixture calls for at least an equal share of it.
 // Of several views two members more have amplitudes that borrow strength: in one they are alike in all views, in the other a
 // half-Cauchy factor of each view can switch the view off. The first is without a view that by itself more probably has no information
 // about the target than some, unless the view is surely needed beside the others; the second weighs views by these probabilities. See
@@ -57,6 +59,8 @@ type Auto struct {
 	// neither varies nor has heavy tails.
 	Weights    []float64
 	KnownNoise float64
+
+	part bool // the exact members of a pool of very many samples are to be fitted
 }
 
 // DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
@@ -98,7 +102,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	m := &AutoModel{}
 	var density [][]float64
 	var of [][]View // the views of each member
-	each := exactSeconds(len(plan.rows), 1)
+	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
@@ -120,6 +124,9 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 		}
 	}
 	if density, err = a.addAmplitudes(ctx, m, plan.views, some, density); err != nil {
+		return nil, err
+	}
+	if density, err = a.addInteractions(ctx, m, &plan, some, density, each); err != nil {
 		return nil, err
 	}
 	m.weights, m.rule = stack(density, a.Seed), stacked
@@ -199,7 +206,7 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 	}
 	s.Samples = min(s.Samples, most)
 	s.Kernels *= mostAlone + 2
-	return f.processMemory(s, l*len(autoMembers)+more, labels)
+	return f.processMemory(s, l*(len(autoMembers)+1)+more, labels)
 }
 
 // AutoClassifier is [Auto] for two or more classes. Its probabilities are the means of
@@ -209,8 +216,9 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 // predictions of the training labels are clearly worse than the first member's.
 //
 // A further member is a least-squares process of the classes' indicators, in which all classes share the amplitudes of the
-// kernels. Its weight comes from leave-one-out probabilities. For several views the two members with amplitudes of [Auto] take
-// its place, with equal weights. Several views without kernels and more than two classes have these two members alone.
+// kernels. Its weight comes from leave-one-out probabilities. So does the weight of the member with products of functions of
+// single features, which is left out if its weight is below an equal share: see [Auto]. For several views the two members with
+// amplitudes of [Auto] take the place of the least-squares process, with equal weights. Several views without kernels and more than two classes have these two members alone.
 type AutoClassifier[T comparable] struct {
 	Fitting
 	Climb // of every member
@@ -228,6 +236,8 @@ type AutoClassifier[T comparable] struct {
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
 	Classes []T
+
+	part bool // as in [Auto]
 }
 
 // Fit fits the members to the views of N samples and their labels and pools them.
@@ -260,7 +270,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		plan.notes = l.notes
 		plan.members = nil // processes with kernel weights for each class take far longer and predict worse
 	}
-	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)))
+	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)), featuresOf(views))
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
@@ -287,7 +297,11 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	if l.left != "" {
 		m.remarks = append(m.remarks, l.left)
 	}
-	m.addIndicators(l, a.Seed)
+	product, err := a.fitInteractions(ctx, m, &plan, some, classes, each)
+	if err != nil {
+		return nil, err
+	}
+	m.addKinds(product, l, a.Seed)
 	m.checkGroups(a.Groups)
 	return m, nil
 }
@@ -297,30 +311,64 @@ func allOpen(views []View) bool {
 	return !slices.ContainsFunc(views, func(v View) bool { return v.Kernel != nil })
 }
 
-// addIndicators adds the least-squares members and weights all members. Members of one kind have equal weights. The two kinds
-// are weighted by leave-one-out probabilities: of the first kind only the processes that learn no widths count.
-func (m *AutoClassifierModel[T]) addIndicators(l leastSquares[T], seed uint64) {
+// addKinds adds the members of the other kinds, the one with products of features, which may be nil, and the least-squares
+// ones, and weights all members. Members of one kind have equal weights. The member with products of features is left out if
+// its weight is below an equal share.
+func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) {
 	m.views, m.groups = l.table.views, l.table.groups
-	processes, others := 1.0, 0.0
-	switch {
-	case len(m.members) == 0:
-		processes, others = 0, 1
-	case len(l.members) > 0:
-		processes, others = 0.5, 0.5
-		if log := m.members[0].leftOutLogProbabilities(l.class); log != nil {
-			w := stack([][]float64{log, l.leftOut()}, seed)
-			processes, others = w[0], w[1]
-		}
+	w := m.weighKinds(product, l, seed)
+	if product != nil && w.products < w.equal {
+		m.dropped = append(m.dropped, interactionsMember)
+		product, w = nil, m.weighKinds(nil, l, seed)
+	}
+	if w.equal < 1 {
 		m.rule = byKind
 	}
 	for range m.members {
-		m.weights = append(m.weights, processes/float64(len(m.members)))
+		m.weights = append(m.weights, w.processes/float64(len(m.members)))
+	}
+	if product != nil {
+		m.members, m.names = append(m.members, product), append(m.names, interactionsMember)
+		m.add(product)
+		m.weights = append(m.weights, w.products)
 	}
 	for i, member := range l.members {
 		m.indicators, m.names = append(m.indicators, member), append(m.names, l.names[i])
 		m.add(member)
-		m.weights = append(m.weights, others/float64(len(l.members)))
+		m.weights = append(m.weights, w.leastSquares/float64(len(l.members)))
 	}
+}
+
+// kindWeights are the weights of the kinds of members in a pool of classes, and one over the number of kinds.
+type kindWeights struct{ processes, leastSquares, products, equal float64 }
+
+// weighKinds weights the kinds by leave-one-out probabilities: of the processes only those that learn no widths count.
+func (m *AutoClassifierModel[T]) weighKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) kindWeights {
+	switch {
+	case len(m.members) == 0:
+		return kindWeights{leastSquares: 1, equal: 1}
+	case len(l.members) == 0 && product == nil:
+		return kindWeights{processes: 1, equal: 1}
+	}
+	log := [][]float64{m.members[0].leftOutLogProbabilities(l.class)}
+	if log[0] == nil {
+		return kindWeights{processes: 0.5, leastSquares: 0.5, equal: 0.5}
+	}
+	if len(l.members) > 0 {
+		log = append(log, l.leftOut())
+	}
+	if product != nil {
+		log = append(log, product.leftOutLogProbabilities(l.class))
+	}
+	w := stack(log, seed)
+	out := kindWeights{processes: w[0], equal: 1 / float64(len(w))}
+	if len(l.members) > 0 {
+		out.leastSquares = w[1]
+	}
+	if product != nil {
+		out.products = w[len(w)-1]
+	}
+	return out
 }
 
 // keepUseful drops the members whose leave-one-out predictions of the training samples' classes are clearly

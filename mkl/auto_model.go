@@ -146,7 +146,7 @@ func (p *pool) Story() string {
 			b.WriteString("; dropped is what predicts the training labels, each from all others, clearly worse than the first")
 		}
 		if p.rule == byKind {
-			b.WriteString("; the share of least squares is what predictions of the training labels, each from all others, call for")
+			b.WriteString("; the shares of least squares and of products of features are what predictions of the training labels, each from all others, call for")
 		}
 		b.WriteString(".\n")
 	}

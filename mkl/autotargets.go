@@ -106,7 +106,7 @@ func (a AutoTargets) EstimateMemory(s FitSize) int64 {
 	default:
 		n = min(n, DefaultMaxSamples)
 	}
-	kept := float64(float64(n) * float64(n) * float64((1+drawsOf(n))*len(autoMembers)))
+	kept := float64(float64(n) * float64(n) * float64((1+drawsOf(n))*(len(autoMembers)+1)))
 	if scale {
 		kept += float64(float64(vecchia.Memory(min(s.Samples, mostLocalRows), s.Kernels, 1)) / 8)
 	}

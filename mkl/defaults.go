@@ -168,6 +168,11 @@ func (set KernelSet) views(in View, columns []int) []View {
 	if set&KernelsARDRanks != 0 {
 		add(ranked, kernel.Laplacian{ARD: true})
 	}
+	if set&kernelsOfInteractions != 0 {
+		for _, k := range interactionKernels(d) {
+			add(scaled, k)
+		}
+	}
 	if set&KernelsAdditive != 0 {
 		for _, g := range additive(in.X, columns) {
 			v := scaled

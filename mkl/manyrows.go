@@ -143,9 +143,10 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	m := &AutoModel{}
 
 	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }
-	rows := exactRows(train, len(autoMembers)+1, 1, r.seconds/3, need, r.allowed()/2)
+	rows := exactRows(train, len(autoMembers)+1, 1, featuresOf(views), r.seconds/3, need, r.allowed()/2)
 	y = r.rareFirst(y, rows)
 	e := a
+	e.part = true
 	e.MaxSamples, e.Time, e.Progress = rows, 0, r.report(1)
 	exact, err := e.Fit(ctx, r.between(0, rows), y[:rows])
 	if err == nil {
@@ -156,7 +157,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	} else if err := r.leaveOut("exact members", err); err != nil {
 		return nil, err
 	}
-	r.spent += float64(float64(len(autoMembers)+1) * exactSeconds(rows, 1))
+	r.spent += float64(float64(len(autoMembers)+1) * exactSeconds(rows, 1, featuresOf(views)))
 	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
 	m.scale = scale
 	if !r.kernelsGiven() {

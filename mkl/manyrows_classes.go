@@ -70,15 +70,16 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 	}
 	seconds := (r.seconds - r.spent) / 2
 	train := len(labels) - r.held
-	some := sample(train, exactRows(train, len(autoMembers), K, seconds, need, r.allowed()/2), class[:train], a.Seed)
+	some := sample(train, exactRows(train, len(autoMembers), K, featuresOf(r.views), seconds, need, r.allowed()/2), class[:train], a.Seed)
 	rows := len(some)
 	e := a
+	e.part = true
 	e.MaxSamples, e.Time, e.Progress, e.Classes = rows, 0, r.report(2), classes
 	exact, err := e.Fit(r.ctx, takeRows(r.views, some), vec.Picked(labels, some))
 	if exact == nil || err != nil {
 		return r.leaveOut("exact members", err)
 	}
-	r.spent += float64(float64(len(autoMembers)) * exactSeconds(rows, K))
+	r.spent += float64(float64(len(autoMembers)) * exactSeconds(rows, K, featuresOf(r.views)))
 	for i, member := range exact.models {
 		m.names = append(m.names, fmt.Sprintf("%s (%d samples)", exact.names[i], rows))
 		m.add(member)

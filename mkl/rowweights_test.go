@@ -15,7 +15,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// unequal are n samples of two views, of which every third has noise of the standard deviation 2 and the others of 0.1, with the weights
+// unequal are n samples of two views. Every third has noise of the standard deviation 2 and the others of 0.1, with the weights
 // that say so.
 func unequal(n int) (views []View, y, truth, weights []float64) {
 	src := rand.New(rand.NewPCG(8, 1))

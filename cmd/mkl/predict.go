@@ -22,6 +22,7 @@ type predictCmd struct {
 	saved.Input `embed:""`
 
 	Views bool `help:"Also write what each view adds to the mean of a number, or to the log odds of a class, with its standard deviation: by the models auto and mgp."`
+	Mean  bool `help:"Write the mean alone, of numbers: most models predict it much faster than a standard deviation and an interval."`
 }
 
 // Run predicts the rows and writes them.
@@ -34,6 +35,14 @@ func (c *predictCmd) Run(e *console.Env) error {
 		return err
 	}
 	defer o.Files.Close()
+	if c.Mean {
+		if c.Views {
+			return console.Inputf("-mean leaves out what -views writes: leave out one of them")
+		}
+		if err := o.MeanOnly(); err != nil {
+			return err
+		}
+	}
 	id := -1
 	if c.ID != "" {
 		if c.Data == "" {

@@ -4,8 +4,8 @@
 //	mkl.View{X: x, Kernel: kernel.RBF{Width: 1}}
 //
 // The kernels of features are [RBF], [Laplacian], [Matern], [RationalQuadratic], [PowerExponential], [Periodic],
-// [Spectral], [Tanimoto], [ChiSquare], [Intersection], [Clinical], [IBS], [Categorical], [Linear], [Polynomial] and
-// [Constant]. [Func] makes a kernel of any Go function. [FromDistance] and [Precomputed] stand for matrices of distances or
+// [Spectral], [Tanimoto], [ChiSquare], [Intersection], [Clinical], [IBS], [Categorical], [Linear], [Polynomial],
+// [Interaction] and [Constant]. [Func] makes a kernel of any Go function. [FromDistance] and [Precomputed] stand for matrices of distances or
 // kernels that the caller has computed; [Diffusion] computes one of a graph's nodes.
 //
 // # A kernel of your own

@@ -61,6 +61,23 @@ func halves(x, y []float64, f func(v, w float64)) {
 	}
 }
 
+// single is the kernel of one feature of an [Interaction]: of a function f with a Gaussian kernel, the covariance of
+// f(x) − E f(Z) and f(y) − E f(Z) given that E f(Z) = 0, Z ~ N(0, 1), with the expectations as sums.
+func single(x, y, width float64) float64 {
+	k := func(x, y float64) float64 { return math.Exp(-(x - y) * (x - y) / (2 * width * width)) }
+	const step = 0.125
+	var ofX, ofY, all float64
+	for a := -9.0; a <= 9; a += step {
+		density := step * math.Exp(-a*a/2) / math.Sqrt(2*math.Pi)
+		ofX += density * k(x, a)
+		ofY += density * k(y, a)
+		for b := -9.0; b <= 9; b += step {
+			all += density * step * math.Exp(-b*b/2) / math.Sqrt(2*math.Pi) * k(a, b)
+		}
+	}
+	return k(x, y) - ofX*ofY/all
+}
+
 // definitions are the kernels of features beside their formulas.
 var definitions = []struct {
 	kernel  Kernel
@@ -130,6 +147,16 @@ var definitions = []struct {
 		halves(x, y, func(v, w float64) { sum += 2 * v * w / (v + w) })
 		return sum
 	}},
+	{Interaction{}, func(x, y []float64) float64 {
+		a, b, c := single(x[0], y[0], 1), single(x[1], y[1], 1), single(x[2], y[2], 1)
+		return (a*b + a*c + b*c) / 3
+	}},
+	{Interaction{Order: 1, Width: 0.7}, func(x, y []float64) float64 {
+		return (single(x[0], y[0], 0.7) + single(x[1], y[1], 0.7) + single(x[2], y[2], 0.7)) / 3
+	}},
+	{Interaction{Order: 3, Width: 2}, func(x, y []float64) float64 {
+		return single(x[0], y[0], 2) * single(x[1], y[1], 2) * single(x[2], y[2], 2)
+	}},
 	{Intersection{}, func(x, y []float64) (sum float64) {
 		halves(x, y, func(v, w float64) { sum += min(v, w) })
 		return sum
@@ -146,6 +173,13 @@ var definitions = []struct {
 	}},
 	{Categorical{Width: 0.5}, func(x, y []float64) float64 { return math.Exp(-differ(x, y) / 0.5) }},
 	{Categorical{Overlap: true}, func(x, y []float64) float64 { return 1 - differ(x, y) }},
+	{Product{[]Factor{{1, Categorical{Overlap: true}}, {2, Linear{Scale: 2}}}}, func(x, y []float64) float64 {
+		return (1 - differ(x[:1], y[:1])) * 2 * inner(x[1:], y[1:])
+	}},
+	{Product{[]Factor{{2, RBF{Width: 0.7}}, {1, Clinical{Low: []float64{-1}, High: []float64{2}}}}}, func(x, y []float64) float64 {
+		clip := func(v float64) float64 { return min(max(v, -1), 2) }
+		return math.Exp(-math.Pow(norm(x[:2], y[:2], nil)/0.7, 2)/2) * (1 - math.Abs(clip(x[2])-clip(y[2]))/3)
+	}},
 	{Linear{}, inner},
 	{Linear{Scale: 3}, func(x, y []float64) float64 { return 3 * inner(x, y) }},
 	{Polynomial{Degree: 3, Offset: 1, Scale: 0.5}, func(x, y []float64) float64 { return math.Pow(inner(x, y)/2+1, 3) }},
@@ -248,6 +282,9 @@ func TestKernelsSayWhatIsWrong(t *testing.T) {
 		"Power is 1.5":          PowerExponential{Power: 1.5, Norm: 1},
 		"Norm is 3":             PowerExponential{Norm: 3},
 		"Decay is -1":           Periodic{Decay: -1},
+		"Order is 4 where":      Interaction{Order: 4},
+		"Order is 9, not":       Interaction{Order: 9},
+		"Width is -1":           Interaction{Width: -1},
 		"Low and High: 1 and 1": Clinical{Low: []float64{0}, High: []float64{1}},
 		"Low[1] is 3":           Clinical{Low: []float64{0, 3, 0}, High: []float64{1, 2, 1}},
 		"more than one of Width, Medians and Additive": ChiSquare{Width: 1, Additive: true},
@@ -456,9 +493,12 @@ func TestEncode(t *testing.T) {
 		{Tanimoto{}, `{"kind":"tanimoto"}`},
 		{Categorical{Overlap: true}, `{"kind":"categorical","overlap":true}`},
 		{Constant{}, `{"kind":"constant"}`},
+		{Product{[]Factor{{1, RBF{Width: 2}}, {3, Linear{Scale: 1}}}},
+			`{"kind":"product","factors":[{"columns":1,"kernel":{"kind":"rbf","width":2}},{"columns":3,"kernel":{"kind":"linear","scale":1}}]}`},
 		{KnownFunction{}, `{"kind":"function"}`},
 		{Linear{Scale: 2}, `{"kind":"linear","scale":2}`},
 		{Polynomial{Scale: 1, Degree: 2, Offset: 3}, `{"kind":"polynomial","scale":1,"degree":2,"offset":3}`},
+		{Interaction{Order: 3, Width: 1}, `{"kind":"interaction","order":3,"width":1}`},
 		{FromDistance{Scale: 2}, `{"kind":"distance","scale":2}`},
 		{Precomputed{AllowIndefinite: true}, `{"kind":"precomputed","allow_indefinite":true}`},
 	} {

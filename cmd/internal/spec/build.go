@@ -18,10 +18,35 @@ type ViewKernel struct {
 	Given             bool // the columns are kernels or distances, not features
 	Square            bool // they are those with all training samples
 
+	Parts []Part // of a product, in the order of the columns
+
 	AsGiven bool // columns are not standardised: their units or zeros matter to the kernel
 
 	Strings  sequence.Kernel // of a kernel of strings, in place of the others
 	Alphabet string          // of its strings, as it was named; empty if they suggest it
+}
+
+// Part is a factor of a product of kernels.
+type Part struct {
+	ViewKernel
+	Columns []Item
+}
+
+// BuildProduct makes the product of the kernels of the parts of a view.
+func BuildProduct(parts []View) (out ViewKernel, err error) {
+	for _, p := range parts {
+		k, err := Build(p.Kernels[0])
+		switch {
+		case err != nil:
+			return out, err
+		case k.Strings != nil || k.Given || k.Ranks || k.Center || k.Normalize:
+			return out, fmt.Errorf("%v: a factor of a product takes no ranks, center or normalize, and is no given kernel and none of strings", p.Kernels[0])
+		}
+		out.Parts = append(out.Parts, Part{k, p.Columns})
+		out.Categories = out.Categories || k.Categories
+		out.AsGiven = out.AsGiven || k.AsGiven
+	}
+	return out, nil
 }
 
 // settings are a kernel's, taken out one by one; what is left at the end is
@@ -108,6 +133,21 @@ func (s *settings) flag(name string) bool {
 	return false
 }
 
+// whole takes a setting that is a whole number from 1 up; 0 if it is not set.
+func (s *settings) whole(name string) (n int) {
+	v, ok := s.take(name)
+	if !ok {
+		return 0
+	}
+	if len(v.Numbers) == 1 {
+		n = int(v.Numbers[0])
+	}
+	if len(v.Numbers) != 1 || v.Vector || float64(n) != v.Numbers[0] || n < 1 {
+		s.fail(name, v, "a whole number from 1 up is needed")
+	}
+	return n
+}
+
 // Build makes the kernel that k names. An error says which setting is wrong.
 func Build(k Kernel) (ViewKernel, error) {
 	s := &settings{kernel: k, left: slices.Clone(k.Settings)}
@@ -172,16 +212,9 @@ func Build(k Kernel) (ViewKernel, error) {
 	case "constant":
 		out.Kernel = kernel.Constant{}
 	case "poly", "polynomial":
-		p := kernel.Polynomial{Offset: s.number("offset"), Scale: s.number("scale")}
-		if v, ok := s.take("degree"); ok {
-			if len(v.Numbers) == 1 {
-				p.Degree = int(v.Numbers[0])
-			}
-			if len(v.Numbers) != 1 || v.Vector || float64(p.Degree) != v.Numbers[0] || p.Degree < 1 {
-				s.fail("degree", v, "a whole number from 1 up is needed")
-			}
-		}
-		out.Kernel = p
+		out.Kernel = kernel.Polynomial{Offset: s.number("offset"), Scale: s.number("scale"), Degree: s.whole("degree")}
+	case "interaction":
+		out.Kernel = kernel.Interaction{Order: s.whole("order"), Width: s.positive("width")}
 	case "distance":
 		out.Kernel, out.Given, out.Square = kernel.FromDistance{Scale: s.length("scale")}, true, !s.flag("basis")
 	case "precomputed":
@@ -217,7 +250,7 @@ func buildStrings(k Kernel) (out ViewKernel, err error) {
 	}
 	out.Strings, err = sequence.Parse(k.Name + "(" + strings.Join(settings, ",") + ")")
 	if err != nil && !slices.Contains(sequence.Names(), k.Name) {
-		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, matern, rational-quadratic, power-exponential, periodic, spectral, tanimoto, chi2, intersection, clinical, ibs, categorical, linear, polynomial, constant, distance, precomputed and function, and of strings %s",
+		return out, fmt.Errorf("no kernel is called %q: there are rbf, laplacian, matern, rational-quadratic, power-exponential, periodic, spectral, tanimoto, chi2, intersection, clinical, ibs, categorical, linear, polynomial, interaction, constant, distance, precomputed and function, and of strings %s",
 			k.Name, strings.Join(sequence.Names(), ", "))
 	}
 	return out, err

@@ -42,6 +42,7 @@ func TestBuild(t *testing.T) {
 		{"constant", ViewKernel{Kernel: kernel.Constant{}}},
 		{"function", ViewKernel{Kernel: kernel.KnownFunction{}}},
 		{"linear(scale=0.25,center)", ViewKernel{Kernel: kernel.Linear{Scale: 0.25}, Center: true}},
+		{"interaction(order=3,width=2,ranks)", ViewKernel{Kernel: kernel.Interaction{Order: 3, Width: 2}, Ranks: true}},
 		{"distance(normalize)", ViewKernel{Kernel: kernel.FromDistance{}, Normalize: true, Given: true, Square: true}},
 		{"distance(basis)", ViewKernel{Kernel: kernel.FromDistance{}, Given: true}},
 	} {

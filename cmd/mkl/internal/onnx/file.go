@@ -108,7 +108,7 @@ type (
 		Width, Scale, Offset float64
 		Widths               []float64
 		Manhattan, Overlap   bool
-		Degree               int
+		Degree, Order        int
 
 		Smoothness, Alpha, Power, Norm float64
 		Period, Decay                  float64

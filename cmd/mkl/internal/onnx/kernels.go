@@ -9,6 +9,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // kernel is a view's kernels of the samples of a prediction.
@@ -171,10 +172,48 @@ func (e *exporter) featureKernel(prefix string, v viewJSON, d designJSON) (k ker
 				}
 			}
 		}
+	case s.Kind == "interaction":
+		k = e.interactionKernel(s, z, basis)
 	default:
 		return k, fmt.Errorf("kernel %q is not one that can be exported", s.Kind)
 	}
 	return k, nil
+}
+
+// interactionKernel is the mean of the products of kernels of single features, one feature after the other.
+func (e *exporter) interactionKernel(s kernelJSON, z value, basis la.Matrix[float64]) (k kernelValues) {
+	near, far, share := kernel.Interaction{Order: s.Order, Width: s.Width}.Rates()
+	sets := 1.0
+	for o := range s.Order {
+		sets *= float64(basis.Cols-o) / float64(o+1)
+	}
+	cross, self := make([]value, s.Order+1), make([]value, s.Order+1) // [o]: sums of products of o features; those of 0 are 1
+	for j := range basis.Cols {
+		of, b := e.columns(z, j), columnOf(basis, j)
+		fade := make([]float64, len(b))
+		for i, v := range b {
+			fade[i] = share * special.Exp(-far*v*v)
+		}
+		faded := e.exp(e.scale(e.square(of), -far))
+		pair := e.sub(e.exp(e.scale(e.square(e.sub(of, e.row(b))), -near)), e.mul(faded, e.row(fade)))
+		own := e.sub(e.number(1), e.scale(e.square(faded), share))
+		for o := min(s.Order, j+1); o > 0; o-- {
+			cross[o] = e.withProduct(cross[o], pair, cross[o-1], o, j)
+			self[o] = e.withProduct(self[o], own, self[o-1], o, j)
+		}
+	}
+	return kernelValues{e.scale(cross[s.Order], 1/sets), e.scale(self[s.Order], 1/sets)}
+}
+
+// withProduct is sum + one·fewer, the products of o features once feature j is among them. There is no sum before j reaches o.
+func (e *exporter) withProduct(sum, one, fewer value, o, j int) value {
+	if o > 1 {
+		one = e.mul(one, fewer)
+	}
+	if j+1 == o {
+		return one
+	}
+	return e.add(sum, one)
 }
 
 // stacked is the basis points as one layer, to be compared with each of many samples.

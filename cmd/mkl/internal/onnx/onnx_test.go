@@ -66,6 +66,8 @@ func (s sample) views() []mkl.View {
 		{X: s.x, Input: "x1", Kernel: kernel.RationalQuadratic{Alpha: 0.7}, Standardize: true},
 		{X: s.x, Input: "x1", Kernel: kernel.PowerExponential{}, Standardize: true},
 		{X: s.x, Input: "x1", Kernel: kernel.PowerExponential{Norm: 0.9, Power: 0.7}, Standardize: true},
+		{X: s.x, Input: "x1", Kernel: kernel.Interaction{}, Standardize: true},
+		{X: s.x, Input: "x1", Kernel: kernel.Interaction{Order: 3, Width: 0.8}, Standardize: true, Normalize: true},
 		{X: s.z, Input: "x2", Kernel: kernel.Periodic{Period: 7, Width: 2}, Columns: []int{0}},
 		{X: s.x, Input: "x1", Kernel: kernel.Periodic{Period: 3, Width: 2, Decay: 4}, Columns: []int{1, 2}},
 		{X: s.x, Input: "x1", Kernel: kernel.Spectral{Period: 9, Width: 4}, Columns: []int{0, 2}},

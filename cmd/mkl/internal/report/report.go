@@ -19,25 +19,28 @@ import (
 
 // Report is what a model learned.
 type Report struct {
-	Task      string    `json:"task"`
-	Kind      string    `json:"kind"`              // what -model calls it
-	Samples   int       `json:"samples"`           // training samples that the model keeps; 0 if it keeps none
-	Classes   []string  `json:"classes,omitempty"` // of a classifier, in the order of its probabilities
-	Bound     float64   `json:"bound,omitempty"`   // not of a sampled model
-	Sweeps    int       `json:"sweeps"`            // of each chain if sampled
-	Converged bool      `json:"converged"`
-	Reason    string    `json:"reason"`
-	Sampled   *Sampled  `json:"sampled,omitempty"`
-	Members   []Member  `json:"members,omitempty"` // of a pool
-	Story     string    `json:"story,omitempty"`   // of a pool: what was tried, what was kept and why
-	Views     []View    `json:"views,omitempty"`   // of a pool of several views
-	Groups    []Group   `json:"groups,omitempty"`  // of views, where a fit was given any
-	Kernels   []Kernel  `json:"kernels"`           // of a sparse regression its features
-	Targets   []Target  `json:"targets"`
-	Factors   []Factor  `json:"factors,omitempty"` // of a model of factors, by their shares
-	Trace     []float64 `json:"trace,omitempty"`
-	LeftOut   *LeftOut  `json:"left_out,omitempty"` // of a fit
-	Model     string    `json:"model,omitempty"`    // file
+	Task      string   `json:"task"`
+	Kind      string   `json:"kind"`              // what -model calls it
+	Samples   int      `json:"samples"`           // training samples that the model keeps; 0 if it keeps none
+	Classes   []string `json:"classes,omitempty"` // of a classifier, in the order of its probabilities
+	Bound     float64  `json:"bound,omitempty"`   // not of a sampled model
+	Sweeps    int      `json:"sweeps"`            // of each chain if sampled
+	Converged bool     `json:"converged"`
+	Reason    string   `json:"reason"`
+	Sampled   *Sampled `json:"sampled,omitempty"`
+	Members   []Member `json:"members,omitempty"` // of a pool
+	Story     string   `json:"story,omitempty"`   // of a pool: what was tried, what was kept and why
+	Views     []View   `json:"views,omitempty"`   // of a pool of several views
+	Groups    []Group  `json:"groups,omitempty"`  // of views, where a fit was given any
+	Kernels   []Kernel `json:"kernels"`           // of a sparse regression its features
+	Targets   []Target `json:"targets"`
+	Factors   []Factor `json:"factors,omitempty"` // of a model of factors, by their shares
+
+	Explained []mkl.ViewVariance `json:"variance_explained,omitempty"` // of a model of factors of several views
+
+	Trace   []float64 `json:"trace,omitempty"`
+	LeftOut *LeftOut  `json:"left_out,omitempty"` // of a fit
+	Model   string    `json:"model,omitempty"`    // file
 
 	ListSamples bool `json:"-"` // print the weights of samples
 	ListKernels bool `json:"-"` // print the weights of kernels, of a pool too
