@@ -18,32 +18,36 @@ type amplitudeFit struct {
 }
 
 // fitAmplitudes fits the members to targets. Of several views the members are one with amplitudes that are tied over the views and one with
-// a half-Cauchy factor for each view; the table describes the views. The first is without the views that [viewProbabilities.kept] leaves
+// a half-Cauchy factor for each view; the table describes the views and the groups of views. The first is without the views that [viewProbabilities.kept] leaves
 // out, and the second has the probabilities as multipliers of its amplitudes. One view has the first member.
-func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t amplitudeTargets) (out []amplitudeFit, table []ViewShare, err error) {
+func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t amplitudeTargets) (out []amplitudeFit, table viewTable, err error) {
+	groups, err := groupsOf(f.groups, a.names)
+	if err != nil {
+		return nil, table, err
+	}
 	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, Workers: f.Workers}
 	p.NoiseShare, p.KnownNoise = t.noiseShare, t.knownNoise
 	search := amplitude.Search{Steps: cmp.Or(f.MaxSweeps, mostAmplitudeSteps)}
 	if len(a.names) == 1 {
 		fit, err := p.Fit(ctx, oneViewMember.structure, search)
 		if err != nil {
-			return nil, nil, stopped(ctx, err)
+			return nil, table, stopped(ctx, err)
 		}
-		return []amplitudeFit{{oneViewMember.name, fit}}, nil, nil
+		return []amplitudeFit{{oneViewMember.name, fit}}, table, nil
 	}
 	q, err := judgeViews(ctx, p, f.Seed)
 	if err != nil {
-		return nil, nil, stopped(ctx, err)
+		return nil, table, stopped(ctx, err)
 	}
 	for i, m := range amplitudeMembers {
 		search.Include = [][]float64{q.kept(), q.either()}[i]
 		fit, err := p.Fit(ctx, m.structure, search)
 		if err != nil {
-			return nil, nil, stopped(ctx, err)
+			return nil, table, stopped(ctx, err)
 		}
 		out = append(out, amplitudeFit{m.name, fit})
 	}
-	table, err = a.viewTable(ctx, p, out, q, t, f.Seed)
+	table, err = a.viewTable(ctx, p, out, q, t, groups, f.Seed)
 	return out, table, err
 }
 

@@ -31,7 +31,7 @@ func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y [
 	case err != nil:
 		return nil, err
 	}
-	m.views = table
+	m.views, m.groups = table.views, table.groups
 	for _, fit := range fits {
 		member, err := k.regression(fit.Fit, targets[0], shares, typical)
 		if err != nil {

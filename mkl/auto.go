@@ -51,6 +51,9 @@ type Auto struct {
 	// samples, and then all are used.
 	MaxSamples int
 
+	// Groups are views that the model also judges together, in [AutoModel.Groups]. They change no prediction.
+	Groups []ViewGroup
+
 	// Weights and KnownNoise are as in [MultiGP]. With either there are no members for very many samples: above DefaultExactSamples
 	// samples, or above MaxSamples if that is set, all members are fitted to so many samples, chosen at random. Noise that is known
 	// neither varies nor has heavy tails.
@@ -99,7 +102,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	m := &AutoModel{}
 	var density [][]float64
 	var of [][]View // the views of each member
-	each := exactSeconds(len(plan.rows), 1)
+	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
@@ -128,6 +131,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	}
 	m.weights, m.rule = stack(density, a.Seed), stacked
 	m.keepLarge()
+	m.checkGroups(a.Groups)
 	return m, nil
 }
 
@@ -171,7 +175,7 @@ func keepMembers[M Model](p *pool, members []M, keep func(i int) bool) (kept []M
 func smallShare(n int) float64 { return 0.5 / float64(n) }
 
 func (a *Auto) fitting() *fitting {
-	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps"}
+	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps", groups: a.Groups}
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
@@ -227,6 +231,8 @@ type AutoClassifier[T comparable] struct {
 	// kernels need all samples, and then all are used.
 	MaxSamples int
 
+	Groups []ViewGroup // as in [Auto]
+
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
 	Classes []T
@@ -264,7 +270,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		plan.notes = l.notes
 		plan.members = nil // processes with kernel weights for each class take far longer and predict worse
 	}
-	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)))
+	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)), featuresOf(views))
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
 		member, err := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, hurried: true}.Fit(ctx, views, some)
 		if err != nil {
@@ -296,6 +302,7 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		return nil, err
 	}
 	m.addKinds(product, l, a.Seed)
+	m.checkGroups(a.Groups)
 	return m, nil
 }
 
@@ -308,7 +315,7 @@ func allOpen(views []View) bool {
 // ones, and weights all members. Members of one kind have equal weights. The member with products of features is left out if
 // its weight is below an equal share.
 func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) {
-	m.views = l.table
+	m.views, m.groups = l.table.views, l.table.groups
 	w := m.weighKinds(product, l, seed)
 	if product != nil && w.products < w.equal {
 		m.dropped = append(m.dropped, interactionsMember)
@@ -553,7 +560,7 @@ func (p *poolPlan) fit(settings Fitting, limit time.Duration, each float64, fit 
 }
 
 func (a *AutoClassifier[T]) fitting() *fitting {
-	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps"}
+	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps", groups: a.Groups}
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.

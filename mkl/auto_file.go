@@ -19,6 +19,26 @@ type poolJSON struct {
 	Dropped []string        `json:"dropped,omitempty"` // members whose weight was small
 	Remarks []string        `json:"remarks,omitempty"` // what the default kernels left out
 	Views   []viewShareJSON `json:"views,omitempty"`   // the table of the views
+	Groups  []viewGroupJSON `json:"groups,omitempty"`  // the table of the groups of views
+}
+
+// viewGroupJSON is a row of the table of the groups of views.
+type viewGroupJSON struct {
+	Group  string   `json:"group"`
+	Views  []string `json:"views"`
+	Share  float64  `json:"share"`
+	SD     float64  `json:"sd"`
+	In     float64  `json:"in"`
+	Before float64  `json:"before"`
+	Loss   float64  `json:"loss"`
+	LossSE float64  `json:"loss_se"`
+}
+
+// share returns the row if it is one.
+func (j viewGroupJSON) share() (v ViewGroupShare, ok bool) {
+	v = ViewGroupShare{ViewGroup{j.Group, j.Views}, j.Share, j.SD, j.In, j.Before, j.Loss, j.LossSE}
+	within := func(p float64) bool { return p >= 0 && p <= 1 }
+	return v, within(v.Share) && v.SD >= 0 && within(v.In) && within(v.Before) && v.LossSE >= 0
 }
 
 // viewShareJSON is a row of the table of the views.
@@ -90,6 +110,9 @@ func (f *fileWriter) addPool(p *pool) poolJSON {
 	j := poolJSON{recordJSON: f.addRecord(&p.record), Rule: string(p.rule), Of: p.of, Left: p.left, Dropped: p.dropped, Remarks: p.remarks}
 	for _, v := range p.views {
 		j.Views = append(j.Views, newViewShareJSON(v))
+	}
+	for _, g := range p.groups {
+		j.Groups = append(j.Groups, viewGroupJSON{g.Name, g.Views, g.Share, g.SD, g.In, g.Before, g.Loss, g.LossSE})
 	}
 	return j
 }
@@ -171,6 +194,13 @@ func (f *fileReader) takePool(j poolJSON) (p pool, err error) {
 			return p, fmt.Errorf("model: views[%d]: share %g, sd %g, in %g, informative %g, loss_se %g", i, v.Share, v.SD, share.In, v.Informative, share.LossSE)
 		}
 		p.views = append(p.views, share)
+	}
+	for i, g := range j.Groups {
+		share, ok := g.share()
+		if !ok {
+			return p, fmt.Errorf("model: groups[%d]: share %g, sd %g, in %g, before %g, loss_se %g", i, g.Share, g.SD, g.In, g.Before, g.LossSE)
+		}
+		p.groups = append(p.groups, share)
 	}
 	p.record, err = f.takeRecord(j.recordJSON, 0)
 	return p, err

@@ -32,6 +32,7 @@ type pool struct {
 	dropped []string // members whose weight was small, or that clearly fail
 	remarks []string // what the default kernels left out
 	views   []ViewShare
+	groups  []ViewGroupShare
 
 	models      []Model
 	onLandmarks bool // members see different parts of very many samples

@@ -22,7 +22,8 @@ type AutoTargets struct {
 	// limit up to DefaultExactSamples samples, and [DefaultTime] for each target above.
 	Time time.Duration
 
-	MaxSamples int // as in [Auto]
+	MaxSamples int         // as in [Auto]
+	Groups     []ViewGroup // as in [Auto]
 
 	// MissingTargets says that a NaN is a target that is not known. A target is learned from the samples that have it. Views with
 	// given kernels or distances need all targets.
@@ -65,7 +66,7 @@ func (a AutoTargets) Fit(ctx context.Context, views []View, targets ...[]float64
 
 // of returns the estimator of one target of so many.
 func (a AutoTargets) of(target, targets int) Auto {
-	one := Auto{Fitting: a.Fitting, Climb: a.Climb, Time: a.Time / time.Duration(targets), MaxSamples: a.MaxSamples}
+	one := Auto{Fitting: a.Fitting, Climb: a.Climb, Time: a.Time / time.Duration(targets), MaxSamples: a.MaxSamples, Groups: a.Groups}
 	one.Notes = nil
 	if a.Time > 0 {
 		one.Time = max(one.Time, 1) // 0 would be no limit

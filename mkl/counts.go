@@ -14,7 +14,7 @@ import (
 //
 // with the exposure o, such as the time under observation. The kernels' weights, b, r and learned length scales maximise the
 // evidence, which expectation propagation estimates. The zero value is ready to fit. The fit has
-// no random start, so Restarts and Seed have no effect. Its cost is as in [Survival].
+// no random start, so Seed has no effect. Its cost is as in [Survival].
 //
 // Source: docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].
 type Counts struct {

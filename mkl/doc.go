@@ -31,7 +31,7 @@
 //     or product of the kernels, approximated or sampled
 //   - [MultiTask]: targets that are sparse combinations of common functions
 //   - [SpikeSlab]: sparse linear regression, without kernels
-//   - [FactorAnalysis]: tables with gaps, such as ratings
+//   - [FactorAnalysis]: tables with gaps, such as ratings, and several views without a target
 //   - [PairRegression], [PairClassifier]: tables of values or labels of pairs, from views of the
 //     rows and of the columns; they also predict new rows and columns
 //   - [Survival], [Counts], [Ordinal]: times to an event, some censored, counts, and grades

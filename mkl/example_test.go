@@ -226,3 +226,37 @@ func ExampleFactorAnalysis() {
 	// Output:
 	// hal would rate it 2.0
 }
+
+// Genes and proteins share a factor. Only the proteins have the other factor.
+func ExampleFactorAnalysis_views() {
+	var table mkl.DenseTable
+	for i := range 60 {
+		shared, own := math.Cos(float64(3*i)), math.Cos(float64(5*i))
+		row := make([]float64, 10)
+		for j := range row {
+			row[j] = shared*float64(1+j%3) + 0.2*math.Sin(float64(7*i+11*j*j*i))
+			if j >= 6 { // the proteins
+				row[j] += own * float64(3-j%2)
+			}
+		}
+		table = append(table, row)
+	}
+	fit, err := mkl.FactorAnalysis{
+		Factors: 3, Views: []mkl.FactorView{{Name: "genes", Columns: 6}, {Name: "proteins", Columns: 4}},
+	}.Fit(context.Background(), table)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, k := range fit.Used() {
+		fmt.Printf("factor %d is at work in", k+1)
+		for _, view := range fit.VarianceExplained() {
+			if view.Factors[k] > 0.01 {
+				fmt.Printf(" %s", view.View)
+			}
+		}
+		fmt.Println()
+	}
+	// Output:
+	// factor 1 is at work in genes proteins
+	// factor 2 is at work in proteins
+}

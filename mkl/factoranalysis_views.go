@@ -19,7 +19,7 @@ type FactorView struct {
 
 // ViewVariance says how much of the variance of a view the factors explain.
 type ViewVariance struct {
-	View    string    `json:"view"`
+	View    string    `json:"view"`    // name
 	All     float64   `json:"all"`     // what all factors explain together
 	Factors []float64 `json:"factors"` // what each factor explains alone
 }
@@ -27,8 +27,8 @@ type ViewVariance struct {
 // unusedVariance is the share of the variance of a view below which a factor counts as not used there.
 const unusedVariance = 0.01
 
-// factorViews are the views of a model, and the units of its columns. Without views there is none: of
-// nil the methods return what they are given.
+// factorViews are the views of a model, and the units of its columns. The pointer is nil without views: the methods then return
+// their arguments.
 type factorViews struct {
 	views         []FactorView
 	center, scale []float64 // of the columns

@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"math"
@@ -155,7 +156,7 @@ func correlationOf(a, b []float64) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// scoreFit scores a model with views, or one without, of which the views are told afterwards.
+// scoreFit scores a model with views, or a model without views, scored by the views of the data.
 func (d mofaData) scoreFit(t *testing.T, m *FactorAnalysisModel, y, truth DenseTable, z [][]float64, at [][]bool) mofaScore {
 	got, _ := m.Factors()
 	var explained [][]float64
@@ -224,6 +225,87 @@ func (d mofaData) missingError(t *testing.T, m *FactorAnalysisModel, y, truth De
 	return math.Sqrt(rest / power)
 }
 
+// scorePCA scores principal components of the columns in their standard deviations, missing entries at their means: as many as
+// there are true factors. The other methods do not know this number.
+func (d mofaData) scorePCA(y, truth DenseTable, z [][]float64, at [][]bool) mofaScore {
+	N, Q, M := len(y), len(y[0]), d.factors
+	x, center, scale := la.NewMatrix[float64](N, Q), make([]float64, Q), make([]float64, Q)
+	for q := range Q {
+		var sum, square, count float64
+		for n := range y {
+			if v := y[n][q]; !math.IsNaN(v) {
+				sum, square, count = sum+v, square+v*v, count+1
+			}
+		}
+		center[q] = sum / count
+		scale[q] = math.Sqrt(square/count - center[q]*center[q])
+		for n := range y {
+			if v := y[n][q]; !math.IsNaN(v) {
+				x.Set(n, q, (v-center[q])/scale[q])
+			}
+		}
+	}
+	u, weights := principal(x, M)
+	for q := range weights {
+		la.Scal(scale[q], weights[q])
+	}
+	s := d.score(z, u, d.explained(y, weights, u), at)
+	var rest, power float64
+	for n := range y {
+		for q, v := range y[n] {
+			if math.IsNaN(v) {
+				f := truth[n][q]
+				e := center[q] + la.Dot(u[n], weights[q]) - f
+				rest, power = rest+e*e, power+f*f
+			}
+		}
+	}
+	if power > 0 {
+		s.error = math.Sqrt(rest / power)
+	}
+	return s
+}
+
+// principal returns the scores of the M principal components of x, of norm 1, and the weights of its columns, by subspace
+// iteration.
+func principal(x la.Matrix[float64], M int) (scores, weights [][]float64) {
+	src := rand.New(rand.NewPCG(7, 7))
+	basis := make([][]float64, M) // of the rows' space
+	for k := range basis {
+		basis[k] = make([]float64, x.Rows)
+		for n := range basis[k] {
+			basis[k][n] = src.NormFloat64()
+		}
+	}
+	gram := la.NewMatrix[float64](x.Rows, x.Rows)
+	la.Syrk(nil, la.NoTrans, 1, x, 0, gram)
+	gram.MirrorLower()
+	for range 300 {
+		for k := range basis {
+			next := make([]float64, x.Rows)
+			la.Gemv(nil, la.NoTrans, 1, gram, basis[k], 0, next)
+			for _, before := range basis[:k] {
+				la.Axpy(-la.Dot(before, next), before, next)
+			}
+			la.Scal(1/math.Sqrt(la.SumSq(next)), next)
+			basis[k] = next
+		}
+	}
+	scores, weights = make([][]float64, x.Rows), make([][]float64, x.Cols)
+	for n := range scores {
+		for k := range M {
+			scores[n] = append(scores[n], basis[k][n])
+		}
+	}
+	for q := range weights {
+		weights[q] = make([]float64, M)
+		for n := range scores {
+			la.Axpy(x.At(n, q), scores[n], weights[q])
+		}
+	}
+	return scores, weights
+}
+
 var factorSeeds = flag.Int("factors.seeds", 0, "seeds of the simulations of factors with views; 0 leaves them out")
 
 // TestFactorViewsMeasured prints the table of docs/lab/factors.md.
@@ -231,47 +313,178 @@ func TestFactorViewsMeasured(t *testing.T) {
 	if *factorSeeds == 0 {
 		t.Skip("-factors.seeds is 0")
 	}
-	for _, d := range []mofaData{
+	for i, d := range []mofaData{
+		{100, 3, []int{100, 100, 100}, 0, 0},
+		{100, 3, []int{100, 100, 100}, 0, 0.3},
 		{100, 5, []int{100, 100, 100}, 0, 0},
-		{100, 10, []int{100, 100, 100}, 0, 0},
 		{200, 10, []int{1000, 300, 100}, 0, 0},
 		{100, 5, []int{100, 100, 100}, 0.2, 0},
-		{100, 5, []int{100, 100, 100}, 0, 0.3},
 	} {
-		var with, without []mofaScore
-		for seed := range *factorSeeds {
-			y, truth, z, at := d.draw(uint64(seed))
-			f := FactorAnalysis{Factors: d.factors + 5, Fitting: Fitting{Workers: 1}}
-			m, err := f.Fit(t.Context(), y)
-			require.NoError(t, err)
-			without = append(without, d.scoreFit(t, m, y, truth, z, at))
-			f.Views = d.asViews()
-			m, err = f.Fit(t.Context(), y)
-			require.NoError(t, err)
-			with = append(with, d.scoreFit(t, m, y, truth, z, at))
-		}
-		for name, all := range map[string][]mofaScore{"views": with, "one table": without} {
-			var found, right, r, activity, rms, sweeps float64
-			for _, s := range all {
-				n := float64(len(all))
-				found, r, activity, rms, sweeps = found+float64(s.found)/n, r+s.correlation/n, activity+s.activity/n, rms+s.error/n, sweeps+float64(s.sweeps)/n
-				if s.found == d.factors {
-					right += 1 / n
-				}
-			}
-			fmt.Printf("%+v %s: found %.1f (right %.2f) r %.3f activity %.3f rms %.3f sweeps %.0f\n", d, name, found, right, r, activity, rms, sweeps)
-		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) { d.measure(t) })
 	}
 }
 
-// TestFactorViews finds the factors, and the views where they are at work.
+// measure prints the rows of the table for data of one kind.
+func (d mofaData) measure(t *testing.T) {
+	scores := map[string][]mofaScore{}
+	methods := []string{"views", "one table", "PCA"}
+	for seed := range *factorSeeds {
+		y, truth, z, at := d.draw(uint64(seed))
+		for _, method := range methods {
+			if method == "PCA" {
+				scores[method] = append(scores[method], d.scorePCA(y, truth, z, at))
+				continue
+			}
+			f := FactorAnalysis{Factors: d.factors + 5, Fitting: Fitting{Workers: 1}}
+			if method == "views" {
+				f.Views = d.asViews()
+			}
+			m, err := f.Fit(t.Context(), y)
+			require.NoError(t, err)
+			scores[method] = append(scores[method], d.scoreFit(t, m, y, truth, z, at))
+		}
+	}
+	for _, method := range methods {
+		var found, right, r, activity, rms, sweeps float64
+		n := float64(len(scores[method]))
+		for _, s := range scores[method] {
+			found, r, activity, rms, sweeps = found+float64(s.found)/n, r+s.correlation/n, activity+s.activity/n, rms+s.error/n, sweeps+float64(s.sweeps)/n
+			if s.found == d.factors {
+				right += 1 / n
+			}
+		}
+		fmt.Printf("| %d | %v | %d | %g | %g | %s | %.1f | %.0f | %.3f | %.1f | %.3f | %.0f |\n",
+			d.rows, d.views, d.factors, 100*d.gaps, 100*d.lost, method, found, 100*right, r, 100*activity, rms, sweeps)
+	}
+}
+
+// TestFactorViews finds the factors, and the views where they are at work, whatever the units of the views.
 func TestFactorViews(t *testing.T) {
-	d := mofaData{100, 3, []int{30, 40, 20}, 0, 0}
+	d := mofaData{100, 3, []int{30, 40, 20}, 0.05, 0}
 	y, truth, z, at := d.draw(1)
-	m, err := FactorAnalysis{Factors: 6, Views: d.asViews()}.Fit(t.Context(), y)
+	f := FactorAnalysis{Factors: 6, Views: d.asViews()}
+	m, err := f.Fit(t.Context(), y)
 	require.NoError(t, err)
-	fmt.Println(m.Summary())
 	s := d.scoreFit(t, m, y, truth, z, at)
-	fmt.Printf("%+v %v\n", s, m.posterior.State().Priors)
 	assert.Equal(t, 3, s.found)
+	assert.Equal(t, []int{0, 1, 2}, m.Used())
+	assert.Greater(t, s.correlation, 0.97)
+	assert.InDelta(t, 1, s.activity, 1e-9)
+	assert.Less(t, s.error, 0.2)
+
+	// Where a factor is not at work its weights are off.
+	weights, inclusion := m.Weights()
+	for v, explained := range m.VarianceExplained() {
+		first := 0
+		for _, cols := range d.views[:v] {
+			first += cols
+		}
+		for k, r := range explained.Factors {
+			var on float64
+			for q := first; q < first+d.views[v]; q++ {
+				on += inclusion[q][k] / float64(d.views[v])
+			}
+			assert.Equal(t, r >= 0.01, on > 0.2, "%s, factor %d: %g explained, %g on", explained.View, k, r, on)
+		}
+		assert.InDelta(t, explained.All, sumOf(explained.Factors), 0.1, "factors are nearly independent")
+	}
+
+	// A factor alone explains what its definition says.
+	scores, _ := m.Factors()
+	want := d.explained(y, weights, scores)
+	for v, explained := range m.VarianceExplained() {
+		assert.InDeltaSlice(t, want[v], explained.Factors, 0.01, "about the means and not the offsets")
+	}
+
+	// In other units everything is the same, in these units.
+	const unit, level = 1e6, -3e6
+	other := make(DenseTable, len(y))
+	for n, row := range y {
+		other[n] = slices.Clone(row)
+		for q := 30; q < 70; q++ {
+			other[n][q] = level + unit*row[q]
+		}
+	}
+	in, err := f.Fit(t.Context(), other)
+	require.NoError(t, err)
+	for v, explained := range m.VarianceExplained() {
+		assert.InDeltaSlice(t, explained.Factors, in.VarianceExplained()[v].Factors, 1e-6)
+	}
+	a, av, err := m.Complete(TableCell{0, 0}, TableCell{5, 31})
+	require.NoError(t, err)
+	b, bv, err := in.Complete(TableCell{0, 0}, TableCell{5, 31})
+	require.NoError(t, err)
+	assert.InDeltaSlice(t, []float64{a[0], level + unit*a[1]}, b, 10)
+	assert.InEpsilonSlice(t, []float64{av[0], unit * unit * av[1]}, bv, 1e-5)
+	assert.InEpsilon(t, unit*m.NoiseSD()[40], in.NoiseSD()[40], 1e-5)
+	ofOther, _ := in.Weights()
+	assert.InEpsilon(t, unit*weights[40][0], ofOther[40][0], 1e-5)
+	rows, rowsVar, err := in.CompleteRows(other[:3])
+	require.NoError(t, err)
+	plain, plainVar, err := m.CompleteRows(y[:3])
+	require.NoError(t, err)
+	assert.InEpsilon(t, level+unit*plain[2][50], rows[2][50], 1e-5)
+	assert.InEpsilon(t, unit*unit*plainVar[2][50], rowsVar[2][50], 1e-5)
+	back, err := in.InverseTransform(scores[:1])
+	require.NoError(t, err)
+	whole, err := m.InverseTransform(scores[:1])
+	require.NoError(t, err)
+	assert.InEpsilon(t, level+unit*whole[0][33], back[0][33], 1e-5)
+}
+
+// sumOf returns the sum of x.
+func sumOf(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
+// TestFactorViewsKept goes on from a journal, and loads what was saved.
+func TestFactorViewsKept(t *testing.T) {
+	d := mofaData{40, 2, []int{5, 7}, 0.1, 0.2}
+	y, _, _, _ := d.draw(2)
+	f := FactorAnalysis{Ascent: Ascent{MaxSweeps: 25}, Fitting: Fitting{Notes: map[string]string{"from": "a test"}}, Factors: 3, Views: d.asViews()}
+	goesOn(t, y, f)
+	m, err := f.Fit(t.Context(), y)
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	back, err := LoadAs[*FactorAnalysisModel](&file)
+	require.NoError(t, err)
+	assert.Equal(t, m.Views(), back.Views())
+	assert.Equal(t, m.VarianceExplained(), back.VarianceExplained())
+	assert.Equal(t, m.posterior.State().Priors, back.posterior.State().Priors)
+	assert.Equal(t, m.NoiseSD(), back.NoiseSD())
+	a, _, err := m.CompleteRows(y)
+	require.NoError(t, err)
+	b, _, err := back.CompleteRows(y)
+	require.NoError(t, err)
+	assert.Equal(t, a, b)
+
+	plain, err := FactorAnalysis{Ascent: Ascent{MaxSweeps: 5}, Factors: 2}.Fit(t.Context(), y)
+	require.NoError(t, err)
+	assert.Nil(t, plain.Views())
+	assert.Nil(t, plain.VarianceExplained())
+	assert.Nil(t, plain.Used())
+	for want, views := range map[string][]FactorView{
+		"mkl: Like: it is for models without Views":                        {{"a", 12}},
+		"mkl: Views: 2 of the table's 12 columns are of no view":           {{"a", 4}, {"b", 6}},
+		"mkl: Views[1].Columns is 9: 8 of the table's 12 columns are left": {{"a", 4}, {"b", 9}},
+		"mkl: Views[0].Columns is 0: it must be positive":                  {{"a", 0}, {"b", 12}},
+		"mkl: Views[1].Name is \"a\", as Views[0] is called":               {{"a", 4}, {"a", 8}},
+		"mkl: Views[1]: the squares of its entries overflow":               {{"a", 4}, {"b", 8}},
+	} {
+		f.Views = views
+		table := slices.Clone(y)
+		if len(views) == 2 && views[1] == (FactorView{"b", 8}) {
+			table[0], table[1] = slices.Clone(y[0]), slices.Clone(y[1])
+			table[0][5], table[1][5] = 1e200, -1e200
+		}
+		if f.Like = nil; len(views) == 1 {
+			f.Like = plain
+		}
+		_, err := f.Fit(t.Context(), table)
+		assert.EqualError(t, err, want)
+	}
 }

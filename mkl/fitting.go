@@ -84,6 +84,7 @@ type fitting struct {
 	missingViews    bool
 	storage         KernelStorage
 	slopes          func(Slopes)
+	groups          []ViewGroup      // of pools: views that are also judged together
 	limit           string           // the estimator's name for MaxSweeps; empty if it is the same
 	label           func(int) string // names the view of a kernel; nil before there are kernels
 }

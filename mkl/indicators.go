@@ -54,7 +54,7 @@ type leastSquares[T comparable] struct {
 
 	names   []string // of the members
 	members []*indicatorModel[T]
-	table   []ViewShare
+	table   viewTable
 	notes   []string // on the kernels
 	tried   bool     // whether fit has been called
 	left    string   // why there are no members; empty if that goes without saying

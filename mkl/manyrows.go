@@ -143,7 +143,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	m := &AutoModel{}
 
 	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }
-	rows := exactRows(train, len(autoMembers)+1, 1, r.seconds/3, need, r.allowed()/2)
+	rows := exactRows(train, len(autoMembers)+1, 1, featuresOf(views), r.seconds/3, need, r.allowed()/2)
 	y = r.rareFirst(y, rows)
 	e := a
 	e.part = true
@@ -157,7 +157,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	} else if err := r.leaveOut("exact members", err); err != nil {
 		return nil, err
 	}
-	r.spent += float64(float64(len(autoMembers)+1) * exactSeconds(rows, 1))
+	r.spent += float64(float64(len(autoMembers)+1) * exactSeconds(rows, 1, featuresOf(views)))
 	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
 	m.scale = scale
 	if !r.kernelsGiven() {
@@ -228,7 +228,7 @@ func (m *AutoModel) weigh(r *manyRows, y []float64) error {
 	m.middle, m.widening = middle, wideningOf(held, sd, weights, errors, variances)
 	kept := m.keepWeighed(weights)
 	if m.members = keptOf[*MultiGPModel](kept); len(m.members) == 0 {
-		m.views = nil // the shares belong to dropped members
+		m.views, m.groups = nil, nil // the shares belong to dropped members
 	}
 	if m.views != nil && len(m.members) < len(m.models) {
 		others := 0.0

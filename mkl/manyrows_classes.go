@@ -70,7 +70,7 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 	}
 	seconds := (r.seconds - r.spent) / 2
 	train := len(labels) - r.held
-	some := sample(train, exactRows(train, len(autoMembers), K, seconds, need, r.allowed()/2), class[:train], a.Seed)
+	some := sample(train, exactRows(train, len(autoMembers), K, featuresOf(r.views), seconds, need, r.allowed()/2), class[:train], a.Seed)
 	rows := len(some)
 	e := a
 	e.part = true
@@ -79,12 +79,12 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 	if exact == nil || err != nil {
 		return r.leaveOut("exact members", err)
 	}
-	r.spent += float64(float64(len(autoMembers)) * exactSeconds(rows, K))
+	r.spent += float64(float64(len(autoMembers)) * exactSeconds(rows, K, featuresOf(r.views)))
 	for i, member := range exact.models {
 		m.names = append(m.names, fmt.Sprintf("%s (%d samples)", exact.names[i], rows))
 		m.add(member)
 	}
-	m.remarks, m.dropped, m.views = exact.remarks, exact.dropped, exact.views
+	m.remarks, m.dropped, m.views, m.groups = exact.remarks, exact.dropped, exact.views, exact.groups
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (m *AutoClassifierModel[T]) weigh(r *manyRows, class []int) error {
 	kept := m.keepWeighed(stack(all, r.Seed))
 	m.members, m.indicators = keptOf[*MultiGPClassifierModel[T]](kept), keptOf[*indicatorModel[T]](kept)
 	if len(m.members)+len(m.indicators) == 0 {
-		m.views = nil // the shares belong to dropped members
+		m.views, m.groups = nil, nil // the shares belong to dropped members
 	}
 	m.landmarks, m.local = oneOf[*LandmarkClassifierModel[T]](kept), oneOf[*localClassModel[T]](kept)
 	return nil

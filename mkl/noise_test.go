@@ -54,7 +54,7 @@ func TestVaryingNoise(t *testing.T) {
 	require.NoError(t, m.Save(&file))
 	for _, c := range []struct{ from, to, want string }{
 		{`"level":`, `"level":1e999,"was":`, "level"},
-		{`"tau":`, `"sites":true,"tau":`, "sites are for labels and heavy noise, and noise for targets"},
+		{`"tau":`, `"sites":true,"tau":`, "sites are for labels, heavy noise and targets with weights, and noise for targets"},
 	} {
 		assertRefused(t, file.Bytes(), func(m map[string]string, _ map[string]tensor) {
 			require.Contains(t, m["model"], c.from)
@@ -231,7 +231,7 @@ func TestHeavyNoise(t *testing.T) {
 	for _, c := range []struct{ from, to, want string }{
 		{`"freedom":`, `"freedom":-`, "Freedom is -"},
 		{`"freedom":`, `"freedom":1e999,"was":`, "freedom"},
-		{`"sites":true`, `"sites":false`, "sites are for labels and heavy noise"},
+		{`"sites":true`, `"sites":false`, "sites are for labels, heavy noise and targets with weights"},
 	} {
 		assertRefused(t, file.Bytes(), func(m map[string]string, _ map[string]tensor) {
 			require.Contains(t, m["model"], c.from)

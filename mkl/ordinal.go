@@ -18,8 +18,7 @@ import (
 //
 // The kernels' weights, the cut points and learned length scales maximise the evidence, which expectation propagation
 // estimates. One function serves all grades, so that a fit costs about as much as [MultiGPClassifier] does with two
-// classes. The zero value is ready to fit grades that are numbers. The fit has no random start, so Restarts and Seed have no
-// effect.
+// classes. The zero value is ready to fit grades that are numbers. The fit has no random start, so Seed has no effect.
 //
 // Source: W. Chu and Z. Ghahramani, "Gaussian processes for ordinal regression", JMLR 6 (2005);
 // docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].

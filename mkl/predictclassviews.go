@@ -19,7 +19,7 @@ import (
 //
 // of two classes log(P/(1 − P)). Section 11 of docs/theory/views.md derives the parts.
 type ClassViewParts[T comparable] struct {
-	Classes []T
+	Classes []T      // in the order of the probabilities
 	Views   []string // as in [ViewParts]
 
 	// Constant, [class][sample], is the part of no view. Constant plus the means of all views is λ_c, of a pool the weighted mean of

@@ -128,8 +128,8 @@ func TestClassPredictViewsDense(t *testing.T) {
 	}
 }
 
-// The parts of least-squares members follow from the inverse of K and the formula of the head, written out here. The pool's are those of the
-// mixture of both members, also after it was saved.
+// The parts of least-squares members follow from the inverse of K and the formula of the head, written out here. The pool's parts are means over
+// both members, also after it was saved.
 func TestPoolOfClassesPredictViews(t *testing.T) {
 	views, class, _ := threeViews(40, 1)
 	at, _, _ := threeViews(5, 2)
@@ -145,7 +145,7 @@ func TestPoolOfClassesPredictViews(t *testing.T) {
 		assert.ErrorContains(t, err, "1 input matrices where the model needs 3")
 
 		var mean, square [3][3][5]float64 // of class, view and sample
-		for k, d := range m.members { // of two classes; TestClassPredictViewsDense has their formula
+		for k, d := range m.members {     // of two classes; TestClassPredictViewsDense has their formula
 			own, err := d.PredictViews(ctx, PredictOptions{}, x...)
 			require.NoError(t, err)
 			for c := range C {

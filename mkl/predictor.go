@@ -22,8 +22,9 @@ type PredictorOptions struct {
 	//   - Gaussian processes for classes and a [ProbitClassifierModel]: the error of a probability. The default is
 	//     [DefaultProcessTolerance].
 	//   - All other models: the error of a mean and of a standard deviation by pruning, in units of the standard deviation
-	//     of the noise; for a classifier this is 1, the noise of its scores. The default is [DefaultPruning]. A
-	//     prediction from pivots may be off by a tenth of Tolerance in units of its own predictive standard deviation.
+	//     of the noise; for a classifier this is 1, the noise of its scores. The default is [DefaultPruning]. Where float32 is
+	//     used, pruning and rounding together move neither by more than Tolerance in units of the predictive standard
+	//     deviation. A prediction from pivots may be off by a tenth of that.
 	Tolerance float64
 
 	// Exact leaves nothing out and takes every sample: predictions differ from the model's by rounding alone.
@@ -36,8 +37,8 @@ type PredictorOptions struct {
 	// models of weighted kernels.
 	Published bool
 
-	// Unhealed leaves out healing, as in [PredictOptions]. A healed predictor keeps every sample, and its mean costs two
-	// products with a matrix of their order.
+	// Unhealed leaves out healing, as in [PredictOptions]. A healed predictor keeps every sample, and its mean costs products
+	// with two triangles of their order.
 	Unhealed bool
 
 	// Draws is the number of draws of Gibbs sampling that a prediction averages over, evenly spaced in the chains; 0
@@ -114,7 +115,8 @@ type PredictorInfo struct {
 
 	Kind BoundKind // the weakest kind of bound that a prediction may have
 
-	// Float32 says that the variance is computed in float32 where its bound is within the tolerance.
+	// Float32 says that the variance, and of a healed predictor the mean too, is computed in float32 where its bound is within
+	// the tolerance.
 	Float32 bool
 }
 
@@ -166,8 +168,8 @@ var nothing = BoundedPrediction{Mean: math.NaN(), Variance: math.NaN()}
 // processors predict at a time. A Predictor is immutable and safe for concurrent use.
 //
 // Predictors do less work than their models. If the kernels are smooth they compute each kernel with a few training samples
-// only, the pivots, and bound the error for the sample at hand. Gaussian processes without pivots, and those on landmarks, compute variances in
-// float32, and estimate the rounding for the sample at hand. If the bound is above the tolerance, a predictor computes the
+// only, the pivots, and bound the error for the sample at hand. Without pivots, Gaussian processes, those on landmarks, and models of
+// weighted kernels compute variances in float32, and estimate the rounding for the sample at hand. If the bound is above the tolerance, a predictor computes the
 // prediction again from all samples in float64. Predictors of weighted kernels also leave out kernels and samples whose
 // weights contribute little, and reduce the rank of the factors of covariances. [BoundKind] says which bounds are proved;
 // docs/theory/predictor.md derives them. Given kernels and kernels [kernel.Func] have no pivots.

@@ -2,13 +2,12 @@ package mkl
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
-
-	"math"
 )
 
 // checkRowWeights returns an error unless there are no weights, or a positive one for each of n samples.

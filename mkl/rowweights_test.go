@@ -15,7 +15,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// unequal are n samples of two views, of which every third has noise of the standard deviation 2 and the others of 0.1, with the weights
+// unequal are n samples of two views. Every third has noise of the standard deviation 2 and the others of 0.1, with the weights
 // that say so.
 func unequal(n int) (views []View, y, truth, weights []float64) {
 	src := rand.New(rand.NewPCG(8, 1))
@@ -138,8 +138,8 @@ func TestWeightsThatAreRefused(t *testing.T) {
 	wrong := slices.Clone(weights)
 	wrong[4] = -1
 	for want, g := range map[string]MultiGP{
-		"mkl: Weights: 1 where y has 30 samples":                                                            {Weights: weights[:1]},
-		"mkl: Weights[4] is -1: a weight is positive and finite":                                            {Weights: wrong},
+		"mkl: Weights: 1 where y has 30 samples":                 {Weights: weights[:1]},
+		"mkl: Weights[4] is -1: a weight is positive and finite": {Weights: wrong},
 		"mkl: Weights[1] is 99.99999999999999: its noise of 1.0000000000000002e-06 is less than 0.0001 of the target's standard deviation": {Weights: weights, KnownNoise: 1e-5},
 	} {
 		_, err := g.Fit(context.Background(), views, y)

@@ -38,7 +38,7 @@ func (l SurvivalLaw) law() mgp.Law { return mgp.Law(l - LogNormal) }
 // default both are fitted, and the model is the one with the higher evidence. The kernels' weights, b,
 // σ and learned length scales maximise the evidence, which expectation propagation estimates. The model
 // also suits other positive quantities with limits of detection. The zero value is ready to fit. The fit has no random
-// start, so Restarts and Seed have no effect. It takes N² numbers for each kernel and N³ operations for a sweep of
+// start, so Seed has no effect. It takes N² numbers for each kernel and N³ operations for a sweep of
 // expectation propagation; a step takes several sweeps.
 //
 // Source: docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].

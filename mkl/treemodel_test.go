@@ -2,14 +2,19 @@ package mkl
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // steps are samples of a function with sharp edges.
@@ -72,6 +77,48 @@ func TestManyRowsLearnsEdges(t *testing.T) {
 		}
 	}
 	assertTreeFileIsChecked(t, m, fmt.Sprintf("member.%d.", i))
+
+	_, err = m.PredictViews(context.Background(), PredictOptions{}, at)
+	assert.ErrorContains(t, err, "no sum over views with a member on landmarks, with trees or on nearest samples")
+}
+
+// Every later version must read the pools with trees of this one and predict the same.
+func TestGoldenTrees(t *testing.T) {
+	const path = "../testdata/models/pool-trees-v1"
+	at, _ := steps(3, 50)
+	if _, err := os.Stat(path + ".safetensors"); *updateGolden && err != nil {
+		x, y := steps(4, 100)
+		f := &fitting{Fitting: Fitting{Notes: map[string]string{"made by": "TestGoldenTrees -update"}}}
+		r, err := newManyRows(context.Background(), f, []View{{X: x}}, len(y), func(i int) float64 { return y[i] }, quickly)
+		require.NoError(t, err)
+		member, err := r.fitTrees(Fitting{}, vec.Picked(y, r.order))
+		require.NoError(t, err)
+		m := &AutoModel{trees: member}
+		m.names, m.weights, m.rule, m.of, m.onLandmarks = []string{"curves and trees"}, []float64{1}, weighed, len(y), true
+		m.record = f.record(Trace{})
+		m.add(member)
+		var file bytes.Buffer
+		require.NoError(t, m.Save(&file))
+		mean, variance, err := m.Predict(at)
+		require.NoError(t, err)
+		text, err := json.Marshal([][]float64{mean, variance})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path+".safetensors", file.Bytes(), 0o644))
+		require.NoError(t, os.WriteFile(path+".json", text, 0o644))
+	}
+	file, err := os.ReadFile(path + ".safetensors")
+	require.NoError(t, err)
+	text, err := os.ReadFile(path + ".json")
+	require.NoError(t, err)
+	var want [][]float64
+	require.NoError(t, json.Unmarshal(text, &want))
+	m, err := LoadAs[*AutoModel](bytes.NewReader(file))
+	require.NoError(t, err)
+	require.NotNil(t, m.trees)
+	mean, variance, err := m.Predict(at)
+	require.NoError(t, err)
+	assert.InDeltaSlice(t, want[0], mean, 1e-10)
+	assert.InDeltaSlice(t, want[1], variance, 1e-10)
 }
 
 // assertTreeFileIsChecked loads files of the pool whose member with trees is damaged.

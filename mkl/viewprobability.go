@@ -12,7 +12,8 @@ type viewProbabilities struct {
 	alone []float64 // of each view, by itself rather than none
 	in    []float64 // beside the others, averaged over which of them are included
 
-	draws []amplitude.Draw // of the amplitudes, 0 in views that a draw leaves out
+	draws  []amplitude.Draw // of the amplitudes, 0 in views that a draw leaves out
+	sweeps [][]bool         // which views each sweep includes
 }
 
 // Draws of the included views: the sweeps with up to sweepSamples samples, their least number with more samples, and the
@@ -37,7 +38,7 @@ func judgeViews(ctx context.Context, p amplitude.Problem, seed uint64) (q viewPr
 	if err != nil {
 		return q, err
 	}
-	q.in, q.draws = s.Included, s.Draws
+	q.in, q.draws, q.sweeps = s.Included, s.Draws, s.Sweeps
 	return q, nil
 }
 

@@ -41,34 +41,56 @@ func (p *pool) Views() []ViewShare { return slices.Clone(p.views) }
 // leastSpread is the spread of shares below which it is rounding: of a view without company.
 const leastSpread = 1e-9
 
-// viewTable describes the views by the draws of their probabilities and by fits without each.
-func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, q viewProbabilities, t amplitudeTargets, seed uint64) ([]ViewShare, error) {
+// viewTable is what a pool says about views and groups of views.
+type viewTable struct {
+	views  []ViewShare
+	groups []ViewGroupShare
+}
+
+// viewTable describes the views, and groups of them, by the draws of their probabilities and by fits without each.
+func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, q viewProbabilities, t amplitudeTargets, groups []placedGroup, seed uint64) (out viewTable, err error) {
 	shares, err := p.Shares(ctx, q.draws, seed)
 	if err != nil {
-		return nil, stopped(ctx, err)
+		return out, stopped(ctx, err)
 	}
 	now := make([][]float64, len(fits))
 	for i, f := range fits {
 		if now[i], err = t.leftOut(f.Process); err != nil {
-			return nil, err
+			return out, err
 		}
 	}
-	out, each := make([]ViewShare, len(a.names)), make([]float64, len(q.draws))
 	for v, name := range a.names {
-		for d := range each {
-			each[d] = shares.Function.At(d, v)
-		}
 		w := ViewShare{View: name, In: min(q.in[v], 1), Informative: q.alone[v]}
-		w.Share, w.SD = vec.MeanSD(each)
-		if w.Share = min(w.Share, 1); !(w.SD > leastSpread) {
-			w.SD = 0
+		w.Share, w.SD = shareOf(shares, []int{v})
+		if w.Loss, w.LossSE, err = lossWithout(ctx, p, fits, []int{v}, t, now); err != nil {
+			return out, err
 		}
-		if w.Loss, w.LossSE, err = lossWithout(ctx, p, fits, v, t, now); err != nil {
-			return nil, err
+		out.views = append(out.views, w)
+	}
+	for _, g := range groups {
+		w := ViewGroupShare{ViewGroup: g.ViewGroup, In: q.any(g.views), Before: 1 - math.Ldexp(1, -len(g.views))}
+		w.Share, w.SD = shareOf(shares, g.views)
+		if w.Loss, w.LossSE, err = lossWithout(ctx, p, fits, g.views, t, now); err != nil {
+			return out, err
 		}
-		out[v] = w
+		out.groups = append(out.groups, w)
 	}
 	return out, nil
+}
+
+// shareOf returns the posterior mean and standard deviation of the share of some views together.
+func shareOf(s *amplitude.Shares, views []int) (mean, sd float64) {
+	each := make([]float64, s.Function.Rows)
+	for d := range each {
+		for _, v := range views {
+			each[d] += s.Function.At(d, v)
+		}
+	}
+	mean, sd = vec.MeanSD(each)
+	if mean = min(mean, 1); !(sd > leastSpread) {
+		sd = 0
+	}
+	return mean, sd
 }
 
 // Searches for amplitudes with another view more or less, which begin at the pool's: their most steps, and how far the log posterior may be
@@ -78,17 +100,17 @@ const (
 	changedTolerance = 1e-5
 )
 
-// lossWithout compares the left-out densities of the fits with and without view v, now being the densities of the given fits. A fit that is
-// without the view is compared with a fit that has it.
-func lossWithout(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, v int, t amplitudeTargets, now [][]float64) (mean, se float64, err error) {
+// lossWithout compares the left-out densities of the fits with and without some views, now being the densities of the given fits. A fit that
+// has none of the views is compared with a fit that has them all.
+func lossWithout(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, views []int, t amplitudeTargets, now [][]float64) (mean, se float64, err error) {
 	with, without := make([]float64, len(now[0])), make([]float64, len(now[0]))
 	for i, f := range fits {
-		has := f.Include == nil || f.Include[v] > 0
+		has := f.Include == nil || slices.ContainsFunc(views, func(v int) bool { return f.Include[v] > 0 })
 		multiplier := 1.0
 		if has {
 			multiplier = 0
 		}
-		other, err := p.FitWith(ctx, f.Fit, v, multiplier, amplitude.Search{Steps: changedSteps, Tolerance: changedTolerance})
+		other, err := p.FitWith(ctx, f.Fit, views, multiplier, amplitude.Search{Steps: changedSteps, Tolerance: changedTolerance})
 		if err != nil {
 			return 0, 0, stopped(ctx, err)
 		}

@@ -97,7 +97,7 @@ func TestLossWithoutAView(t *testing.T) {
 			assert.InDelta(t, math.Exp(-0.5*d*d/v)/math.Sqrt(2*math.Pi*v), got[out], 1e-6)
 		}
 	}
-	for _, v := range table {
+	for _, v := range table.views {
 		if v.View == "noise" {
 			assert.Less(t, math.Abs(v.Loss), 0.1)
 			continue

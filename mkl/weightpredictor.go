@@ -151,27 +151,51 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 		}
 		parts.CovE, parts.Root, parts.Order = pr.eCov.Take(pr.kernels, pr.kernels), pr.ct, pr.order
 	}
-	if p.triangles = bemkl.NewTriangles(parts); p.triangles != nil {
-		p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
+	if p.triangles = bemkl.NewTriangles(parts); p.triangles == nil {
+		return
 	}
+	s := p.pool.Create()
+	within := 0
+	samples := p.someSamples(func(_, _ int, x [][]float64) {
+		p.Kernels(s.PointScratch, x)
+		if p.certified(s).Within(p.tolerance) {
+			within++
+		}
+	})
+	if 2*within < samples { // most predictions would be computed twice
+		p.triangles = nil
+		return
+	}
+	p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
 }
+
+// someSamples calls do with the number of the call, the index and the rows of some of the samples. It returns how many there are.
+func (p *weightPredictor) someSamples(do func(q, i int, x [][]float64)) int {
+	n, x := min(p.Samples, calibrationSamples), make([][]float64, len(p.Inputs))
+	for q := range n {
+		i := q * p.Samples / n
+		for j := range x {
+			x[j] = p.Inputs[j].Basis.Row(i)
+		}
+		do(q, i, x)
+	}
+	return n
+}
+
+// calibrationSamples is the most training samples in the calibration of float32.
+const calibrationSamples = 64
 
 // trials returns the values of each kernel at some of the samples, between them, and of their differences, and the kernels of these
 // with themselves.
 func (p *weightPredictor) trials() (all []la.Matrix[float64], selves la.Matrix[float64]) {
-	const most = 64
-	D := p.Samples
-	n := min(D, most)
+	n := min(p.Samples, calibrationSamples)
 	selves = la.NewMatrix[float64](len(p.e), 3*n)
-	s, x := p.pool.Create(), make([][]float64, len(p.Inputs))
+	s, last := p.pool.Create(), 0
 	all = make([]la.Matrix[float64], len(p.e))
 	for m := range all {
 		all[m] = la.NewMatrix[float64](3*n, p.Samples)
 	}
-	for q := range n {
-		for j := range x {
-			x[j] = p.Inputs[j].Basis.Row(q * D / n)
-		}
+	p.someSamples(func(q, i int, x [][]float64) {
 		p.Kernels(s.PointScratch, x)
 		for m, k := range all {
 			copy(k.Row(3*q), s.K.Row(m))
@@ -181,12 +205,13 @@ func (p *weightPredictor) trials() (all []la.Matrix[float64], selves la.Matrix[f
 			la.Scal(0.5, between)
 			copy(apart, s.K.Row(m))
 			la.Axpy(-1, before, apart)
-			with, last := k.At(3*q, max(q-1, 0)*D/n), selves.At(m, 3*max(q-1, 0))
 			selves.Set(m, 3*q, s.Self[m])
-			selves.Set(m, 3*q+1, 0.25*(s.Self[m]+last+2*with))
-			selves.Set(m, 3*q+2, s.Self[m]+last-2*with)
+			with, both := k.At(3*q, last), s.Self[m]+selves.At(m, 3*max(q-1, 0))
+			selves.Set(m, 3*q+1, 0.25*(both+2*with))
+			selves.Set(m, 3*q+2, both-2*with)
 		}
-	}
+		last = i
+	})
 	return all, selves
 }
 
@@ -285,26 +310,32 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 // pruning is within the tolerance. The errors are in the target's units.
 func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) BoundedPrediction {
 	p.Kernels(s.PointScratch, x)
-	mean, variance := p.linear(s)
-	b := BoundedPrediction{MeanError: p.info.MeanError, SDError: p.info.SDError, Kind: p.pruned}
 	if p.triangles != nil && healed == (p.healer != nil) {
-		a := p.triangles.Predict(s.K, s.Self, s.triangles)
-		c := vi.Certified{Mean: mean + a.Mean, Variance: variance + a.Variance, MeanError: a.MeanError + b.MeanError/p.target.sd, LeastSD: p.least}
-		if p.cov.Rows > 0 {
-			sd := math.Sqrt(c.Variance)
-			c.LeastSD = math.Sqrt(max(p.least*p.least, c.Variance-a.VarianceError))
-			c.SDError = max(math.Sqrt(c.Variance+a.VarianceError)-sd, sd-c.LeastSD) + b.SDError/p.target.sd
-		}
-		if c.Within(p.tolerance) {
+		if c := p.certified(s); c.Within(p.tolerance) {
 			return BoundedPrediction{c.Mean, c.Variance, p.target.sd * c.MeanError, p.target.sd * c.SDError, p.info.Kind}
 		}
 	}
-	b.Mean, b.Variance = mean, variance+p.inside(s)
+	b := BoundedPrediction{MeanError: p.info.MeanError, SDError: p.info.SDError, Kind: p.pruned}
+	b.Mean, b.Variance = p.linear(s)
+	b.Variance += p.inside(s)
 	if healed {
 		m, v := p.healer.Heal(&s.WS, s.K, s.Self, s.heal)
 		b.Mean, b.Variance = b.Mean+m, b.Variance+v
 	}
 	return b
+}
+
+// certified predicts the standardised target from the kernels in s, in float32. Its bounds have the errors of pruning too.
+func (p *weightPredictor) certified(s *scratch) vi.Certified {
+	mean, variance := p.linear(s)
+	a := p.triangles.Predict(s.K, s.Self, s.triangles)
+	c := vi.Certified{Mean: mean + a.Mean, Variance: variance + a.Variance, MeanError: a.MeanError + p.info.MeanError/p.target.sd, LeastSD: p.least}
+	if p.cov.Rows > 0 {
+		sd := math.Sqrt(c.Variance)
+		c.LeastSD = math.Sqrt(max(p.least*p.least, c.Variance-a.VarianceError))
+		c.SDError = max(math.Sqrt(c.Variance+a.VarianceError)-sd, sd-c.LeastSD) + p.info.SDError/p.target.sd
+	}
+	return c
 }
 
 // linear returns the mean, and the variance without what the covariance of the sample weights adds. It keeps

@@ -10,17 +10,27 @@ import (
 const (
 	secondsCube    = 3.5e-10 // of a member on N samples, times N³, for each of its functions
 	secondsMember  = 0.01    // of a member on few samples
+	secondsFeature = 4e-10   // of a member's kernels on N samples, times N², for each feature beyond fewFeatures
 	secondsProduct = 3.1e-11 // of sums of features, for each sample and each pair of features
 	secondsWidths  = 1.5     // of the widths that a fit with landmarks learns
 
+	fewFeatures     = 100 // the kernels of so many features are in secondsCube
 	labelWork       = 5   // the work of one function of labels, in functions of numbers
 	passesOfClasses = 3.3 // passes of a classifier with landmarks, in units of a sum of features
 )
 
-// exactSeconds forecasts a member on n samples with the given number of functions.
-func exactSeconds(n, functions int) float64 {
+// exactSeconds forecasts a member on n samples with the given numbers of functions and features.
+func exactSeconds(n, functions, features int) float64 {
 	m := float64(n)
-	return secondsMember + float64(secondsCube*m*m*m*float64(functions))
+	return secondsMember + float64(secondsCube*m*m*m*float64(functions)) + float64(secondsFeature*m*m*float64(max(0, features-fewFeatures)))
+}
+
+// featuresOf returns the number of features of the inputs of views.
+func featuresOf(views []View) (n int) {
+	for _, x := range distinctInputs(views) {
+		n += x.Cols
+	}
+	return n
 }
 
 // landmarkSeconds forecasts a model with landmarks of n samples with the given number of features.
@@ -41,10 +51,10 @@ func DefaultTime(n int) time.Duration {
 }
 
 // exactRows returns how many of n samples the exact members of a pool use, if they may take the given seconds, and the
-// bytes limit for the memory that need estimates.
-func exactRows(n, members, functions int, seconds float64, need func(rows int) int64, limit int64) int {
+// bytes limit for the memory that need estimates. The samples have the given number of features.
+func exactRows(n, members, functions, features int, seconds float64, need func(rows int) int64, limit int64) int {
 	rows := min(n, mostExactRows)
-	for rows > leastExactRows && (float64(float64(members)*exactSeconds(rows, functions)) > seconds || need(rows) > limit) {
+	for rows > leastExactRows && (float64(float64(members)*exactSeconds(rows, functions, features)) > seconds || need(rows) > limit) {
 		rows = max(leastExactRows, int(math.Floor(0.85*float64(rows))))
 	}
 	return rows

@@ -24,6 +24,11 @@ func TestViewsOfClasses(t *testing.T) {
 	}
 	run("fit f.csv -target species -model mgp -view first=x:rbf -view second=z:rbf -o m")
 	run("fit f.csv -target species -view first=x -view second=z -o pool")
+	status, _, stderr := command(t, nil, "", strings.Fields("fit f.csv -target species -view first=x -view second=z -view-group both=first,third")...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `-view-group both=first,third: there is no view "third" (first and second)`)
+	assert.Contains(t, run("fit f.csv -target species -view first=x -view second=z -view-group alone=second -o g"), "group alone")
+	assert.Contains(t, run("inspect g -json"), `"groups": [`)
 	var rows, pooled []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(run("predict m f.csv -views -json")), &rows))
 	require.NoError(t, json.Unmarshal([]byte(run("predict pool f.csv -views -json")), &pooled))
@@ -71,7 +76,7 @@ func TestViewsOfClasses(t *testing.T) {
 	}
 
 	run("fit f.csv -target species -model probit -view first=x:rbf -view second=z:rbf -sweeps 5 -o probit")
-	status, _, stderr := command(t, nil, "", strings.Fields("predict probit f.csv -views")...)
+	status, _, stderr = command(t, nil, "", strings.Fields("predict probit f.csv -views")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "the predictions are no sum over views")
 }

@@ -179,7 +179,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -model mgp -noise-sd=-1", "-noise-sd -1 is not a positive number"},
 		{"fit d.csv -target y -model mgp -noise-sd NaN", "-noise-sd NaN is not a positive number"},
 		{"fit d.csv -target y -model mgp -noise heavy -noise-sd 1", "-noise-sd is for constant noise, not for -noise heavy"},
-		{"fit d.csv -target y -noise-sd 1", "-noise-sd is not for -task regression with -model auto (it is for -model mgp)"},
+		{"fit d.csv -target y -model bmkl -noise-sd 1", "-noise-sd is not for -task regression with -model bmkl (it is for -model auto and -model mgp)"},
 		{"fit d.csv -target y -model mgp -view v=a:function", `view "v": function is for -task multitask`},
 		{"fit d.csv -target y -model mgp -weight trend=-1", "-weight trend=-1: a view and a positive number are needed, as in trend=10"},
 		{"fit d.csv -target y -model mgp -method factorised -weight trend=1", "-weight is not for -method factorised, which learns all weights"},

@@ -48,7 +48,7 @@ func TestComplete(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{""}, "complete completion cv compare demo evaluate export fit help inspect plan plot predict report serve sum transform version"},
+		{[]string{""}, "complete completion cv compare demo evaluate explore export fit help inspect plan plot predict report serve sum transform version"},
 		{[]string{"co"}, "compare complete completion"},
 		{[]string{"fit", "d.csv", "-mo"}, "-model"},
 		{[]string{"fit", "d.csv", "-model", ""}, "auto bmkl factors landmarks mgp pairs probit spikeslab"},

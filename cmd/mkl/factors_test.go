@@ -173,6 +173,49 @@ func TestFactors(t *testing.T) {
 	assert.Contains(t, run("inspect own"), "own: 3 rows, 3 columns, factors: y1, y2, y3\n")
 }
 
+// TestFactorsOfViews fits a table of two views, whose columns lie in any order, and prints what the factors explain of each.
+func TestFactorsOfViews(t *testing.T) {
+	testkit.NotShort(t)
+	run := func(args string) string {
+		t.Helper()
+		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
+		require.Equal(t, console.StatusOK, status, "%s: %s", args, stderr)
+		return stdout
+	}
+	status, text, stderr := command(t, map[string]string{"s.csv": answers(0, 60), "new.csv": answers(60, 80)}, "",
+		strings.Fields("fit s.csv -task factors -factors 4 -view odd=q1,q3,q5 -view even=q2,q4,q6 -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Regexp(t, `(?m)^view +all +factor1 +factor2$`, text)
+	assert.Regexp(t, `(?m)^odd +9\d\.\d +`, text)
+	inspected := run("inspect m")
+	assert.Contains(t, inspected, "m: 60 rows, 6 columns, factors: q1, q3, q5, q2, q4, q6\n")
+	assert.Regexp(t, `(?m)^view +all +factor1 +factor2$`, inspected)
+	var told struct {
+		Explained []mkl.ViewVariance `json:"variance_explained"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(run("inspect m -json")), &told))
+	require.Len(t, told.Explained, 2)
+	assert.Equal(t, "even", told.Explained[1].View)
+	assert.Greater(t, told.Explained[1].All, 0.9)
+	assert.Len(t, told.Explained[1].Factors, 4)
+	assert.Equal(t, "q1_mean", readCSV(t, run("predict m new.csv"))[0][0])
+	assert.Contains(t, run("complete m new.csv"), "q1,q3,q5,q2,q4,q6\n")
+
+	for args, want := range map[string]string{
+		"fit s.csv -task factors -view a=q1,q2 -view b=q2,q3": `-view b=q2,q3: column "q2" is in view "a" already`,
+		"fit s.csv -task factors -view a=q1 -view a=q3":       `-view a=q3: another view is called "a"`,
+		"fit s.csv -task factors -view a=q1:rbf":              "-view a=q1:rbf: -task factors has no kernels",
+		"fit s.csv -task factors -view a=@new.csv":            "-view a=@new.csv: the views of -task factors are columns of one table",
+		"fit s.csv -task factors -view a=q9":                  "q9",
+		"fit s.csv -task factors -view q* -target q1":         "-view names the columns of -task factors: -target is not beside it",
+		"fit s.csv -task factors -view a=q1,q2 -view b=n*":    `view "b": s.csv: none of its columns is of numbers`,
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
+		assert.Equal(t, console.StatusInput, status, args)
+		assert.Contains(t, stderr, want, args)
+	}
+}
+
 // TestFactorEntries fits a list of entries and predicts others, and refuses what is no such list by its place.
 func TestFactorEntries(t *testing.T) {
 	testkit.NotShort(t)
@@ -220,7 +263,7 @@ func TestFactorEntries(t *testing.T) {
 		"fit text.csv -task factors -entries user,film,rating":              `text.csv: row 2 (line 3), column 3 "rating": "good" is not a number`,
 		"fit r.csv -task factors -entries user,film":                        "-entries user,film: three columns are needed, of rows, columns and values, as in user,film,rating",
 		"fit r.csv -task factors -entries user,movie,rating":                "movie",
-		"fit r.csv -task factors -entries user,film,rating -view *":         "-view is not for -task factors",
+		"fit r.csv -task factors -entries user,film,rating -view *":         "-entries names the columns of a list of entries: -view is not for it",
 		"fit r.csv -task factors -entries user,film,rating -sparse=kernels": "-sparse is not for -task factors with -model factors",
 		"fit r.csv -target rating -factors 3":                               "-factors is not for -task regression with -model auto",
 		"fit r.csv -task factors -target user":                              `"p0" is not a number`,

@@ -108,3 +108,15 @@ func TestVersionFlag(t *testing.T) {
 		assert.Equal(t, want, stdout)
 	}
 }
+
+// TestForecastOfTime says what a limit of time of a pool counts.
+func TestForecastOfTime(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range 800 {
+		b.WriteString(number(float64(i)/80) + "," + number(math.Sin(float64(i)/80)) + "\n")
+	}
+	status, _, stderr := command(t, map[string]string{"d.csv": b.String()}, "", strings.Fields("fit d.csv -target y -view x:linear -time 1ms")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "forecast: -time 1ms is a number of operations, ")
+}

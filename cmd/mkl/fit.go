@@ -195,14 +195,16 @@ func (c *fitCmd) factors(e *console.Env, w model.Wanted) (*job, error) {
 	}
 	rows, cols := t.Table.Dims()
 	what := fmt.Sprintf("a fit of %s and %s", console.Plural(rows, "row"), console.Plural(cols, "column"))
-	need := r.FactorAnalysis(model.Run{}).EstimateMemory(rows, cols, t.Entries)
+	need := r.FactorAnalysis(model.Run{}, t.Views).EstimateMemory(rows, cols, t.Entries)
 	if err := memory.Refuse(c.Memory, what, float64(need), nil); err != nil {
 		return nil, console.Input(err)
 	}
 	n := &notes.Notes{Task: r.Task, Targets: t.Columns, Table: &t.Note, Made: made}
 	return &job{
 		est: r.Estimator, notes: n, files: t.Files,
-		fit: c.table(e, n, func(ctx context.Context, run model.Run) (mkl.Model, error) { return r.FitFactors(ctx, run, t.Table) }),
+		fit: c.table(e, n, func(ctx context.Context, run model.Run) (mkl.Model, error) {
+			return r.FitFactors(ctx, run, t.Table, t.Views)
+		}),
 		headline: func(*report.Report) string {
 			return fmt.Sprintf("%s: %s, %s, %s (%s %% of the table), factors", t.Name(), console.Plural(rows, "row"),
 				console.Plural(cols, "column"), console.Plural(t.Entries, "entry"), console.Figure(100*float64(t.Entries)/float64(rows)/float64(cols)))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -152,7 +153,7 @@ func estate() map[string]string {
 		fmt.Fprintf(&proteins, ">p%d %s\n%s\n", i, bound, protein)
 	}
 	all := map[string]string{
-		"water.csv": water(),
+		"water.csv": water(), "trials.csv": trials(),
 		"sites.csv": sites.String(), "proteins.fasta": proteins.String(),
 		"houses.csv": houses.String(), "new.csv": houses.String(), "train.csv": houses.String(), "test.csv": houses.String(),
 		"prices.csv": prices.String(), "sizes.csv": sizes.String(), "places.parquet": places.String(), // told by what they hold
@@ -163,6 +164,18 @@ func estate() map[string]string {
 		all[name] = text
 	}
 	return all
+}
+
+// trials is the effects that trials found, with their standard errors, and what was expected of them.
+func trials() string {
+	var b strings.Builder
+	b.WriteString("age,dose,patients,se,expected,effect\n")
+	for i := range 30 {
+		age, dose, n := 30+i*7%40, i%5, 4+i*i%30
+		effect := 0.1*float64(age) - float64(dose*dose) + float64(i%3-1)*6/math.Sqrt(float64(n))
+		fmt.Fprintf(&b, "%d,%d,%d,%.4f,%.1f,%.3f\n", age, dose, n, 5/math.Sqrt(float64(n)), 0.1*float64(age), effect)
+	}
+	return b.String()
 }
 
 // water is concentrations. Some are below a limit of detection, or between two readings.

@@ -22,6 +22,7 @@ type predictCmd struct {
 	saved.Input `embed:""`
 
 	Views bool `help:"Also write what each view adds to the mean of a number, or to the log odds of a class, with its standard deviation: by the models auto and mgp."`
+	Mean  bool `help:"Write the mean alone, of numbers: most models predict it much faster than a standard deviation and an interval."`
 }
 
 // Run predicts the rows and writes them.
@@ -34,6 +35,14 @@ func (c *predictCmd) Run(e *console.Env) error {
 		return err
 	}
 	defer o.Files.Close()
+	if c.Mean {
+		if c.Views {
+			return console.Inputf("-mean leaves out what -views writes: leave out one of them")
+		}
+		if err := o.MeanOnly(); err != nil {
+			return err
+		}
+	}
 	id := -1
 	if c.ID != "" {
 		if c.Data == "" {
@@ -55,7 +64,7 @@ func (c *predictCmd) Run(e *console.Env) error {
 		if _, ok := o.Rows.(*saved.Samples); !ok {
 			return console.Inputf("-views is for models of samples, not for %v", o.Model.Model)
 		}
-		if err := predicted.AddViews(e.Ctx, o.Model.Model, p.PredictOptions, p.X, o.Notes.Predicted()); err != nil {
+		if err := predicted.AddViews(e.Ctx, o.Model.Model, p.Options, p.X, o.Notes.Predicted()); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ var schemas = func() map[string]*jsonschema.Schema {
 		reflect.TypeFor[console.Number]():     number,
 		reflect.TypeFor[console.Figures]():    {Types: []string{"null", "object"}, AdditionalProperties: number},
 		reflect.TypeFor[exploration.Kind]():   {Type: "string", Enum: ofKinds()},
-		reflect.TypeFor[ranking.Comparison](): {Ref: "#/$defs/comparison"}, // which holds others
+		reflect.TypeFor[ranking.Comparison](): {Type: "object", Ref: "#/$defs/comparison"}, // which holds others
 	}}
 	of := func(t reflect.Type) *jsonschema.Schema {
 		s, err := jsonschema.ForType(t, opt)

@@ -39,6 +39,9 @@ type Column struct {
 	// Indicator adds a feature, 1 where the value is missing and else 0.
 	Indicator bool `json:"indicator,omitempty"`
 
+	// Calendar are features of a date beside its days since 1970, which is the first. Of a missing date they are 0.
+	Calendar []Calendar `json:"calendar,omitempty"`
+
 	// Range is the least and the largest value of the fit, of numbers and dates; nil in files of earlier builds.
 	Range *[2]float64 `json:"range,omitempty"`
 }
@@ -66,7 +69,7 @@ func (c Column) Width() int {
 	case c.Words != nil:
 		return len(c.Words)
 	}
-	n := 1
+	n := 1 + len(c.Calendar)
 	if c.Type == Text {
 		n = len(c.Categories)
 	}
@@ -95,6 +98,9 @@ func (c Column) Features() []string {
 			names = append(names, c.Name+"="+category)
 		}
 	}
+	for _, f := range c.Calendar {
+		names = append(names, c.Name+" "+string(f))
+	}
 	if c.Indicator {
 		names = append(names, c.Name+" missing")
 	}
@@ -114,7 +120,7 @@ func (c Column) String() string {
 	case c.Type == Boolean:
 		what = "yes or no: 1 and 0"
 	case c.Type != Numeric:
-		what = fmt.Sprintf("a %s: days since 1970", c.Type)
+		what = fmt.Sprintf("a %s: days since 1970%s", c.Type, c.calendar())
 	case c.Indicator:
 		what = "numbers"
 	default:
@@ -129,6 +135,35 @@ func (c Column) String() string {
 		what += fmt.Sprintf(", %.4g where missing, and a column of 0 and 1 that says where", *c.Fill)
 	}
 	return c.Name + " is " + what
+}
+
+// calendar says which features a date has beside its days.
+func (c Column) calendar() (text string) {
+	weekdays := 0
+	for _, f := range c.Calendar {
+		switch f {
+		case YearSine:
+			text += ", the season as sine and cosine"
+		case DaySine:
+			text += ", the time of day as sine and cosine"
+		case YearCosine, DayCosine:
+		default:
+			weekdays++
+		}
+	}
+	if weekdays > 0 {
+		text += fmt.Sprintf(", the weekday as %s of 0 and 1", Plural(weekdays, "column"))
+	}
+	return text
+}
+
+// Put makes the features of a value of a column of numbers, dates or booleans, which is not missing.
+func (c Column) Put(features []float64, v float64) {
+	clear(features)
+	features[0] = v
+	for k, f := range c.Calendar {
+		features[1+k] = f.Of(v)
+	}
 }
 
 // Filling says what stands in for a missing value.
@@ -278,10 +313,12 @@ func (e *Encoded) numbers(c Column, first int, values []float64) {
 			}
 			v = *c.Fill
 			if c.Indicator {
-				e.X.Set(i, first+1, 1)
+				e.X.Set(i, first+c.Width()-1, 1)
 			} else {
 				e.Filled[c.Name]++
 			}
+			e.X.Set(i, first, v)
+			continue
 		}
 		if c.Outside(v) {
 			n := e.Outside[c.Name]
@@ -291,6 +328,9 @@ func (e *Encoded) numbers(c Column, first int, values []float64) {
 			e.Outside[c.Name] = n
 		}
 		e.X.Set(i, first, v)
+		for k, f := range c.Calendar {
+			e.X.Set(i, first+1+k, f.Of(v))
+		}
 	}
 }
 

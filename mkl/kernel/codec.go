@@ -30,6 +30,7 @@ var kinds = []struct {
 	{"function", KnownFunction{}, decode[KnownFunction]},
 	{"linear", Linear{}, decode[Linear]},
 	{"polynomial", Polynomial{}, decode[Polynomial]},
+	{"product", Product{}, decode[Product]},
 	{"interaction", Interaction{}, decode[Interaction]},
 	{"distance", FromDistance{}, decode[FromDistance]},
 	{"precomputed", Precomputed{}, decode[Precomputed]},

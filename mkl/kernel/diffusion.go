@@ -13,6 +13,9 @@ type Edge struct {
 	Weight   float64 // positive
 }
 
+// mostNodes is the largest number of nodes of a graph. Three matrices of as many rows and columns take 24 GiB.
+const mostNodes = 1 << 15
+
 // Diffusion returns the kernel exp(−β·L) between the nodes of an undirected graph, nodes×nodes, symmetric and positive
 // semidefinite. L = D − A is the graph's Laplacian: A has the weights of the edges, and D their sums in each row. Nodes
 // are numbered from 0; parallel edges add, and an edge from a node to itself changes nothing. The larger β is, the farther
@@ -23,11 +26,11 @@ type Edge struct {
 // the samples is then xᵀ·exp(−β·L)·y.
 //
 // The entries are good to β·d·1e-16, d the largest number of edges of a node, and the time grows with the cube of the
-// nodes. Source: Kondor and Lafferty, Diffusion kernels on graphs, 2002.
+// nodes. There are at most 32768 of them. Source: Kondor and Lafferty, Diffusion kernels on graphs, 2002.
 func Diffusion(nodes int, edges []Edge, beta float64) (la.Matrix[float64], error) {
 	var none la.Matrix[float64]
-	if nodes < 1 || nodes > math.MaxInt32 {
-		return none, fmt.Errorf("kernel: Diffusion: nodes is %d, not a number from 1 up", nodes)
+	if nodes < 1 || nodes > mostNodes {
+		return none, fmt.Errorf("kernel: Diffusion: nodes is %d, not a number from 1 to %d", nodes, mostNodes)
 	}
 	if !(beta >= 0) || math.IsInf(beta, 0) {
 		return none, fmt.Errorf("kernel: Diffusion: beta is %g, not a number from 0 up", beta)

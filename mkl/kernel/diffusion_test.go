@@ -55,6 +55,8 @@ func TestDiffusionSaysWhatIsWrong(t *testing.T) {
 	}
 	_, err := Diffusion(3, nil, -1)
 	assert.ErrorContains(t, err, "beta is -1")
+	_, err = Diffusion(1<<15+1, nil, 1)
+	require.EqualError(t, err, "kernel: Diffusion: nodes is 32769, not a number from 1 to 32768")
 	_, err = Diffusion(0, nil, 1)
 	assert.ErrorContains(t, err, "nodes is 0")
 }

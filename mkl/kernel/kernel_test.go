@@ -173,6 +173,13 @@ var definitions = []struct {
 	}},
 	{Categorical{Width: 0.5}, func(x, y []float64) float64 { return math.Exp(-differ(x, y) / 0.5) }},
 	{Categorical{Overlap: true}, func(x, y []float64) float64 { return 1 - differ(x, y) }},
+	{Product{[]Factor{{1, Categorical{Overlap: true}}, {2, Linear{Scale: 2}}}}, func(x, y []float64) float64 {
+		return (1 - differ(x[:1], y[:1])) * 2 * inner(x[1:], y[1:])
+	}},
+	{Product{[]Factor{{2, RBF{Width: 0.7}}, {1, Clinical{Low: []float64{-1}, High: []float64{2}}}}}, func(x, y []float64) float64 {
+		clip := func(v float64) float64 { return min(max(v, -1), 2) }
+		return math.Exp(-math.Pow(norm(x[:2], y[:2], nil)/0.7, 2)/2) * (1 - math.Abs(clip(x[2])-clip(y[2]))/3)
+	}},
 	{Linear{}, inner},
 	{Linear{Scale: 3}, func(x, y []float64) float64 { return 3 * inner(x, y) }},
 	{Polynomial{Degree: 3, Offset: 1, Scale: 0.5}, func(x, y []float64) float64 { return math.Pow(inner(x, y)/2+1, 3) }},
@@ -486,6 +493,8 @@ func TestEncode(t *testing.T) {
 		{Tanimoto{}, `{"kind":"tanimoto"}`},
 		{Categorical{Overlap: true}, `{"kind":"categorical","overlap":true}`},
 		{Constant{}, `{"kind":"constant"}`},
+		{Product{[]Factor{{1, RBF{Width: 2}}, {3, Linear{Scale: 1}}}},
+			`{"kind":"product","factors":[{"columns":1,"kernel":{"kind":"rbf","width":2}},{"columns":3,"kernel":{"kind":"linear","scale":1}}]}`},
 		{KnownFunction{}, `{"kind":"function"}`},
 		{Linear{Scale: 2}, `{"kind":"linear","scale":2}`},
 		{Polynomial{Scale: 1, Degree: 2, Offset: 3}, `{"kind":"polynomial","scale":1,"degree":2,"offset":3}`},

@@ -10,7 +10,7 @@ import (
 // Views says what each view adds to what is predicted of one target, or of one class, of some samples.
 type Views struct {
 	// Of is the target, or the class. Parts of a target are in its unit and add up to its mean. Parts of a class are in nats and add up to
-	// its log odds: see [mkl.ClassViewParts]. Of two classes there are those of the second; the first class has their negatives.
+	// its log odds: see [mkl.ClassViewParts]. Of two classes only the second has parts; the first class has their negatives.
 	Of string
 
 	Names    []string    // of the views
@@ -72,15 +72,15 @@ func viewsOf(ctx context.Context, m viewer, target string, all []Views, opt mkl.
 
 // Part is what one view adds to the prediction of a record.
 type Part struct {
-	View string  `json:"view"`
+	View string  `json:"view"` // its name
 	Mean float64 `json:"mean"` // of a target in its unit, of a class in nats
-	SD   float64 `json:"sd"`
+	SD   float64 `json:"sd"`   // posterior standard deviation, in the same unit
 }
 
 // Parts are what the views add to the prediction of a target, or to the log odds of a class, of a record: see [Views].
 type Parts struct {
-	Of       string  `json:"of"`
-	Constant float64 `json:"constant"`
+	Of       string  `json:"of"`       // the target, or the class
+	Constant float64 `json:"constant"` // the part of no view
 	Views    []Part  `json:"views"`
 }
 

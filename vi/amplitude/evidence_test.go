@@ -227,7 +227,7 @@ func TestLeftOutViewsHaveNoAmplitude(t *testing.T) {
 	for s := range Free + 1 {
 		all, err := p.Fit(context.Background(), s, Search{})
 		require.NoError(t, err)
-		f, err := p.FitWith(context.Background(), all, 1, 0, Search{})
+		f, err := p.FitWith(context.Background(), all, []int{1}, 0, Search{})
 		require.NoError(t, err)
 		assert.Equal(t, []float64{1, 0, 1}, f.Include)
 		for j, a := range f.Amplitudes {

@@ -27,6 +27,8 @@ type Selection struct {
 
 	Draws []Draw   // amplitudes, 0 for the views that a draw leaves out
 	On    [][]bool // which views each draw includes
+
+	Sweeps [][]bool // which views each sweep includes, after the burn-in
 }
 
 // viewSD is the standard deviation of the logarithm of the amplitudes of a view that is included, relative to the other views.
@@ -113,6 +115,11 @@ func (p Problem) Select(ctx context.Context, st Structure, include []float64, ho
 		for g, q := range s.groupProbability {
 			out.Groups[g] += q
 		}
+		on := make([]bool, V)
+		for v := range on {
+			on[v] = s.on(v)
+		}
+		out.Sweeps = append(out.Sweeps, on)
 		if how.kept(t) {
 			theta := append([]float64(nil), s.theta...)
 			for j, v := range p.Layout.View {
@@ -121,10 +128,6 @@ func (p Problem) Select(ctx context.Context, st Structure, include []float64, ho
 				}
 			}
 			out.Draws = append(out.Draws, p.draw(s.z, theta, s.now))
-			on := make([]bool, V)
-			for v := range on {
-				on[v] = s.on(v)
-			}
 			out.On = append(out.On, on)
 		}
 	}

@@ -158,18 +158,23 @@ func share(x []float64) {
 	}
 }
 
-// FitWith returns the fit of the same structure whose multiplier of view v is q, 0 without the view, and whose multipliers of the other
-// views are as in f. The search begins at f.
-func (p Problem) FitWith(ctx context.Context, f *Fit, v int, q float64, how Search) (*Fit, error) {
-	if f == nil || v < 0 || v >= p.Layout.Views() {
-		return nil, fmt.Errorf("vi: view %d of %d, or no fit", v, p.Layout.Views())
+// FitWith returns the fit of the same structure whose multipliers of some views are q, 0 without the views, and whose multipliers of the
+// other views are as in f. The search begins at f.
+func (p Problem) FitWith(ctx context.Context, f *Fit, views []int, q float64, how Search) (*Fit, error) {
+	if f == nil {
+		return nil, errors.New("vi: there is no fit to begin at")
 	}
 	how.Include = make([]float64, p.Layout.Views())
 	for u := range how.Include {
 		how.Include[u] = 1
 	}
 	copy(how.Include, f.Include)
-	how.Include[v] = q
+	for _, v := range views {
+		if v < 0 || v >= len(how.Include) {
+			return nil, fmt.Errorf("vi: view %d of %d", v, len(how.Include))
+		}
+		how.Include[v] = q
+	}
 	how.Start = f.Z
 	return p.Fit(ctx, f.Structure, how)
 }

@@ -10,9 +10,9 @@ import (
 // Triangles computes in float32 the parts of a prediction of one output that need products with matrices of the samples'
 // order. All are quadratic forms in f = Σ_m E[e_m]·k_m, which is computed in float64:
 //
-//	inside = fᵀ·Cov[a]·f,   rest = φᵀ(I − F·M⁻¹Fᵀ)φ,   apart = κ − fᵀz,
+//	inside = fᵀ·Cov[a]·f,   rest = φᵀ(I − F·M⁻¹Fᵀ)φ,   apart = κ − fᵀz.
 //
-// of which the last two are for healed predictions. Every sum comes with bounds on what float32 did to it. They are
+// The last two are for healed predictions. Every sum comes with bounds on what float32 did to it. They are
 // calibrated, not proved; docs/theory/predictor.md compares them with what happens. A Triangles is immutable and safe for
 // concurrent use.
 type Triangles struct {
@@ -118,9 +118,9 @@ func (t *Triangles) setInside(parts TriangleParts, f la.Matrix[float64], selves 
 	return true
 }
 
-// pick stores the elements of x in the order of which.
-func pick(dst, x []float64, which []int) {
-	for i, j := range which {
+// pick stores the elements of x in the given order.
+func pick(dst, x []float64, order []int) {
+	for i, j := range order {
 		dst[i] = x[j]
 	}
 }
@@ -145,7 +145,10 @@ func NewTrianglesScratch(n int) *TrianglesScratch {
 }
 
 // Addition is what is added to a mean and to a variance, with bounds on the errors.
-type Addition struct{ Mean, Variance, MeanError, VarianceError float64 }
+type Addition struct {
+	Mean, Variance           float64 // what is added
+	MeanError, VarianceError float64 // bounds on the errors
+}
 
 // Predict returns what the forms add to the mean and to the variance of a sample's target. k are its kernels with the samples, a
 // row for each kernel, and self the kernels with itself. It does not allocate.
@@ -180,10 +183,10 @@ func (t *Triangles) Predict(k la.Matrix[float64], self []float64, s *TrianglesSc
 	apart, pull := kappa-with, la.Dot(t.pull, s.f)
 	precision := t.precision + rest
 	least, most := max(t.precision, precision-restError), precision+restError
-	a.Mean = apart / precision * pull
+	a.Mean = float64(apart / precision * pull)
 	a.MeanError = math.Abs(pull) * (apartError/least + float64(math.Abs(apart)/precision*(restError/least)))
-	healed, wide, narrow := apart/precision*apart, math.Abs(apart)+apartError, max(0, math.Abs(apart)-apartError)
+	healed, wide, narrow := float64(apart/precision*apart), math.Abs(apart)+apartError, max(0, math.Abs(apart)-apartError)
 	a.Variance += healed
-	a.VarianceError += max(wide/least*wide-healed, healed-narrow/most*narrow)
+	a.VarianceError += max(float64(wide/least*wide)-healed, healed-float64(narrow/most*narrow))
 	return a
 }

@@ -55,7 +55,7 @@ func (r *rowNoise) shareOf(n int) float64 {
 	return r.share[n]
 }
 
-// ofOne returns the noise variance of a target of weight 1, given that of a target of the mean weight.
+// ofOne returns the noise variance of a target of weight 1, given the noise variance of a target of the mean weight.
 func (r *rowNoise) ofOne(noise float64) float64 {
 	if r.share == nil {
 		return noise
@@ -63,7 +63,7 @@ func (r *rowNoise) ofOne(noise float64) float64 {
 	return noise * r.typical
 }
 
-// ofTypical returns the noise variance of a target of the mean weight, given that of a target of weight 1.
+// ofTypical returns the noise variance of a target of the mean weight, given the noise variance of a target of weight 1.
 func (r *rowNoise) ofTypical(noise float64) float64 {
 	if r.share == nil {
 		return noise
@@ -115,9 +115,8 @@ func (m *evidence) setNoise(s *State) {
 	s.SetNoise(noise)
 }
 
-// SetNoise tells a state, whose Factor is the Cholesky factor of K + diag(noise), that its targets have these noise variances. Each
-// target then has a site of the precision 1/noise_n, and the rows of the factor become those of the factor of
-// B = I + S^½·K·S^½. It changes Factor.
+// SetNoise gives the targets of a state, whose Factor is the Cholesky factor of K + diag(noise), these noise variances. Each
+// target gets a site of the precision 1/noise_n, and Factor becomes the factor of B = I + S^½·K·S^½, in place.
 func (s *State) SetNoise(noise []float64) {
 	s.Sites = make([]float64, len(noise))
 	for n, v := range noise {

@@ -85,7 +85,7 @@ func TestWeightsAreReplicates(t *testing.T) {
 	assert.InDelta(t, long.LogEvidence, fit.LogEvidence+constant, 1e-9)
 }
 
-// Leave-one-out predictions of targets with weights are those of fits without each target.
+// Leave-one-out predictions of targets with weights are the predictions of fits without each target.
 func TestWeightedLeaveOneOut(t *testing.T) {
 	x, y, times, _, _ := replicated()
 	e := Evidence{Known: []float64{0.5, 2, 0.1}, KnownNoise: 0.04, Weights: times}

@@ -18,10 +18,35 @@ type ViewKernel struct {
 	Given             bool // the columns are kernels or distances, not features
 	Square            bool // they are those with all training samples
 
+	Parts []Part // of a product, in the order of the columns
+
 	AsGiven bool // columns are not standardised: their units or zeros matter to the kernel
 
 	Strings  sequence.Kernel // of a kernel of strings, in place of the others
 	Alphabet string          // of its strings, as it was named; empty if they suggest it
+}
+
+// Part is a factor of a product of kernels.
+type Part struct {
+	ViewKernel
+	Columns []Item
+}
+
+// BuildProduct makes the product of the kernels of the parts of a view.
+func BuildProduct(parts []View) (out ViewKernel, err error) {
+	for _, p := range parts {
+		k, err := Build(p.Kernels[0])
+		switch {
+		case err != nil:
+			return out, err
+		case k.Strings != nil || k.Given || k.Ranks || k.Center || k.Normalize:
+			return out, fmt.Errorf("%v: a factor of a product takes no ranks, center or normalize, and is no given kernel and none of strings", p.Kernels[0])
+		}
+		out.Parts = append(out.Parts, Part{k, p.Columns})
+		out.Categories = out.Categories || k.Categories
+		out.AsGiven = out.AsGiven || k.AsGiven
+	}
+	return out, nil
 }
 
 // settings are a kernel's, taken out one by one; what is left at the end is

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 func names(ks []Kernel) string {
@@ -96,6 +98,7 @@ func TestParseView(t *testing.T) {
 		{"shape_?,shape_a", "", []int{1, 2}, ""},
 		{"1", "", []int{7}, ""},
 		{"x.y", "", []int{8}, ""},
+		{"p=shape_a:rbf * id,y*:linear(scale=2)", "p", []int{1, 0}, ""},
 	} {
 		v, err := ParseView(c.in)
 		require.NoError(t, err, c.in)
@@ -126,6 +129,9 @@ func TestParseViewErrors(t *testing.T) {
 		{"#0", `"#0": at "0": expected a column's position, counted from 1`},
 		{"#", `"#": at the end: expected a column's position, counted from 1`},
 		{"a..*", `"a..*": at the end: a range of columns runs between two names or positions, not patterns`},
+		{"v=a:linear*b", `"v=a:linear*b": at the end: expected : and a kernel after the columns of a factor`},
+		{"v=a:linear*b:rbf,linear", `"v=a:linear*b:rbf,linear": at ",linear": expected * between the factors of a product`},
+		{"v=a:linear*b:rbf(width={1,2})", `"v=a:linear*b:rbf(width={1,2})": at the end: a factor of a product has one kernel`},
 		{"#9", `no column #9 (there are 5)`},
 		{"z", `no column "z" (there are a, b, y, dup, dup)`},
 		{"z*", `no column matches "z*" (there are a, b, y, dup, dup)`},
@@ -177,4 +183,24 @@ func FuzzKernelSpec(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The parts of a product have columns and a kernel each.
+func TestParseProduct(t *testing.T) {
+	v, err := ParseView("slope=who:categorical(overlap)*day,'a*b':linear * x*:rbf(width=2)")
+	require.NoError(t, err)
+	require.Len(t, v.Parts, 3)
+	assert.Nil(t, v.Kernels)
+	assert.Len(t, v.Columns, 4)
+	k, err := BuildProduct(v.Parts)
+	require.NoError(t, err)
+	assert.True(t, k.Categories)
+	assert.Equal(t, kernel.Kernel(kernel.Categorical{Overlap: true}), k.Parts[0].Kernel)
+	assert.Equal(t, kernel.Kernel(kernel.RBF{Width: 2}), k.Parts[2].Kernel)
+	for _, text := range []string{"a:linear*b:rbf(ranks)", "a:linear*b:precomputed", "a:spectrum(k=2)*b:linear", "a:linear(center)*b:linear"} {
+		v, err := ParseView(text)
+		require.NoError(t, err)
+		_, err = BuildProduct(v.Parts)
+		assert.ErrorContains(t, err, "a factor of a product takes no ranks", text)
+	}
 }

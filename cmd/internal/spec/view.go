@@ -9,7 +9,8 @@ import (
 
 // View is one view of the samples: which columns, and which kernels on them.
 //
-//	view    = [ name "=" ] columns [ ":" kernels ]
+//	view    = [ name "=" ] columns [ ":" kernels ] | [ name "=" ] part "*" part { "*" part }
+//	part    = columns ":" kernel
 //	columns = item { "," item }
 //	item    = pattern | pattern ".." pattern | "#" position [ ".." "#" position ] | "@" file
 //
@@ -21,6 +22,10 @@ type View struct {
 	Name    string
 	Columns []Item
 	Kernels []Kernel // none if the kernels were left out
+
+	// Parts are the factors of a product of kernels on columns of their own, each a view with one kernel; none of other views. Columns are then
+	// the columns of all.
+	Parts []View
 }
 
 // Item selects columns.
@@ -53,6 +58,12 @@ func ParseView(s string) (View, error) {
 	if !p.take(":") {
 		return v, p.errorf("expected , or : after a column")
 	}
+	if v.Parts, err = p.parts(v.Columns); v.Parts != nil || err != nil {
+		for _, part := range v.Parts[min(1, len(v.Parts)):] {
+			v.Columns = append(v.Columns, part.Columns...)
+		}
+		return v, err
+	}
 	kernels, err := Parse(s[p.pos:])
 	if e, ok := err.(*Error); ok {
 		e.Spec, e.At = s, e.At+p.pos
@@ -67,6 +78,38 @@ func ParseView(s string) (View, error) {
 	}
 	v.Kernels = kernels
 	return v, nil
+}
+
+// parts reads the factors of a product, whose first has the given columns, from its kernel on. It reads nothing if no * follows the kernel.
+func (p *parser) parts(first []Item) (parts []View, err error) {
+	start := p.pos
+	columns := first
+	for {
+		kernels, err := p.kernel(MaxKernels)
+		more := err == nil && p.take("*")
+		switch {
+		case len(parts) == 0 && !more:
+			p.pos = start
+			return nil, nil
+		case err != nil:
+			return parts, err
+		case len(kernels) != 1:
+			return parts, p.errorf("a factor of a product has one kernel")
+		}
+		parts = append(parts, View{Columns: columns, Kernels: kernels})
+		if !more {
+			if p.space(); !p.eof() {
+				return parts, p.errorf("expected * between the factors of a product")
+			}
+			return parts, nil
+		}
+		if columns, err = p.items(); err != nil {
+			return parts, err
+		}
+		if !p.take(":") {
+			return parts, p.errorf("expected : and a kernel after the columns of a factor")
+		}
+	}
 }
 
 // ParseColumns reads columns alone.

@@ -27,7 +27,7 @@ func TestTextOfDates(t *testing.T) {
 // A text among numbers is a slip of the pen, unless such texts are codes: frequent, repeated, with digits, in a column of few
 // different cells.
 func TestTypeOf(t *testing.T) {
-	column := func(n int, others ...string) (cells []string) { // n cells, of which the last are others
+	column := func(n int, others ...string) (cells []string) { // n cells, the last of them others
 		for i := range n - len(others) {
 			cells = append(cells, strconv.Itoa(i%7))
 		}

@@ -1,6 +1,7 @@
 package gram
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -14,7 +15,14 @@ import (
 // Resolve replaces the widths and scales that are to be taken from the data by the mean or
 // a multiple of the median distance.
 func (t *Training) Resolve(ctx context.Context, workers int) error {
-	for _, g := range t.Groups {
+	for j := range t.Groups {
+		g := &t.Groups[j]
+		if p, ok := t.Views[g.Views[0]].Kernel.(kernel.Product); ok { // its statistic is its own
+			if err := t.resolveFactors(ctx, workers, g, p); err != nil {
+				return err
+			}
+			continue
+		}
 		distances := map[kernel.Distance]float64{}
 		for _, i := range g.Views {
 			v := &t.Views[i]
@@ -45,6 +53,33 @@ func (t *Training) Resolve(ctx context.Context, workers int) error {
 		}
 	}
 	return nil
+}
+
+// resolveFactors is Resolve for the product p, whose factors take distances of their own features.
+func (t *Training) resolveFactors(ctx context.Context, workers int, g *Group, p kernel.Product) (err error) {
+	i := g.Views[0]
+	present := t.Inputs[g.input].Present(g.basis)
+	resolved := p.WithFactors(func(f kernel.Factor, first int) kernel.Kernel {
+		own := &Group{stat: f.Kernel.Statistic()}
+		x := present.Slice(0, present.Rows, first, first+f.Columns)
+		distance, what := 0.0, f.Kernel.Missing()
+		var failed error
+		switch what {
+		case kernel.MeanDistance:
+			distance, failed = own.meanDistance(ctx, workers, x, x)
+		case kernel.MedianDistance:
+			distance, failed = own.medianDistance(ctx, workers, x)
+		}
+		k := f.Kernel.Resolve(distance)
+		if failed == nil && what != kernel.NoDistance && (k.Check(f.Columns) != nil || k.Missing() != kernel.NoDistance) {
+			failed = fmt.Errorf("mkl: %s: %v: the %v distance between the training samples is %g: give a width or scale", t.Label(i), f.Kernel, what, distance)
+		}
+		err = cmp.Or(err, failed)
+		return k
+	})
+	t.Views[i].Kernel = resolved
+	g.stat = resolved.Statistic()
+	return err
 }
 
 // meanDistance is the mean distance over all pairs of two training samples b, as the kernels

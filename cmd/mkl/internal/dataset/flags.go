@@ -13,11 +13,15 @@ type Flags struct {
 	Missing        string   `group:"data" enum:"impute,drop,refuse,views" default:"impute" help:"What to do about empty cells (also NA, NaN, NULL and ?): impute the median of the column, and add a column of 0 and 1 that says where; drop the row; refuse the file; or views, which learns from rows that lack a whole view by their other views. Drop and impute leave out rows without a target (${default})."`
 	MissingTargets bool     `group:"data" help:"Learn from rows that lack some of their targets: for several targets."`
 	Text           string   `group:"data" enum:"auto,onehot,category" default:"auto" help:"What becomes of a column of text: onehot, a column of 0 and 1 for each text; category, which a kernel of categories sees; or auto, which is category for more than 30 texts, a bag of words for prose, and else onehot (${default})."`
+	Dates          string   `group:"data" enum:"auto,trend" default:"auto" help:"What becomes of a column of dates in a view without kernels: trend, days since 1970; or auto, which adds the season, the weekday and the time of day where the dates show them (${default})."`
 	As             []string `group:"data" sep:"none" placeholder:"COLUMN=TYPE" help:"Type of a column: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells decide."`
 	RawColumns     bool     `group:"data" help:"Leave columns unchanged; by default each gets mean 0 and standard deviation 1."`
 
 	console.Layout `embed:"" group:"data"`
 }
+
+// datesTrend is the value of -dates that adds nothing to the days.
+const datesTrend = "trend"
 
 // The values of -missing that code refers to.
 const (

@@ -95,7 +95,7 @@ func givenColumns(n *notes.Notes, texts []string) (map[string][]spec.Item, error
 			return nil, console.Inputf("-view %w", err)
 		}
 		switch {
-		case v.Kernels != nil:
+		case v.Kernels != nil, v.Parts != nil:
 			return nil, console.Inputf("-view %s: the model has its kernels already", text)
 		case v.Name == "" && len(names) == 1:
 			v.Name = names[0]

@@ -1,9 +1,12 @@
 package dataset
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/spec"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
@@ -34,6 +37,58 @@ func buildKernels(parsed []spec.Kernel) (all Kernels, err error) {
 	return all, nil
 }
 
+// productOf makes the product of kernels of a view of columns of the main file. No column is in two of its parts.
+func productOf(v spec.View, main *console.File) (spec.ViewKernel, error) {
+	k, err := spec.BuildProduct(v.Parts)
+	if err != nil {
+		return k, err
+	}
+	in := map[int]bool{}
+	for _, p := range v.Parts {
+		at, err := spec.Select(p.Columns, main.Columns(), nil)
+		if err != nil {
+			return k, fmt.Errorf("%s: %w", main.Name(), err)
+		}
+		for _, j := range at {
+			if in[j] {
+				return k, fmt.Errorf("column %q is in two factors of the product", main.Columns()[j])
+			}
+			in[j] = true
+		}
+	}
+	return k, nil
+}
+
+// product is the kernel of a view whose only kernel is a product: each factor sees the features of its columns.
+func (f *Features) product(k spec.ViewKernel) (kernel.Kernel, error) {
+	var out kernel.Product
+	names := f.Source.File.Columns()
+	for _, p := range k.Parts {
+		at, err := spec.Select(p.Columns, names, nil)
+		if err != nil {
+			return nil, err
+		}
+		factor := kernel.Factor{Kernel: p.Kernel}
+		for _, c := range f.Plan {
+			if !slices.ContainsFunc(at, func(j int) bool { return names[j] == c.Name }) {
+				continue
+			}
+			if c.Codes && !p.Categories {
+				return nil, console.Inputf("view %s: %v: column %q is text, which categorical compares", notes.Quoted(f.Name), p.Kernel, c.Name)
+			}
+			factor.Columns += c.Width()
+		}
+		if factor.Columns == 0 {
+			return nil, console.Inputf("view %s: %v: its columns say nothing of the samples", notes.Quoted(f.Name), p.Kernel)
+		}
+		out.Factors = append(out.Factors, factor)
+	}
+	return out, nil
+}
+
+// OfProduct reports whether the kernel is a product of kernels on parts of the columns.
+func (k Kernels) OfProduct() bool { return len(k) == 1 && k[0].Parts != nil }
+
 func (k Kernels) some(is func(k spec.ViewKernel) bool) bool { return slices.ContainsFunc(k, is) }
 
 // Given reports whether the columns are kernels or distances, not features.
@@ -54,7 +109,7 @@ func (k Kernels) ofCategories() bool {
 
 // categorical reports whether all kernels are of categories, or constant: then all columns are categories.
 func (k Kernels) categorical() bool {
-	return k.ofCategories() && !k.some(func(k spec.ViewKernel) bool { return !k.Categories && !isConstant(k) })
+	return k.ofCategories() && !k.OfProduct() && !k.some(func(k spec.ViewKernel) bool { return !k.Categories && !isConstant(k) })
 }
 
 // Functions reports whether a kernel stands for a known function.

@@ -42,6 +42,13 @@ func (f *Features) kernelViews(l Learner) (all []mkl.View, err error) {
 	if f.Strings != nil {
 		return f.Strings.views, nil
 	}
+	if f.Kernels.OfProduct() {
+		k, err := f.product(f.Kernels[0])
+		if err != nil {
+			return nil, err
+		}
+		return []mkl.View{{Name: f.Name, X: f.X, Input: f.Name, Kernel: k, Standardize: !l.RawColumns && !f.Kernels[0].AsGiven}}, nil
+	}
 	parts := encode.Divide(f.Plan)
 	codes, others := parts.Codes, parts.Others
 	whole := codes == nil && parts.Words == nil

@@ -59,7 +59,7 @@ func (t *Table) plans() (all []plan.View) {
 		if v.Kernels.ofCategories() {
 			text = plan.Category
 		}
-		one := plan.Table{Data: &s.File.Data, Names: s.File.Columns(), Columns: s.Columns, Named: s.Named, Text: text}
+		one := plan.Table{Data: &s.File.Data, Names: s.File.Columns(), Columns: s.Columns, Named: s.Named, Text: text, Dates: v.Kernels == nil && t.Dates != datesTrend}
 		all = append(all, plan.Learn(one, t.Missing == MissingImpute))
 	}
 	return all

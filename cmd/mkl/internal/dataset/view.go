@@ -84,6 +84,13 @@ func findViews(fs *console.Files, main *console.File, texts []string, kernels st
 			return fail(err)
 		}
 		own := defaults
+		if parsed.Parts != nil {
+			product, err := productOf(parsed, main)
+			if err != nil {
+				return fail(err)
+			}
+			own = Kernels{product}
+		}
 		if parsed.Kernels != nil {
 			if own, err = buildKernels(parsed.Kernels); err != nil {
 				return fail(err)

@@ -76,11 +76,11 @@ func (c Importance) put(x []mkl.Features, row int, v float64) {
 		if features[0] != features[0] {
 			continue
 		}
-		clear(features) // also the indicator of missing values
-		if c.Type == table.Text && !a.codes {
+		if c.Type == table.Text && !a.column.Codes {
+			clear(features) // also the indicator of missing values
 			features[int(v)] = 1
 		} else {
-			features[0] = v
+			a.column.Put(features, v)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/prediction"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/saved"
+	"github.com/bmkl/bmkl/internal/encode"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -64,7 +65,7 @@ type Importance struct {
 // place is some features of one of the model's inputs.
 type place struct {
 	input, first, n int
-	codes           bool // of text: one feature counts the categories; without codes each has a feature
+	column          encode.Column
 }
 
 // sampleLosses are the losses of some rows, by the same row in the prediction and in the data: of numbers
@@ -267,7 +268,7 @@ func (m *Samples) columns() (all []Importance) {
 				seen[key] = g
 				all = append(all, Importance{Name: c.Name, Type: c.Type, Categories: c.Categories})
 			}
-			all[g].at = append(all[g].at, place{i, first, c.Width(), c.Codes})
+			all[g].at = append(all[g].at, place{i, first, c.Width(), c})
 			first += c.Width()
 		}
 	}

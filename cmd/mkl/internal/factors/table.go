@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
-	"github.com/bmkl/bmkl/cmd/internal/spec"
 	"github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
@@ -18,10 +17,11 @@ import (
 // Table is a table that was read for a fit.
 type Table struct {
 	Note    notes.Table
-	Columns []string  // names
-	Table   mkl.Table // as package mkl takes it
-	Entries int       // that are there
-	Lines   []string  // what is to be said of the table
+	Columns []string         // names
+	Table   mkl.Table        // as package mkl takes it
+	Entries int              // that are there
+	Views   []mkl.FactorView // that share out the columns; nil without views
+	Lines   []string         // what is to be said of the table
 
 	Files  []*console.File
 	Source console.Source // the columns that were read
@@ -33,8 +33,10 @@ func (t *Table) Name() string { return t.Source.File.Name() }
 // check refuses flags that are not for such a table.
 func check(f dataset.Flags, task, entries string) error {
 	switch {
-	case f.View != nil:
-		return console.Inputf("-view is not for -task %s: it has no kernels, and takes the table unchanged", task)
+	case entries != "" && f.View != nil:
+		return console.Inputf("-entries names the columns of a list of entries: -view is not for it")
+	case f.View != nil && f.Target != "":
+		return console.Inputf("-view names the columns of -task %s: -target is not beside it", task)
 	case entries != "" && f.Target != "":
 		return console.Inputf("-entries names the columns of a list of entries: -target is not for it")
 	}
@@ -69,7 +71,7 @@ func Read(e *console.Env, f dataset.Flags, task, entries string) (*Table, error)
 	if entries != "" {
 		err = t.readList(fs, main, entries)
 	} else {
-		err = t.readWide(fs, main, f.Target, !f.RawColumns)
+		err = t.readWide(fs, main, f, task)
 	}
 	if err != nil {
 		return nil, err
@@ -102,47 +104,52 @@ func (t *Table) readList(fs *console.Files, f *console.File, entries string) err
 	return nil
 }
 
-// readWide reads the columns of numbers among the columns that target names, each in units of its standard deviation
-// if standard.
-func (t *Table) readWide(fs *console.Files, f *console.File, target string, standard bool) error {
-	if target == "" {
-		target = "*"
-	}
-	items, err := spec.ParseColumns(target)
+// readWide reads the columns of numbers among the columns that -target or -view names, view by view, each in units of its
+// standard deviation unless -raw-columns says otherwise.
+func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags, task string) error {
+	views, err := t.views(f, flags, task)
 	if err != nil {
-		return console.Inputf("-target %w", err)
+		return err
 	}
-	columns, err := spec.Select(items, f.Columns(), nil)
-	if err != nil {
-		return console.Inputf("-target: %s: %w%s", f.Name(), err, dataset.Spaced(f))
-	}
-	named := spec.Named(items, f.Columns())
-	t.Source = console.Source{File: f, Columns: columns}
-	for _, j := range columns {
-		kind := table.Any
-		if named[j] {
-			kind = table.Optional
+	t.Source = console.Source{File: f}
+	for _, v := range views {
+		t.Source.Columns = append(t.Source.Columns, v.columns...)
+		for _, j := range v.columns {
+			kind := table.Any
+			if v.named[j] {
+				kind = table.Optional
+			}
+			f.Need(j, kind)
 		}
-		f.Need(j, kind)
 	}
 	if _, err := fs.Read(); err != nil {
 		return err
 	}
 	var kept []int
-	for _, j := range columns {
-		if f.Data.Numbers[j] == nil || f.Data.Types[j] == table.Date {
-			t.Lines = append(t.Lines, fmt.Sprintf("column %s: it is not of numbers, and left out", f.Columns()[j]))
-			continue
+	for _, v := range views {
+		before := len(kept)
+		for _, j := range v.columns {
+			if f.Data.Numbers[j] == nil || f.Data.Types[j] == table.Date {
+				t.Lines = append(t.Lines, fmt.Sprintf("column %s: it is not of numbers, and left out", f.Columns()[j]))
+				continue
+			}
+			kept = append(kept, j)
 		}
-		kept = append(kept, j)
+		switch {
+		case flags.View == nil:
+		case len(kept) == before:
+			return console.Inputf("view %s: %s: none of its columns is of numbers", notes.Quoted(v.name), f.Name())
+		default:
+			t.Views = append(t.Views, mkl.FactorView{Name: v.name, Columns: len(kept) - before})
+		}
 	}
 	if len(kept) == 0 {
 		return console.Inputf("%s: no column is of numbers: a list of entries needs -entries ROW,COLUMN,VALUE", f.Name())
 	}
-	if err := t.take(f, kept, standard); err != nil {
+	if err := t.take(f, kept, !flags.RawColumns); err != nil {
 		return err
 	}
-	if len(columns) == 3 && t.Entries == len(kept)*f.Data.Rows {
+	if columns := t.Source.Columns; len(columns) == 3 && t.Entries == len(kept)*f.Data.Rows {
 		t.Lines = append(t.Lines, "no cell is empty: if each line is an entry of a table, -entries ROW,COLUMN,VALUE says so")
 	}
 	return nil

@@ -23,6 +23,9 @@ const (
 // forecast is for the present load of the machine.
 func (j *Job) Forecast(e *console.Env, opt Options) string {
 	rows := j.Samples.Rows()
+	if limit := j.Model.Settings.Time; rows >= forecastRows && j.Model.Model == model.Auto && limit > 0 {
+		return fmt.Sprintf("forecast: -time %v is a number of operations, those of a fast core in this time: a slow or busy machine takes longer", limit)
+	}
 	if rows < forecastRows || j.Model.Settings.Time > 0 {
 		return ""
 	}

@@ -10,10 +10,14 @@ import (
 var autoRows = []*Estimator{
 	{
 		Model: Auto, Tasks: []string{Regression}, Kind: "pool", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Timed: true, Many: true,
-		takes: "kernels text noise-sd weights offset resume",
+		takes: "kernels text noise-sd weights offset resume view-group",
 		settle: func(r *Request) (*settled, error) {
-			return &settled{fitter: func(f *fitting) Fitter {
-				a := mkl.Auto{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time}
+			groups, views, err := r.Settings.viewGroups()
+			if err != nil {
+				return nil, err
+			}
+			return &settled{views: views, fitter: func(f *fitting) Fitter {
+				a := mkl.Auto{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 					a.Weights, a.KnownNoise = d.Weights, d.NoiseSD
 					return AsModel(a.Fit(ctx, d.Views, d.Numbers[0]))
@@ -23,10 +27,14 @@ var autoRows = []*Estimator{
 	},
 	{
 		Model: Auto, Tasks: []string{Regression}, Kind: "pools", Form: dataset.Numbers, Part: partKernel, Some: true, Open: true, Timed: true, Many: true,
-		takes: "kernels text resume missing-targets",
+		takes: "kernels text resume missing-targets view-group",
 		settle: func(r *Request) (*settled, error) {
-			return &settled{fitter: func(f *fitting) Fitter {
-				a := mkl.AutoTargets{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, MissingTargets: r.Data.MissingTargets}
+			groups, views, err := r.Settings.viewGroups()
+			if err != nil {
+				return nil, err
+			}
+			return &settled{views: views, fitter: func(f *fitting) Fitter {
+				a := mkl.AutoTargets{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups, MissingTargets: r.Data.MissingTargets}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 					return AsModel(a.Fit(ctx, d.Views, d.Numbers...))
 				}}
@@ -35,11 +43,15 @@ var autoRows = []*Estimator{
 	},
 	{
 		Model: Auto, Tasks: []string{Binary, Multiclass}, Kind: "pool-classifier", Form: dataset.Classes, Part: partKernel, One: true, Open: true, Timed: true, Many: true,
-		takes:    "kernels text resume",
+		takes:    "kernels text resume view-group",
 		complete: "labels must be complete",
 		settle: func(r *Request) (*settled, error) {
-			return &settled{fitter: func(f *fitting) Fitter {
-				a := mkl.AutoClassifier[string]{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time}
+			groups, views, err := r.Settings.viewGroups()
+			if err != nil {
+				return nil, err
+			}
+			return &settled{views: views, fitter: func(f *fitting) Fitter {
+				a := mkl.AutoClassifier[string]{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 					a.Classes = d.Classes
 					return AsModel(a.Fit(ctx, d.Views, d.Class))

@@ -19,14 +19,16 @@ var factorRows = []*Estimator{{
 	takes: "factors entries shared-noise no-offsets restarts resume",
 }}
 
-// FactorAnalysis makes the estimator of a table with gaps.
-func (r *Request) FactorAnalysis(run Run) mkl.FactorAnalysis {
+// FactorAnalysis makes the estimator of a table with gaps, which has the given views or none.
+func (r *Request) FactorAnalysis(run Run, views []mkl.FactorView) mkl.FactorAnalysis {
 	f := r.Tables.FactorFlags
 	how := r.fitting(run, false)
-	return mkl.FactorAnalysis{Fitting: how.Fitting, Ascent: how.Ascent, Factors: f.Factors, SharedNoise: f.SharedNoise, NoOffsets: f.NoOffsets}
+	return mkl.FactorAnalysis{
+		Fitting: how.Fitting, Ascent: how.Ascent, Factors: f.Factors, Views: views, SharedNoise: f.SharedNoise, NoOffsets: f.NoOffsets,
+	}
 }
 
 // FitFactors fits the estimator to a table.
-func (r *Request) FitFactors(ctx context.Context, run Run, t mkl.Table) (mkl.Model, error) {
-	return AsModel(r.FactorAnalysis(run).Fit(ctx, t))
+func (r *Request) FitFactors(ctx context.Context, run Run, t mkl.Table, views []mkl.FactorView) (mkl.Model, error) {
+	return AsModel(r.FactorAnalysis(run, views).Fit(ctx, t))
 }

@@ -187,7 +187,7 @@ func (e *exporter) interactionKernel(s kernelJSON, z value, basis la.Matrix[floa
 	for o := range s.Order {
 		sets *= float64(basis.Cols-o) / float64(o+1)
 	}
-	cross, self := make([]value, s.Order+1), make([]value, s.Order+1) // [o]: sums of products of o features; those of 0 are 1
+	cross, self := make([]value, s.Order+1), make([]value, s.Order+1) // [o]: sums of products of o features; 1 for o = 0
 	for j := range basis.Cols {
 		of, b := e.columns(z, j), columnOf(basis, j)
 		fade := make([]float64, len(b))

@@ -86,7 +86,7 @@ func parseSide(flag, text string) (v spec.View, path string, err error) {
 	if v, err = spec.ParseView(file); err != nil {
 		return v, "", console.Inputf("-%s %w", flag, err)
 	}
-	if len(v.Columns) != 1 || v.Columns[0].File == "" || v.Columns[0].File == console.Standard {
+	if v.Parts != nil || len(v.Columns) != 1 || v.Columns[0].File == "" || v.Columns[0].File == console.Standard {
 		return v, "", console.Inputf("-%s %s: a view is the path of one file, with its name before it and its kernels behind, as in chem=drugs.csv:rbf", flag, text)
 	}
 	v.Name = strings.TrimSpace(name)

@@ -1,9 +1,9 @@
 package plan
 
 import (
-	"strconv"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"

@@ -19,6 +19,7 @@ type Table struct {
 	Columns []int    // columns of the view
 	Named   []bool   // by column of the view, whether it is one by its own name: then it is not left out
 	Text    Text     // what columns of text become
+	Dates   bool     // dates have features of the calendar where these say something
 }
 
 // Text says what columns of text become.
@@ -39,7 +40,7 @@ type LeftOut struct {
 	Why    string `json:"why"`
 }
 
-// Mixed is a column of text whose cells are numbers for the most part, and one that is none.
+// Mixed is a column of text whose cells are numbers for the most part, and one other cell.
 type Mixed struct{ Column, Other string }
 
 // View is the plan of a view.
@@ -290,6 +291,9 @@ func (t Table) column(j int, impute bool) Column {
 	} else {
 		gaps = slices.ContainsFunc(t.Data.Numbers[j], math.IsNaN)
 		c.Range = span(c.Type, t.Data.Numbers[j])
+		if t.Dates && c.Type != table.Numeric && c.Type != table.Boolean {
+			c.Calendar = calendar(t.Data.Numbers[j])
+		}
 	}
 	if impute {
 		fill := 0.0

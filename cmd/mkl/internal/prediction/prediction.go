@@ -94,7 +94,7 @@ func ofGrades(m mkl.Model) bool {
 	return grades
 }
 
-// Columns adds the mean, the standard deviation and the interval of each target.
+// Columns adds the mean of each target and, unless the means alone were predicted, its standard deviation and its interval.
 func (p Numbers) Columns(out *Columns, targets []string, interval float64) {
 	for o, target := range targets {
 		prefix := ""
@@ -102,10 +102,13 @@ func (p Numbers) Columns(out *Columns, targets []string, interval float64) {
 			prefix = target + "_"
 		}
 		mean, sd := p.Mean[o], make([]float64, len(p.Mean[o]))
+		out.AddNumber(prefix+"mean", func(i int) float64 { return mean[i] })
+		if p.Variance == nil {
+			continue
+		}
 		for i, v := range p.Variance[o] {
 			sd[i] = math.Sqrt(v)
 		}
-		out.AddNumber(prefix+"mean", func(i int) float64 { return mean[i] })
 		out.AddNumber(prefix+"sd", func(i int) float64 { return sd[i] })
 		lower, upper := p.Intervals(o, interval)
 		out.AddNumber(prefix+"lower", func(i int) float64 { return lower[i] })

@@ -8,14 +8,18 @@ import (
 	"github.com/bmkl/bmkl/mkl/record"
 )
 
-// AddViews adds what each view adds to the predicted numbers, or to the log odds of classes, with its standard deviation, and the constant.
-func (t *Columns) AddViews(ctx context.Context, m mkl.Model, opt mkl.PredictOptions, x []mkl.Features, targets []string) error {
-	all, err := record.ViewsOf(ctx, m, targets, opt, x)
+// AddViews adds what each view adds to the predicted numbers, or to the log odds of classes, with its standard deviation, and the constant, which
+// has the offsets of the rows in it.
+func (t *Columns) AddViews(ctx context.Context, m mkl.Model, opt Options, x []mkl.Features, targets []string) error {
+	all, err := record.ViewsOf(ctx, m, targets, opt.PredictOptions, x)
 	if err != nil {
 		return console.Input(err)
 	}
 	_, classes := m.(mkl.ClassModel[string])
 	for _, of := range all {
+		for i, known := range opt.Offset {
+			of.Constant[i] += known
+		}
 		before, after := "", ""
 		switch {
 		case classes:

@@ -38,8 +38,13 @@ const (
 func (r *Report) describeFactors(m *mkl.FactorAnalysisModel) {
 	weights, inclusion := m.Weights()
 	scores, _ := m.Factors()
+	r.Explained = m.VarianceExplained()
+	used := m.Used()
 	for k, share := range m.Energy() {
 		f := Factor{Factor: k + 1, Share: share, Active: share > leastShare}
+		if r.Explained != nil {
+			f.Active = slices.Contains(used, k)
+		}
 		var power float64
 		for _, row := range scores {
 			power += float64(row[k]*row[k]) / float64(len(scores))
@@ -56,7 +61,9 @@ func (r *Report) describeFactors(m *mkl.FactorAnalysisModel) {
 		})
 		r.Factors = append(r.Factors, f)
 	}
-	slices.SortStableFunc(r.Factors, func(a, b Factor) int { return cmp.Compare(b.Share, a.Share) })
+	if r.Explained == nil { // with views they are sorted by the variance that they explain
+		slices.SortStableFunc(r.Factors, func(a, b Factor) int { return cmp.Compare(b.Share, a.Share) })
+	}
 	for q, sd := range m.NoiseSD() {
 		_, scale := r.notes.Table.Unit(q)
 		r.Targets = append(r.Targets, Target{Name: r.notes.Targets[q], NoiseSD: console.Number(scale * sd)})
@@ -69,6 +76,9 @@ const mostColumns = 12
 // printFactors prints the factors that matter, and the noise of the columns.
 func (r *Report) printFactors(out io.Writer) error {
 	const most = 4
+	if err := r.printExplained(out); err != nil {
+		return err
+	}
 	rows := [][]string(nil)
 	active := 0
 	for _, f := range r.Factors {
@@ -105,6 +115,30 @@ func (r *Report) printFactors(out io.Writer) error {
 	}
 	fmt.Fprintln(out)
 	return console.PrintTable(out, "lr", rows)
+}
+
+// printExplained prints, for the model of a table with views, how much of each view the active factors explain.
+func (r *Report) printExplained(out io.Writer) error {
+	if r.Explained == nil {
+		return nil
+	}
+	percent := func(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
+	rows, align := [][]string{{"view", "all"}}, "lr"
+	for _, v := range r.Explained {
+		rows = append(rows, []string{v.View, percent(v.All)})
+	}
+	for k, f := range r.Factors {
+		if !f.Active {
+			continue
+		}
+		align += "r"
+		rows[0] = append(rows[0], fmt.Sprintf("factor%d", f.Factor))
+		for i, v := range r.Explained {
+			rows[i+1] = append(rows[i+1], percent(v.Factors[k]))
+		}
+	}
+	fmt.Fprintf(out, "\nvariance explained, %%: of each view by all factors together, and by each factor that explains 1 %% of a view\n")
+	return console.PrintTable(out, align, rows)
 }
 
 // OfTable says in a line what the table of a model of factors is.

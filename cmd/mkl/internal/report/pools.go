@@ -18,7 +18,7 @@ func (r *Report) describePools(m *mkl.AutoTargetsModel) {
 		one.Targets = one.Targets[o : o+1]
 		p := New(r.est, m.Target(o), &one)
 		t := p.Targets[0]
-		t.Kernels, t.Members, t.Story, t.Views, t.pool = p.Kernels, p.Members, p.Story, p.Views, p
+		t.Kernels, t.Members, t.Story, t.Views, t.Groups, t.pool = p.Kernels, p.Members, p.Story, p.Views, p.Groups, p
 		r.Targets = append(r.Targets, t)
 		r.Kernels = append(r.Kernels, p.Kernels...)
 	}

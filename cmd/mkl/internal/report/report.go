@@ -19,24 +19,28 @@ import (
 
 // Report is what a model learned.
 type Report struct {
-	Task      string    `json:"task"`
-	Kind      string    `json:"kind"`              // what -model calls it
-	Samples   int       `json:"samples"`           // training samples that the model keeps; 0 if it keeps none
-	Classes   []string  `json:"classes,omitempty"` // of a classifier, in the order of its probabilities
-	Bound     float64   `json:"bound,omitempty"`   // not of a sampled model
-	Sweeps    int       `json:"sweeps"`            // of each chain if sampled
-	Converged bool      `json:"converged"`
-	Reason    string    `json:"reason"`
-	Sampled   *Sampled  `json:"sampled,omitempty"`
-	Members   []Member  `json:"members,omitempty"` // of a pool
-	Story     string    `json:"story,omitempty"`   // of a pool: what was tried, what was kept and why
-	Views     []View    `json:"views,omitempty"`   // of a pool of several views
-	Kernels   []Kernel  `json:"kernels"`           // of a sparse regression its features
-	Targets   []Target  `json:"targets"`
-	Factors   []Factor  `json:"factors,omitempty"` // of a model of factors, by their shares
-	Trace     []float64 `json:"trace,omitempty"`
-	LeftOut   *LeftOut  `json:"left_out,omitempty"` // of a fit
-	Model     string    `json:"model,omitempty"`    // file
+	Task      string   `json:"task"`
+	Kind      string   `json:"kind"`              // what -model calls it
+	Samples   int      `json:"samples"`           // training samples that the model keeps; 0 if it keeps none
+	Classes   []string `json:"classes,omitempty"` // of a classifier, in the order of its probabilities
+	Bound     float64  `json:"bound,omitempty"`   // not of a sampled model
+	Sweeps    int      `json:"sweeps"`            // of each chain if sampled
+	Converged bool     `json:"converged"`
+	Reason    string   `json:"reason"`
+	Sampled   *Sampled `json:"sampled,omitempty"`
+	Members   []Member `json:"members,omitempty"` // of a pool
+	Story     string   `json:"story,omitempty"`   // of a pool: what was tried, what was kept and why
+	Views     []View   `json:"views,omitempty"`   // of a pool of several views
+	Groups    []Group  `json:"groups,omitempty"`  // of views, where a fit was given any
+	Kernels   []Kernel `json:"kernels"`           // of a sparse regression its features
+	Targets   []Target `json:"targets"`
+	Factors   []Factor `json:"factors,omitempty"` // of a model of factors, by their shares
+
+	Explained []mkl.ViewVariance `json:"variance_explained,omitempty"` // of a model of factors of several views
+
+	Trace   []float64 `json:"trace,omitempty"`
+	LeftOut *LeftOut  `json:"left_out,omitempty"` // of a fit
+	Model   string    `json:"model,omitempty"`    // file
 
 	ListSamples bool `json:"-"` // print the weights of samples
 	ListKernels bool `json:"-"` // print the weights of kernels, of a pool too
@@ -90,6 +94,7 @@ type Target struct {
 	Members []Member `json:"members,omitempty"`  // of a target with a pool of its own
 	Story   string   `json:"story,omitempty"`    // of such a target: what was tried, what was kept and why
 	Views   []View   `json:"views,omitempty"`    // of such a target with several views
+	Groups  []Group  `json:"groups,omitempty"`   // likewise, of groups of views
 	LeftOut *LeftOut `json:"left_out,omitempty"` // of a fit to several targets
 
 	pool *Report // of a target with a pool of its own
@@ -107,6 +112,7 @@ type pool interface {
 	Members() (names []string, weights []float64)
 	Story() string
 	Views() []mkl.ViewShare
+	Groups() []mkl.ViewGroupShare
 }
 
 // New reports on a model that an estimator fitted.
@@ -135,7 +141,7 @@ func New(est *model.Estimator, m mkl.Model, n *notes.Notes) *Report {
 			r.Members = append(r.Members, Member{name, weights[i]})
 		}
 		r.Story = n.NameColumns(pool.Story())
-		r.Views = viewsOf(pool.Views())
+		r.Views, r.Groups = viewsOf(pool.Views()), groupsOf(pool.Groups())
 	}
 	if f, ok := m.(*mkl.FactorAnalysisModel); ok {
 		r.describeFactors(f)

@@ -106,7 +106,17 @@ view   share, %  ± SD   in, %  alone, %  loss, nats  ± SE
 genes      80.0  ± 5.0    100       100       0.420  ± 0.060
 old        20.0  ± 5.0               90
 noise       0.0            31        20      -0.004  ± 0.003
-`+ViewLegend+"\n", out.String())
+`+viewLegend+"\n", out.String())
+	out.Reset()
+	r.Views, r.Groups = r.Views[:2], []Group{{Group: "lab", Views: []string{"noise"}, Share: 0.8, SD: 0.1, In: 0.99, Before: 0.75, Loss: 0.5, LossSE: 0.07}}
+	assert.NoError(t, r.printViews(&out))
+	assert.Equal(t, `
+view       share, %  ± SD   in, %  alone, %  loss, nats  ± SE
+genes          80.0  ± 5.0    100       100       0.420  ± 0.060
+noise           0.0            31        20      -0.004  ± 0.003
+group lab      80.0  ± 10      99                 0.500  ± 0.070
+`+viewLegend+";\na group's in: that at least one of its views is needed, in % before any data lab 75\n", out.String())
+	r.Views = []View{{}, {}, {View: "old", Share: 0.2, SD: 0.05, In: none, Informative: 0.9, Loss: none, LossSE: none}}
 	json, err := json.Marshal(r.Views[2])
 	assert.NoError(t, err)
 	assert.JSONEq(t, `{"view": "old", "share": 0.2, "sd": 0.05, "in": "NaN", "informative": 0.9, "loss": "NaN", "loss_se": "NaN"}`, string(json))

@@ -126,6 +126,16 @@ func (m *Model) findPairs(fs *console.Files, in *Input) (Rows, error) {
 	return pairs.Find(of, m.Notes, fs, in.Data, in.Sides, opt, m.Estimator.Form == dataset.Labels)
 }
 
+// MeanOnly says that means alone are wanted, of a model of numbers.
+func (o *Opened) MeanOnly() error {
+	s, ok := o.Rows.(*Samples)
+	if _, numbers := o.Model.Model.(mkl.TargetModel); !ok || !numbers {
+		return console.Inputf("-mean is for models that predict numbers of samples, not for %v", o.Model.Model)
+	}
+	s.Options.MeanOnly = true
+	return nil
+}
+
 // Predict reads the columns asked for and predicts the rows.
 func (o *Opened) Predict(e *console.Env) (*prediction.Outcome, error) {
 	if _, err := o.Files.Read(); err != nil {

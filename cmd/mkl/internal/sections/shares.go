@@ -29,7 +29,7 @@ func (r *reporter) shares(importances []evaluation.Importance) (page.Section, er
 	if r.told.Views != nil {
 		s.Pictures = append(s.Pictures, page.Bars("share-views", "Shares of the views in the variance of the function", "share ± 2 SD", viewBars(r.told.Views)))
 		s.Tables = append(s.Tables, page.Table{Caption: "Views", Head: report.ViewHead, Rows: r.told.ViewRows()})
-		s.Paragraphs = append(s.Paragraphs, "Of a view: "+strings.ReplaceAll(report.ViewLegend, "\n", " ")+".")
+		s.Paragraphs = append(s.Paragraphs, "Of a view: "+strings.ReplaceAll(r.told.ViewLegend(), "\n", " ")+".")
 	}
 	s.Paragraphs = append(s.Paragraphs, r.meaningOfShares(spreads))
 	all := r.told.Shares(spreads)

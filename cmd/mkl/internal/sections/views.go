@@ -42,6 +42,11 @@ func (r *reporter) views(rows []int) (page.Section, error) {
 		s.Paragraphs = []string{"Parts are log odds in nats, against the mean of the other classes, with posterior standard deviations. " +
 			"The sum is the mean of the members' log odds; the probability is the mean of their probabilities."}
 	} else {
+		for k, i := range at {
+			if known := r.held.Outcome.Offset; known != nil {
+				all[0].Constant[k] += known[i]
+			}
+		}
 		s.Paragraphs = []string{"Parts are in the target's unit, with posterior standard deviations. They add up to the predicted mean."}
 	}
 	for k, row := range rows {
