@@ -160,10 +160,56 @@ func estate() map[string]string {
 		"survey.csv": answers(0, 40), "others.csv": answers(40, 52), "ratings.csv": ratings(1), "wanted.csv": ratings(0),
 		"sample.csv": sample.String(), "part-1.csv": sample.String(), "part-2.csv": strings.Replace(sample.String(), ",1,", ",2,", 1),
 	}
-	for name, text := range pharmacy() {
-		all[name] = text
+	for _, more := range []map[string]string{pharmacy(), school(), cellar()} {
+		for name, text := range more {
+			all[name] = text
+		}
 	}
 	return all
+}
+
+// school is the grades of pupils, and kernels between them from two sources, whose rows and columns have another order. The
+// kernels of new pupils have a row for each row of pupils.csv.
+func school() map[string]string {
+	const pupils, others = 20, 5
+	var grades strings.Builder
+	grades.WriteString("who,y\n")
+	for i := range pupils {
+		fmt.Fprintf(&grades, "s%d,%d\n", i, i*i%7)
+	}
+	kernels := func(source, rows int, name string) string {
+		var b strings.Builder
+		b.WriteString("who")
+		for j := range pupils {
+			fmt.Fprintf(&b, ",s%d", pupils-1-j)
+		}
+		for i := range rows {
+			fmt.Fprintf(&b, "\n%s%d", name, i)
+			for j := range pupils {
+				d := float64(i%pupils*source%7 - (pupils-1-j)*source%7)
+				fmt.Fprintf(&b, ",%.6f", math.Exp(-d*d/2))
+			}
+		}
+		return b.String() + "\n"
+	}
+	return map[string]string{
+		"pupils.csv": "who\nt0\nt1\nt2\nt3\nt4\n", "grades.csv": grades.String(), "kg.csv": kernels(1, pupils, "s"), "ki.csv": kernels(3, pupils, "s"),
+		"kg_new.csv": kernels(1, others, "t"), "ki_new.csv": kernels(3, others, "t"),
+	}
+}
+
+// cellar is wines of three grapes, and measurements of samples of wine in three views with two causes.
+func cellar() map[string]string {
+	var wine, samples strings.Builder
+	wine.WriteString("acid_a,acid_b,hue,intensity,grape\n")
+	samples.WriteString("sample,gene_1,gene_2,gene_3,prot_1,prot_2,prot_3,age,bmi\n")
+	for i := range 36 {
+		grape := i % 3
+		fmt.Fprintf(&wine, "%d,%d,%d,%d,%s\n", 4*grape+i*i%5, i%7, 3*(2-grape)+i%4, i*i%11, []string{"Riesling", "Silvaner", "Merlot"}[grape])
+		a, b := i%9-4, i*i%11-5
+		fmt.Fprintf(&samples, "w%d,%d,%d,%d,%d,%d,%d,%d,%d\n", i, 3*a+i%2, 2*a-i%3, a, a+b, 2*b+i%2, b, 40+b, 20+i%5)
+	}
+	return map[string]string{"wine.csv": wine.String(), "samples.csv": samples.String()}
 }
 
 // trials is the effects that trials found, with their standard errors, and what was expected of them.
@@ -229,7 +275,7 @@ func TestManualCommands(t *testing.T) {
 	require.NoError(t, err)
 	elsewhere := []string{
 		"mkl serve ", "curl ", // TestServe: a service does not end
-		"mkl fit diamonds.csv", "mkl fit samples.csv", // tables that are not here
+		"mkl fit diamonds.csv", "mkl fit samples.csv -target class", // tables that are not here
 		"go ", // TestModelsFit, the stage readme of .ci/run, and tool/release
 		"mkl cv testdata/mcycle.csv -target accel -models auto,mgp,bmkl -repeats 2", // TestCVManual
 	}

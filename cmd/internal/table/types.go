@@ -71,7 +71,7 @@ func typeOf(cells []string) Type {
 		}
 	}
 	switch {
-	case numbers < present && 4*len(different) <= present && codes(present, present-numbers, others):
+	case 2*numbers >= present && 4*len(different) <= present && codes(present, present-numbers, others):
 		return Text
 	case 2*numbers >= present: // also of a column without any cell
 		return Numeric

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -49,6 +50,7 @@ func TestTypeOf(t *testing.T) {
 		{"a word", column(40, "unknown", "unknown", "unknown"), Numeric},
 		{"a limit of detection", column(40, "<2", "<2", "<2"), Numeric},
 		{"too many values", append(column(12, "4a", "4a", "4a"), "11", "12", "13", "14"), Numeric},
+		{"dates", slices.Repeat([]string{"2010-05-01", "2011-05-01"}, 20), Date},
 		{"text for the most part", []string{"a", "b", "c", "1"}, Text},
 	} {
 		assert.Equal(t, c.want, typeOf(c.cells), c.name)
