@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/bmkl/bmkl/mkl/kernel"
@@ -79,7 +80,7 @@ func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan,
 	}
 	member, err := MultiGP{Fitting: settings, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, hurried: true}.Fit(ctx, views, y)
 	if err != nil {
-		return nil, err
+		return density, m.withoutInteractions(ctx, err)
 	}
 	with := append(slices.Clone(density), member.leftOutDensity(y))
 	if w := stack(with, a.Seed); w[len(w)-1] < 1/float64(len(w)) {
@@ -103,5 +104,19 @@ func (a AutoClassifier[T]) fitInteractions(
 	if err != nil || views == nil {
 		return nil, err
 	}
-	return MultiGPClassifier[T]{Fitting: settings, Climb: a.Climb, Classes: classes, hurried: true}.Fit(ctx, views, labels)
+	member, err := MultiGPClassifier[T]{Fitting: settings, Climb: a.Climb, Classes: classes, hurried: true}.Fit(ctx, views, labels)
+	if err != nil {
+		return nil, m.withoutInteractions(ctx, err)
+	}
+	return member, nil
+}
+
+// withoutInteractions says why the member with products of features is left out: its fit failed. If the context has ended it
+// returns the error instead.
+func (p *pool) withoutInteractions(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	p.remarks = append(p.remarks, fmt.Sprintf("%s: left out (%v)", interactionsMember, err))
+	return nil
 }

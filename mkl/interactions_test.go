@@ -2,6 +2,8 @@ package mkl
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -141,4 +143,15 @@ func TestPoolOfClassesLearnsProducts(t *testing.T) {
 		require.NoError(t, err)
 		assert.InDeltaSlice(t, probability[i], got, DefaultProcessTolerance)
 	}
+}
+
+// A member that cannot be fitted is left out, unless the fit is to end.
+func TestWithoutInteractions(t *testing.T) {
+	var p pool
+	bad := errors.New("K is not positive definite")
+	require.NoError(t, p.withoutInteractions(t.Context(), bad))
+	assert.Equal(t, []string{"products of features: left out (K is not positive definite)"}, p.remarks)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	require.ErrorIs(t, p.withoutInteractions(ended, bad), bad)
 }
