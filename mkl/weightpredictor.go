@@ -19,7 +19,7 @@ import (
 type weightPredictor struct {
 	gram.Points
 	info   PredictorInfo
-	pruned BoundKind // of predictions in float64 from all samples that are kept
+	pruned BoundKind // of predictions in float64
 
 	bias float64
 	e    []float64 // E[e] of the active kernels
@@ -303,7 +303,7 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 	c := p.near.Predict(&s.WS, s.Phi, s.Self, s.Spare)
 	p.pivots.Pool.Put(s)
 	sd := p.target.sd
-	return BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError}, c.Within(p.tolerance / 10)
+	return BoundedPrediction{c.Mean, c.Variance, sd * c.MeanError, sd * c.SDError, p.pruned}, c.Within(p.tolerance / 10)
 }
 
 // fromAll predicts the standardised target of x from all samples that are kept, in float32 where the bound with the errors of

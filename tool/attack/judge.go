@@ -215,33 +215,28 @@ func judgePredictor(p *problem, m mkl.Model, x []mkl.Features, of prediction, fo
 	if err != nil {
 		return wrong
 	}
-	info := one.Info()[0]
-	share := 1e-4 // of a standard deviation, for rounding
-	if opt.Tolerance == 0 {
-		opt.Tolerance = mkl.DefaultPruning
-	}
-	if info.Pivots != nil {
-		share += opt.Tolerance / 10
-	}
-	certain := info.Kind != mkl.BoundAssumed && !forged
+	const share = 1e-4 // of a standard deviation, for rounding
 	for i := range x[0].Rows {
 		var rows [][]float64
 		for _, f := range x {
 			rows = append(rows, f.Row(i))
 		}
-		mean, variance, err := one.Predict(rows...)
+		b, err := one.PredictWithBound(rows...)
 		if err != nil {
 			continue // the order of its sums may overflow earlier
 		}
-		want, sd, wantSD := of.mean[0][i], math.Sqrt(variance), math.Sqrt(of.variance[0][i])
-		if mean-mean != 0 || !(variance > 0) || math.IsInf(variance, 1) {
-			complain("predictor, sample %d: mean %g, variance %g", i, mean, variance)
+		want, sd, wantSD := of.mean[0][i], math.Sqrt(b.Variance), math.Sqrt(of.variance[0][i])
+		if b.Mean-b.Mean != 0 || !(b.Variance > 0) || math.IsInf(b.Variance, 1) {
+			complain("predictor, sample %d: mean %g, variance %g", i, b.Mean, b.Variance)
 		}
-		if certain && math.Abs(mean-want) > float64(1.0001*info.MeanError)+float64(share*wantSD)+float64(1e-9*math.Abs(want)) {
-			complain("predictor, sample %d: mean %g of %g ± %g, bound %g", i, mean, want, wantSD, info.MeanError)
+		if b.Kind == mkl.BoundAssumed || forged {
+			continue
 		}
-		if certain && math.Abs(sd-wantSD) > float64(1.0001*info.SDError)+float64(share*(wantSD+float64(1e-2*math.Abs(want)))) {
-			complain("predictor, sample %d: SD %g of %g, bound %g", i, sd, wantSD, info.SDError)
+		if math.Abs(b.Mean-want) > float64(1.0001*b.MeanError)+float64(share*wantSD)+float64(1e-9*math.Abs(want)) {
+			complain("predictor, sample %d: mean %g of %g ± %g, bound %g", i, b.Mean, want, wantSD, b.MeanError)
+		}
+		if math.Abs(sd-wantSD) > float64(1.0001*b.SDError)+float64(share*(wantSD+float64(1e-2*math.Abs(want)))) {
+			complain("predictor, sample %d: SD %g of %g, bound %g", i, sd, wantSD, b.SDError)
 		}
 	}
 	return wrong
