@@ -89,6 +89,7 @@ func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mkl: Predictor: %w", err)
 	}
+	precise := pr.certain // rounding is small in predictions from all samples
 	if err := pr.run(); err != nil {
 		return nil, fmt.Errorf("mkl: Predictor: %w", err)
 	}
@@ -127,9 +128,10 @@ func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 	}
 	p.tolerance, p.least = opt.pruning(), math.Sqrt(f.noise)
 	p.pool = reuse.NewPool(p.newScratch)
-	if !opt.Published && !opt.Exact {
-		p.round(pr, f)
+	if opt.Published || opt.Exact || !precise { // where rounding is not small, another way to compute would predict something else
+		return p, nil
 	}
+	p.round(pr, f)
 	if err := p.project(opt, f); err != nil {
 		return nil, fmt.Errorf("mkl: Predictor: %w", err)
 	}
@@ -217,7 +219,7 @@ func (p *weightPredictor) trials() (all []la.Matrix[float64], selves la.Matrix[f
 
 // project finds pivots if predictions with them are faster.
 func (p *weightPredictor) project(opt PredictorOptions, f function) (err error) {
-	if f.project == nil || opt.Published || opt.Exact || !f.design.Definite() {
+	if f.project == nil || !f.design.Definite() {
 		return nil
 	}
 	p.near, err = f.project(gram.NewTrainingColumns(f.design, f.basisPoints()), bemkl.ProjectOptions{
@@ -303,7 +305,7 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 	c := p.near.Predict(&s.WS, s.Phi, s.Self, s.Spare)
 	p.pivots.Pool.Put(s)
 	sd := p.target.sd
-	return BoundedPrediction{c.Mean, c.Variance, sd * c.MeanError, sd * c.SDError, p.pruned}, c.Within(p.tolerance / 10)
+	return BoundedPrediction{c.Mean, c.Variance, sd * c.MeanError, sd * c.SDError, BoundProved}, c.Within(p.tolerance / 10)
 }
 
 // fromAll predicts the standardised target of x from all samples that are kept, in float32 where the bound with the errors of
