@@ -14,11 +14,11 @@ import (
 	"syscall"
 )
 
-// roomAtMost is how large a disk may be that fill fills.
+// roomAtMost is the largest room, in bytes, of a disk that fill fills.
 const roomAtMost = 1 << 30
 
-// fill runs commands that write into the folder of a full disk. Each has to end with exit status 1, to name the file and the
-// cause, to leave the file that was there, and to leave no other. With room again, the same command has to end well.
+// fill runs commands that write into a folder of a full disk. Each command has to end with exit status 1, to name the file and the
+// cause, to keep the file that was there, and to leave no other file. With room again, the same command has to end well.
 func (s settings) fill(ctx context.Context, out io.Writer) error {
 	m := models[0]
 	if err := m.fit(ctx, s, s.keep, 1); err != nil {
@@ -66,7 +66,7 @@ func (s settings) withoutRoom(ctx context.Context, out io.Writer, name string, a
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	path := filepath.Join(folder, name)
 	old := []byte("the file that was there\n")
-	state := strings.HasSuffix(name, "state") // a state that a fit goes on from: any other file is refused
+	state := strings.HasSuffix(name, "state") // a fit goes on from a state, and refuses any other file
 	if name != "" && !state {
 		if err := os.WriteFile(path, old, 0o666); err != nil {
 			return err
@@ -114,7 +114,7 @@ func (s settings) withoutRoom(ctx context.Context, out io.Writer, name string, a
 	return nil
 }
 
-// pour writes a file until the disk has no room. A disk with more room than roomAtMost is an error.
+// pour writes zeros to a file until the disk has no room. A disk with more room than roomAtMost is an error.
 func pour(name string) error {
 	f, err := os.Create(name)
 	if err != nil {

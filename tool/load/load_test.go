@@ -46,8 +46,8 @@ func TestOnline(t *testing.T) {
 	require.Equal(t, 2+9, strings.Count(out.String(), "\n"), out.String())
 }
 
-// Commands that find the disk full leave the files that were there, and no others. The small disk is one of the memory, in a
-// namespace of its own.
+// Commands that write to a full disk keep the files that were there, and leave no others. The disk is a small file system in memory,
+// in a namespace of its own.
 func TestFull(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the command")

@@ -4,8 +4,8 @@
 //	go run ./tool/load -seconds 2 -clients 4      a short look
 //	go run ./tool/load -days 100 -seconds 1       what the service holds after days with bursts, new models and damaged files
 //	go run ./tool/load -memory                    memory of fits that may have 512 MiB
-//	go run ./tool/load -learn 2000                what the example that learns day by day holds, and its time
-//	go run ./tool/load -full FOLDER               what commands leave in a folder of a small disk that they find full
+//	go run ./tool/load -learn 2000                what the example that learns day by day holds, and its time for a day
+//	go run ./tool/load -full FOLDER               what commands leave in a folder of a small disk that is full
 //
 // The generator shares the processors with the service: alone the service is faster. Exit status 1 means that an answer was
 // wrong, or that the service did not end as it should.

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// collect is the memory, in MiB, near which the collector of a watched process works harder.
+// collect is the memory limit of the garbage collector of a watched process, in MiB.
 const collect = 64
 
-// online runs examples/online for many simulated days. It learns anew on each, and prints a line on every tenth. What the process
-// holds must not grow, and temporary files must not be left.
+// online runs examples/online for many simulated days. The example learns anew on each day, and prints a line on every tenth day. The
+// files, temporary files and memory that the process holds must not grow: see [residue.exceeds].
 func (s settings) online(ctx context.Context, out io.Writer) error {
 	learner := filepath.Join(s.keep, "online")
 	if said, err := exec.CommandContext(ctx, "go", "build", "-o", learner, "./examples/online").CombinedOutput(); err != nil {
@@ -44,7 +44,7 @@ func (s settings) online(ctx context.Context, out io.Writer) error {
 	return errors.Join(err, c.Wait())
 }
 
-// watchLearner counts what a process holds when it has written lines for a tenth of its days.
+// watchLearner counts what a process holds after each tenth of its days, which it sees by the lines that the process writes.
 func (s settings) watchLearner(out io.Writer, said io.Reader, process int, temporary string) error {
 	fmt.Fprintln(out, "| after day | error of the last month's model | open files | mappings | temporary files | memory, MiB | ms a day |")
 	fmt.Fprintln(out, "| --: | --: | --: | --: | --: | --: | --: |")
@@ -68,7 +68,7 @@ func (s settings) watchLearner(out io.Writer, said io.Reader, process int, tempo
 		begin = time.Now()
 		if first == (residue{}) {
 			first = now
-			first.memory = max(first.memory, collect) // the collector may leave memory for later until then
+			first.memory = max(first.memory, collect) // below its limit the collector may put work off
 		}
 		if grown := now.exceeds(first); grown != "" {
 			return fmt.Errorf("day %s: more %s than at first: %+v, %+v", words[0], grown, now, first)

@@ -231,10 +231,11 @@ func (p *service) holds(temporary string) (r residue, err error) {
 			return r, err
 		}
 	}
-	return r, r.count(p.cmd.Process.Pid, temporary)
+	err = r.count(p.cmd.Process.Pid, temporary)
+	return r, err
 }
 
-// count counts what the system sees of a process, and its temporary files.
+// count counts the open files, mappings and memory of a process, by /proc, and its temporary files.
 func (r *residue) count(process int, temporary string) error {
 	folder := fmt.Sprintf("/proc/%d/", process)
 	if fds, err := os.ReadDir(folder + "fd"); err == nil { // no such folder but on Linux
