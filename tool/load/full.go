@@ -34,60 +34,65 @@ func (s settings) fill(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintln(out, "| command | exit status | names the file and the cause | old file | other files | exit status with room |")
 	fmt.Fprintln(out, "| --- | --: | --- | --- | --: | --: |")
-	for _, c := range []struct {
-		file string
-		args []string
-	}{
-		{"new.mkl", []string{"fit", data, "-target", m.target, "-o"}},
-		{"state", []string{"fit", data, "-target", m.target, "-model", "bmkl", "-o", filepath.Join(s.keep, "resumed.mkl"), "-resume"}},
-		{"", []string{"fit", data, "-target", m.target, "-model", "bmkl", "-o", filepath.Join(s.keep, "stored.mkl"), "-store"}},
-		{"rows.csv", []string{"predict", model, data, "-o"}},
-		{"rows.parquet", []string{"predict", model, data, "-o"}},
-		{"rows.xlsx", []string{"predict", model, data, "-o"}},
-		{"page.html", []string{"report", model, "-data", data, "-o"}},
-		{"model.onnx", []string{"export", model, "-o"}},
-		{"", []string{"plot", model, "-data", data, "-o"}},
-		{"plan", []string{"plan", data, "-target", m.target, "-o"}},
-		{"cv.state", []string{"cv", data, "-target", m.target, "-models", "mgp", "-resume"}},
+	fit := []string{"fit", data, "-target", m.target}
+	bmkl := append(slices.Clone(fit), "-model", "bmkl", "-o", filepath.Join(s.keep, "other.mkl"))
+	for _, c := range []writer{
+		{"new.mkl", true, append(slices.Clone(fit), "-o")},
+		{"state", false, append(slices.Clone(bmkl), "-resume")},
+		{"", false, append(slices.Clone(bmkl), "-store")},
+		{"rows.csv", true, []string{"predict", model, data, "-o"}},
+		{"rows.parquet", true, []string{"predict", model, data, "-o"}},
+		{"rows.xlsx", true, []string{"predict", model, data, "-o"}},
+		{"page.html", true, []string{"report", model, "-data", data, "-o"}},
+		{"model.onnx", true, []string{"export", model, "-o"}},
+		{"", false, []string{"plot", model, "-data", data, "-o"}},
+		{"plan", true, []string{"plan", data, "-target", m.target, "-o"}},
+		{"cv.state", false, []string{"cv", data, "-target", m.target, "-models", "mgp", "-resume"}},
 	} {
-		if err := s.withoutRoom(ctx, out, c.file, c.args); err != nil {
+		if err := s.withoutRoom(ctx, out, c); err != nil {
 			return fmt.Errorf("mkl %s: %w", strings.Join(c.args, " "), err)
 		}
 	}
 	return nil
 }
 
-// withoutRoom runs a command on the full disk, and again with room. An empty name stands for the folder itself.
-func (s settings) withoutRoom(ctx context.Context, out io.Writer, name string, args []string) (err error) {
+// writer is a command that writes.
+type writer struct {
+	file     string   // its name; empty if the command is given a folder
+	replaces bool     // whether another file may be there before
+	args     []string // of the command; the file or the folder comes after them
+}
+
+// withoutRoom runs a command on the full disk, and again with room.
+func (s settings) withoutRoom(ctx context.Context, out io.Writer, w writer) (err error) {
 	folder, err := os.MkdirTemp(s.full, "full")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	path := filepath.Join(folder, name)
+	path := filepath.Join(folder, w.file)
+	if w.file == "" {
+		path += string(filepath.Separator)
+	}
 	old := []byte("the file that was there\n")
-	state := strings.HasSuffix(name, "state") // a fit goes on from a state, and refuses any other file
-	if name != "" && !state {
+	if w.replaces {
 		if err := os.WriteFile(path, old, 0o666); err != nil {
 			return err
 		}
-	}
-	if name == "" {
-		path += string(filepath.Separator)
 	}
 	filler := filepath.Join(folder, "filler")
 	if err := pour(filler); err != nil {
 		return err
 	}
 	command := func() (int, string) {
-		c := exec.CommandContext(ctx, s.mkl, append(slices.Clone(args), path)...)
+		c := exec.CommandContext(ctx, s.mkl, append(slices.Clone(w.args), path)...)
 		said, _ := c.CombinedOutput()
 		return c.ProcessState.ExitCode(), string(said)
 	}
 	status, said := command()
 	named := strings.Contains(said, folder) && strings.Contains(said, syscall.ENOSPC.Error())
 	kept := "none"
-	if name != "" && !state {
+	if w.replaces {
 		now, err := os.ReadFile(path)
 		if err != nil {
 			return err
@@ -99,15 +104,15 @@ func (s settings) withoutRoom(ctx context.Context, out io.Writer, name string, a
 		return err
 	}
 	others := len(left) - 1 // the filler
-	if kept != "none" {
+	if w.replaces {
 		others--
 	}
 	if err := os.Remove(filler); err != nil {
 		return err
 	}
 	again, saidAgain := command()
-	what := args[0] + " " + args[len(args)-1]
-	fmt.Fprintf(out, "| mkl %s %s | %d | %v | %s | %d | %d |\n", what, name, status, named, kept, others, again)
+	what := w.args[0] + " " + w.args[len(w.args)-1]
+	fmt.Fprintf(out, "| mkl %s %s | %d | %v | %s | %d | %d |\n", what, w.file, status, named, kept, others, again)
 	if status != 1 || !named || kept == "changed" || others > 0 || again != 0 {
 		return fmt.Errorf("%s; with room: %s", said, saidAgain)
 	}
