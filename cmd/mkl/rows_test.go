@@ -77,7 +77,7 @@ func TestRowsThatDiffer(t *testing.T) {
 	}
 	agree(fit(mkl.MultiGP{Weights: each, KnownNoise: math.Sqrt(square)}), learn("-target y -noise-sd s"))
 	agree(fit(mkl.MultiGP{Weights: w, KnownNoise: 2}), learn("-target y -weights w -noise-sd 2"))
-	run(t, "", "fit numbered.csv -target y -weights w -noise-sd 2 "+kernels) // a number, whatever columns are called
+	run(t, "", "fit numbered.csv -header yes -target y -weights w -noise-sd 2 "+kernels) // a number, whatever columns are called
 
 	// With an offset the difference is learned, and predictions have the offset again.
 	plain := numbersOf(t, learn("-target y")["mean"])
