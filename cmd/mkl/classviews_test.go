@@ -16,22 +16,16 @@ import (
 // mkl predict -views writes what views add to the log odds of classes; they add up to the log odds of one member. The report has tables of chosen rows.
 func TestViewsOfClasses(t *testing.T) {
 	command(t, map[string]string{"f.csv": flowers()}, "")
-	run := func(args string) string {
-		t.Helper()
-		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
-		require.Equal(t, console.StatusOK, status, stderr)
-		return stdout
-	}
-	run("fit f.csv -target species -model mgp -view first=x:rbf -view second=z:rbf -o m")
-	run("fit f.csv -target species -view first=x -view second=z -o pool")
+	output(t, "fit f.csv -target species -model mgp -view first=x:rbf -view second=z:rbf -o m")
+	output(t, "fit f.csv -target species -view first=x -view second=z -o pool")
 	status, _, stderr := command(t, nil, "", strings.Fields("fit f.csv -target species -view first=x -view second=z -view-group both=first,third")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `-view-group both=first,third: there is no view "third" (first and second)`)
-	assert.Contains(t, run("fit f.csv -target species -view first=x -view second=z -view-group alone=second -o g"), "group alone")
-	assert.Contains(t, run("inspect g -json"), `"groups": [`)
+	assert.Contains(t, output(t, "fit f.csv -target species -view first=x -view second=z -view-group alone=second -o g"), "group alone")
+	assert.Contains(t, output(t, "inspect g -json"), `"groups": [`)
 	var rows, pooled []map[string]any
-	require.NoError(t, json.Unmarshal([]byte(run("predict m f.csv -views -json")), &rows))
-	require.NoError(t, json.Unmarshal([]byte(run("predict pool f.csv -views -json")), &pooled))
+	require.NoError(t, json.Unmarshal([]byte(output(t, "predict m f.csv -views -json")), &rows))
+	require.NoError(t, json.Unmarshal([]byte(output(t, "predict pool f.csv -views -json")), &pooled))
 	var classes []string
 	for name := range rows[0] {
 		if class, ok := strings.CutPrefix(name, "p_"); ok {
@@ -61,7 +55,7 @@ func TestViewsOfClasses(t *testing.T) {
 		assert.InDelta(t, 0, pool, 1e-6)
 	}
 
-	run("report pool -data f.csv -explain 3,1 -o page.html")
+	output(t, "report pool -data f.csv -explain 3,1 -o page.html")
 	html, err := os.ReadFile("page.html")
 	require.NoError(t, err)
 	page := string(html)
@@ -75,7 +69,7 @@ func TestViewsOfClasses(t *testing.T) {
 		assert.Contains(t, stderr, want)
 	}
 
-	run("fit f.csv -target species -model probit -view first=x:rbf -view second=z:rbf -sweeps 5 -o probit")
+	output(t, "fit f.csv -target species -model probit -view first=x:rbf -view second=z:rbf -sweeps 5 -o probit")
 	status, _, stderr = command(t, nil, "", strings.Fields("predict probit f.csv -views")...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "the predictions are no sum over views")

@@ -15,7 +15,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/exploration"
 )
 
-// visits is a table with one of everything that mkl explore looks for.
+// visits is a table with an example of most findings of mkl explore.
 func visits() string {
 	var b strings.Builder
 	b.WriteString("id,shop,size,twice,colour,note,day,seen,always,paid,gave,price\n")
@@ -33,11 +33,11 @@ func visits() string {
 		}
 		written := fmt.Sprintf("%.3f", size)
 		if i == 100 {
-			written = "1o"
+			written = "12o"
 		}
 		fmt.Fprintf(&b, "v%d,%d,%s,%s,%s,n%d,%s,%v,3,%.4f,%s,%.3f\n", i, shop, written, written, colour, i*i%241, day, i%2 == 0, 0.01*price, gave, price)
 	}
-	return strings.ReplaceAll(b.String(), "1o", "12o")
+	return b.String()
 }
 
 // TestExplore finds what is odd about a table, and reads it as mkl fit does.
@@ -101,7 +101,7 @@ func TestExploreClasses(t *testing.T) {
 	assert.Contains(t, stdout, "a: gives the target away, or is known after it: alone it explains ")
 }
 
-// TestExploreSamples says of how many rows things were computed.
+// TestExploreSamples says how many rows the sample of a larger table has.
 func TestExploreSamples(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("x,y\n")
@@ -110,7 +110,7 @@ func TestExploreSamples(t *testing.T) {
 	}
 	status, stdout, stderr := command(t, map[string]string{"s.csv": b.String()}, "", "explore", "s.csv", "-target", "y", "-sample", "200")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Contains(t, stdout, "s.csv: 500 rows, 1 column and the target; of 200 of them what each column explains, and near-repetitions\n")
+	assert.Contains(t, stdout, "s.csv: 500 rows, 1 column and the target; a sample of 200 rows shows what columns explain, and near-repetitions\n")
 	assert.Contains(t, stdout, "(5 parts of 200 rows)")
 	_, again, _ := command(t, nil, "", "explore", "s.csv", "-target", "y", "-sample", "200")
 	assert.Equal(t, stdout, again)

@@ -78,12 +78,6 @@ func floatOf(t *testing.T, cell string) float64 {
 // TestFactors fits a table with gaps, fills them, and computes the factors of rows, as the library does.
 func TestFactors(t *testing.T) {
 	testkit.NotShort(t)
-	run := func(args string) string {
-		t.Helper()
-		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
-		require.Equal(t, console.StatusOK, status, "%s: %s", args, stderr)
-		return stdout
-	}
 	status, text, stderr := command(t, map[string]string{"s.csv": answers(0, 60), "new.csv": answers(60, 80)}, "",
 		strings.Fields("fit s.csv -task factors -factors 4 -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)
@@ -91,14 +85,14 @@ func TestFactors(t *testing.T) {
 	assert.Contains(t, text, "s.csv: 60 rows, 6 columns, 288 entries (80.00 % of the table), factors\nconverged after ")
 	assert.Regexp(t, `(?m)^2 of 4 factors active: share of the fitted power, columns by what a standard deviation of the factor adds$`, text)
 	assert.Contains(t, text, "\nmodel: m\n")
-	inspected := run("inspect m")
+	inspected := output(t, "inspect m")
 	assert.Contains(t, inspected, "m: 60 rows, 6 columns, factors: q1, q2, q3, q4, q5, q6\nconverged")
 	_, body, _ := strings.Cut(text, "\n")
 	body, _, _ = strings.Cut(body, "\nmodel: ")
 	assert.True(t, strings.HasSuffix(inspected, body))
 
 	// What was missing is filled in with errors of the size of the standard deviation.
-	completed := readCSV(t, run("complete m s.csv -sd -id name"))
+	completed := readCSV(t, output(t, "complete m s.csv -sd -id name"))
 	original := readCSV(t, answers(0, 60))
 	assert.Equal(t, "name q1 q1_sd q2 q2_sd q3 q3_sd q4 q4_sd q5 q5_sd q6 q6_sd", strings.Join(completed[0], " "))
 	var scaled, filled float64
@@ -141,11 +135,11 @@ func TestFactors(t *testing.T) {
 	}
 	scores, variance, err := fit.Transform(y)
 	require.NoError(t, err)
-	transformed := readCSV(t, run("transform m new.csv -sd -id name"))
+	transformed := readCSV(t, output(t, "transform m new.csv -sd -id name"))
 	assert.Equal(t, "name factor1 factor1_sd", strings.Join(transformed[0][:3], " "))
 	mean, moments, err := fit.CompleteRows(y)
 	require.NoError(t, err)
-	predicted := readCSV(t, run("predict m new.csv"))
+	predicted := readCSV(t, output(t, "predict m new.csv"))
 	assert.Equal(t, "q1_mean q1_sd q1_lower q1_upper", strings.Join(predicted[0][:4], " "))
 	for i := range y {
 		for k := range scores[i] {
@@ -157,9 +151,9 @@ func TestFactors(t *testing.T) {
 			assert.InDelta(t, n.Table.Scale[j]*math.Sqrt(moments[i][j]), floatOf(t, predicted[i+1][4*j+1]), 1e-9)
 		}
 	}
-	evaluated := run("evaluate m new.csv")
+	evaluated := output(t, "evaluate m new.csv")
 	assert.Contains(t, evaluated, "factors, 20 rows\neach entry predicted from the others of its row\n\ntarget")
-	assert.Contains(t, run("evaluate m s.csv"), "factors, 60 rows that the model was fitted to: errors on new rows are larger\n")
+	assert.Contains(t, output(t, "evaluate m s.csv"), "factors, 60 rows that the model was fitted to: errors on new rows are larger\n")
 
 	// A model that the library made has columns y1, y2, ….
 	loaded, err := mkl.FactorAnalysis{Factors: 1, Ascent: mkl.Ascent{MaxSweeps: 5}}.Fit(t.Context(), mkl.DenseTable{{1, 2, 4}, {2, 4, 7}, {1, 1, 1}})
@@ -169,37 +163,31 @@ func TestFactors(t *testing.T) {
 	require.NoError(t, loaded.Save(out))
 	require.NoError(t, out.Close())
 	require.NoError(t, os.WriteFile("y.csv", []byte("y1,y2,y3\n1,,4\n"), 0o666))
-	assert.Contains(t, run("complete own y.csv"), "y1,y2,y3\n1,")
-	assert.Contains(t, run("inspect own"), "own: 3 rows, 3 columns, factors: y1, y2, y3\n")
+	assert.Contains(t, output(t, "complete own y.csv"), "y1,y2,y3\n1,")
+	assert.Contains(t, output(t, "inspect own"), "own: 3 rows, 3 columns, factors: y1, y2, y3\n")
 }
 
 // TestFactorsOfViews fits a table of two views, whose columns lie in any order, and prints what the factors explain of each.
 func TestFactorsOfViews(t *testing.T) {
 	testkit.NotShort(t)
-	run := func(args string) string {
-		t.Helper()
-		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
-		require.Equal(t, console.StatusOK, status, "%s: %s", args, stderr)
-		return stdout
-	}
 	status, text, stderr := command(t, map[string]string{"s.csv": answers(0, 60), "new.csv": answers(60, 80)}, "",
 		strings.Fields("fit s.csv -task factors -factors 4 -view odd=q1,q3,q5 -view even=q2,q4,q6 -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Regexp(t, `(?m)^view +all +factor1 +factor2$`, text)
 	assert.Regexp(t, `(?m)^odd +9\d\.\d +`, text)
-	inspected := run("inspect m")
+	inspected := output(t, "inspect m")
 	assert.Contains(t, inspected, "m: 60 rows, 6 columns, factors: q1, q3, q5, q2, q4, q6\n")
 	assert.Regexp(t, `(?m)^view +all +factor1 +factor2$`, inspected)
 	var told struct {
 		Explained []mkl.ViewVariance `json:"variance_explained"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(run("inspect m -json")), &told))
+	require.NoError(t, json.Unmarshal([]byte(output(t, "inspect m -json")), &told))
 	require.Len(t, told.Explained, 2)
 	assert.Equal(t, "even", told.Explained[1].View)
 	assert.Greater(t, told.Explained[1].All, 0.9)
 	assert.Len(t, told.Explained[1].Factors, 4)
-	assert.Equal(t, "q1_mean", readCSV(t, run("predict m new.csv"))[0][0])
-	assert.Contains(t, run("complete m new.csv"), "q1,q3,q5,q2,q4,q6\n")
+	assert.Equal(t, "q1_mean", readCSV(t, output(t, "predict m new.csv"))[0][0])
+	assert.Contains(t, output(t, "complete m new.csv"), "q1,q3,q5,q2,q4,q6\n")
 
 	for args, want := range map[string]string{
 		"fit s.csv -task factors -view a=q1,q2 -view b=q2,q3": `-view b=q2,q3: column "q2" is in view "a" already`,
@@ -208,7 +196,7 @@ func TestFactorsOfViews(t *testing.T) {
 		"fit s.csv -task factors -view a=@new.csv":            "-view a=@new.csv: the views of -task factors are columns of one table",
 		"fit s.csv -task factors -view a=q9":                  "q9",
 		"fit s.csv -task factors -view q* -target q1":         "-view names the columns of -task factors: -target is not beside it",
-		"fit s.csv -task factors -view a=q1,q2 -view b=n*":    `view "b": s.csv: none of its columns is of numbers`,
+		"fit s.csv -task factors -view a=q1,q2 -view b=n*":    `view "b": s.csv: no column of the view is of numbers`,
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
 		assert.Equal(t, console.StatusInput, status, args)

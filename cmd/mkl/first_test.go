@@ -118,5 +118,5 @@ func TestForecastOfTime(t *testing.T) {
 	}
 	status, _, stderr := command(t, map[string]string{"d.csv": b.String()}, "", strings.Fields("fit d.csv -target y -view x:linear -time 1ms")...)
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Contains(t, stderr, "forecast: -time 1ms is a number of operations, ")
+	assert.Contains(t, stderr, "forecast: -time 1ms counts the operations of a fast core, ")
 }

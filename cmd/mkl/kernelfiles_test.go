@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 )
@@ -59,12 +58,6 @@ func TestKernelFiles(t *testing.T) {
 		"lacks7.csv": kernelFile(slices.Concat(train[:7], train[8:]), train, 1, two),
 	}
 	command(t, files, "")
-	run := func(args string) (stdout, stderr string) {
-		t.Helper()
-		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
-		require.Equal(t, console.StatusOK, status, stderr)
-		return stdout, stderr
-	}
 	refused := func(args, want string) {
 		t.Helper()
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
@@ -72,26 +65,26 @@ func TestKernelFiles(t *testing.T) {
 		assert.Contains(t, stderr, want)
 	}
 	const fit = " -target y -task regression -model mgp -join who -view a=@%s:precomputed -view b=@%s:precomputed -o "
-	_, said := run("fit y.csv" + fmt.Sprintf(fit, "a.csv", "b.csv") + "m")
+	_, said := run(t, "", "fit y.csv"+fmt.Sprintf(fit, "a.csv", "b.csv")+"m")
 	assert.Contains(t, said, `view "a": k(x, x) is 1 for every sample: predictions need no column a_self and take it as 1`)
-	run("fit y.csv" + fmt.Sprintf(fit, "sa.csv", "sb.csv") + "s")
-	want, _ := run("predict m yt.csv -view a=@sa.csv -view b=@sb.csv")
-	got, _ := run("predict s yt.csv -view a=@sa.csv -view b=@sb.csv")
+	run(t, "", "fit y.csv"+fmt.Sprintf(fit, "sa.csv", "sb.csv")+"s")
+	want, _ := run(t, "", "predict m yt.csv -view a=@sa.csv -view b=@sb.csv")
+	got, _ := run(t, "", "predict s yt.csv -view a=@sa.csv -view b=@sb.csv")
 	assert.Equal(t, want, got)
-	run("evaluate s yt.csv -view a=@sa.csv -view b=@sb.csv")
-	first, _ := run("cv y.csv -target y -task regression -models mgp -folds 3 -join who -view a=@a.csv:precomputed -view b=@b.csv:precomputed")
-	again, _ := run("cv y.csv -target y -task regression -models mgp -folds 3 -join who -view a=@sa.csv:precomputed -view b=@sb.csv:precomputed")
+	run(t, "", "evaluate s yt.csv -view a=@sa.csv -view b=@sb.csv")
+	first, _ := run(t, "", "cv y.csv -target y -task regression -models mgp -folds 3 -join who -view a=@a.csv:precomputed -view b=@b.csv:precomputed")
+	again, _ := run(t, "", "cv y.csv -target y -task regression -models mgp -folds 3 -join who -view a=@sa.csv:precomputed -view b=@sb.csv:precomputed")
 	assert.Equal(t, first, again)
 
 	// Without a diagonal of 1: rows of the fit have k(x, x) among their kernels.
-	run("fit y.csv" + fmt.Sprintf(fit, "sa.csv", "b2.csv") + "two")
-	run("predict two y.csv -view a=@sa.csv -view b=@b2.csv")
+	run(t, "", "fit y.csv"+fmt.Sprintf(fit, "sa.csv", "b2.csv")+"two")
+	run(t, "", "predict two y.csv -view a=@sa.csv -view b=@b2.csv")
 	refused("predict two yt.csv -view a=@sa.csv -view b=@tb2.csv", `view "b": tb2.csv lacks the column b_self, the kernel of each row with itself, k(x, x): the row "s30" is no sample of the fit`)
 
 	// Mismatches are named.
-	_, said = run("fit y.csv" + fmt.Sprintf(fit, "sa.csv", "lacks7.csv") + "few")
+	_, said = run(t, "", "fit y.csv"+fmt.Sprintf(fit, "sa.csv", "lacks7.csv")+"few")
 	assert.Contains(t, said, `1 of 30 rows left out, where something is missing: y.csv: row 8 (line 9), column 1 "who": lacks7.csv has no row for "s7"`)
-	run("predict few yt.csv -view a=@sa.csv -view b=@sb.csv")
+	run(t, "", "predict few yt.csv -view a=@sa.csv -view b=@sb.csv")
 	refused("fit y.csv -missing refuse"+fmt.Sprintf(fit, "sa.csv", "lacks7.csv")+"few", `lacks7.csv has no row for "s7": -missing impute`)
 	refused("fit y.csv -missing refuse"+fmt.Sprintf(fit, "sa.csv", "few.csv")+"few", `few.csv has no row for "s0"`)
 	refused("fit twice.csv"+fmt.Sprintf(fit, "a.csv", "b.csv")+"x", `"s3" is there twice: kernels that are given need one row for each`)

@@ -212,7 +212,7 @@ func cellar() map[string]string {
 	return map[string]string{"wine.csv": wine.String(), "samples.csv": samples.String()}
 }
 
-// trials is the effects that trials found, with their standard errors, and what was expected of them.
+// trials is the effects that trials found, with their standard errors, and the expected effects.
 func trials() string {
 	var b strings.Builder
 	b.WriteString("age,dose,patients,se,expected,effect\n")

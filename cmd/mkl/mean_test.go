@@ -10,7 +10,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/internal/console"
 )
 
-// TestMeanAlone writes the means that a whole prediction has, and nothing else of them.
+// TestMeanAlone writes the means of a whole prediction, and no other column.
 func TestMeanAlone(t *testing.T) {
 	files := map[string]string{"h.csv": dwellings(60)}
 	for _, f := range []struct{ model, flags string }{

@@ -14,7 +14,7 @@ import (
 // reportCmd is mkl report.
 type reportCmd struct {
 	Output  string `short:"o" placeholder:"FILE" help:"HTML file to write; - and by default standard output."`
-	Explain []int  `placeholder:"ROWS" help:"Rows of -data, counted from 1, of which the page says what each view adds to the prediction; with commas between. By the models auto and mgp."`
+	Explain []int  `placeholder:"ROWS" help:"Explain the predictions of these rows of -data, counted from 1, with commas between: the page shows what each view adds. The models auto and mgp can."`
 
 	sections.Flags `embed:""`
 }

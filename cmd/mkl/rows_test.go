@@ -35,7 +35,7 @@ func rowsThatDiffer() string {
 func TestRowsThatDiffer(t *testing.T) {
 	data := rowsThatDiffer()
 	gaps := strings.Replace(strings.Replace(data, ",1,2,", ",0,,", 1), ",3,", ",,", 1)
-	command(t, map[string]string{"d.csv": data, "gaps.csv": gaps}, "")
+	command(t, map[string]string{"d.csv": data, "gaps.csv": gaps, "numbered.csv": strings.Replace(data, ",s,", ",2,", 1)}, "")
 	table := strings.Split(strings.TrimSpace(data), "\n")[1:]
 	var x, w, s, y []float64
 	for _, line := range table {
@@ -77,6 +77,7 @@ func TestRowsThatDiffer(t *testing.T) {
 	}
 	agree(fit(mkl.MultiGP{Weights: each, KnownNoise: math.Sqrt(square)}), learn("-target y -noise-sd s"))
 	agree(fit(mkl.MultiGP{Weights: w, KnownNoise: 2}), learn("-target y -weights w -noise-sd 2"))
+	run(t, "", "fit numbered.csv -header yes -target y -weights w -noise-sd 2 "+kernels) // a number, whatever columns are called
 
 	// With an offset the difference is learned, and predictions have the offset again.
 	plain := numbersOf(t, learn("-target y")["mean"])

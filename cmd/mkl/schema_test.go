@@ -78,7 +78,7 @@ func ofKinds() (all []any) {
 // validate checks the output of a command line with -json against the schema of the command.
 func validate(t *testing.T, args []string, stdout string) {
 	t.Helper()
-	if stdout == "" || !slices.ContainsFunc(args, func(a string) bool { return strings.TrimPrefix(a, "-") == "-json" || a == "-json" }) {
+	if stdout == "" || !slices.ContainsFunc(args, func(a string) bool { return a == "-json" || a == "--json" }) {
 		return
 	}
 	s := schemas[args[0]]

@@ -40,6 +40,13 @@ func run(t *testing.T, stdin, line string) (stdout, stderr string) {
 	return stdout, stderr
 }
 
+// output is what a command line that must succeed prints.
+func output(t *testing.T, line string) string {
+	t.Helper()
+	stdout, _ := run(t, "", line)
+	return stdout
+}
+
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

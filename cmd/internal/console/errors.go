@@ -22,8 +22,8 @@ func Input(err error) error {
 	return &inputError{err}
 }
 
-// mendable reports whether whoever called the command can mend what went wrong, by another command line or other data.
-// A disk that is full is no mistake of theirs, whatever the file was for.
+// mendable reports whether another command line or other data can mend the error. An error of writing a file, such as a full
+// disk, is not mendable.
 func mendable(err error) bool {
 	var bad *inputError
 	var file *fs.PathError

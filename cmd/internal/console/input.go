@@ -59,7 +59,7 @@ type Files struct {
 	// Alone reports for each row of the first file whether another file has no row for it.
 	// The other file's columns then repeat some other row, and mean nothing. It is nil if no row is alone.
 	Alone []bool
-	lacks map[int]*File // of each row that is alone, the first file that has no row for it
+	lacks map[int]*File // by row that is alone: the first file that has no row for it
 }
 
 // File is a table.
@@ -156,7 +156,7 @@ func (f *File) Needs(column int) bool { return f.needed[column] }
 // Joins reports whether a column is the one of -join.
 func (f *File) Joins(column int) bool { return column == f.join }
 
-// Joined is the cells of the column of -join, which was read; nil without it.
+// Joined is the cells of the column of -join; nil without -join. The file must have been read.
 func (f *File) Joined() []string {
 	if f.join < 0 {
 		return nil

@@ -40,7 +40,7 @@ func BuildProduct(parts []View) (out ViewKernel, err error) {
 		case err != nil:
 			return out, err
 		case k.Strings != nil || k.Given || k.Ranks || k.Center || k.Normalize:
-			return out, fmt.Errorf("%v: a factor of a product takes no ranks, center or normalize, and is no given kernel and none of strings", p.Kernels[0])
+			return out, fmt.Errorf("%v: a factor of a product takes no ranks, center or normalize, and cannot be a given kernel or a kernel of strings", p.Kernels[0])
 		}
 		out.Parts = append(out.Parts, Part{k, p.Columns})
 		out.Categories = out.Categories || k.Categories

@@ -23,8 +23,8 @@ type View struct {
 	Columns []Item
 	Kernels []Kernel // none if the kernels were left out
 
-	// Parts are the factors of a product of kernels on columns of their own, each a view with one kernel; none of other views. Columns are then
-	// the columns of all.
+	// Parts are the factors of a product of kernels, each a view with columns of its own and one kernel; nil of other views. The
+	// Columns of a product are the columns of all factors.
 	Parts []View
 }
 
@@ -80,7 +80,8 @@ func ParseView(s string) (View, error) {
 	return v, nil
 }
 
-// parts reads the factors of a product, whose first has the given columns, from its kernel on. It reads nothing if no * follows the kernel.
+// parts reads the factors of a product, from the kernel of the first factor on, whose columns are given. It reads nothing if no * follows
+// this kernel.
 func (p *parser) parts(first []Item) (parts []View, err error) {
 	start := p.pos
 	columns := first

@@ -47,9 +47,9 @@ type Gap struct {
 	Count int
 	First *CellError // the first such cell, nil without such a cell
 
-	// These are for columns that are lenient.
-	Wrong      int        // the cells among them that have something that cannot be read
-	FirstWrong *CellError // the first of these
+	// Of lenient columns:
+	Wrong      int        // how many of these cells are not empty, but cannot be read
+	FirstWrong *CellError // the first cell that cannot be read, nil without such a cell
 }
 
 // Data holds the columns that were asked for, of all rows or of a block of them.

@@ -51,7 +51,7 @@ func value(t Type, cell string) (x float64, msg string) {
 // are codes. It is of dates or booleans if all are; dates whose day and month cannot be told apart are text.
 func typeOf(cells []string) Type {
 	present, numbers := 0, 0
-	different, others := map[string]bool{}, map[string]bool{} // cells, and those that are no numbers
+	different, others := map[string]bool{}, map[string]bool{} // all cells, and the cells that are no numbers
 	could := map[Type]bool{Boolean: true, Date: true, DateDots: true, DateDay: true, DateMonth: true}
 	for _, cell := range cells {
 		if Missing(cell) {
@@ -86,8 +86,9 @@ func typeOf(cells []string) Type {
 	return Text
 }
 
-// codes reports whether cells that are no numbers, n of those that are present, are codes, such as 12a beside 12.
-// A slip of the pen is seldom made twice, and a word among numbers, such as unknown, or a limit, such as <5, is no code.
+// codes reports whether the cells of a column that are no numbers are codes, such as 12a beside 12. There are n such cells among
+// those present; others has each different one. A slip of the pen is seldom made twice. A word among numbers, such as unknown, or a limit,
+// such as <5, is no code.
 func codes(present, n int, others map[string]bool) bool {
 	if n < 3 || 50*n < present || n < 2*len(others) {
 		return false

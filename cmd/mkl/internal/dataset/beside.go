@@ -26,7 +26,7 @@ type BesideFlags struct {
 // noBeside is a target without columns beside it.
 var noBeside = Beside{Event: -1, Upper: -1, Exposure: -1, Weights: -1, Noise: -1, Offset: -1}
 
-// KnownNoise returns the number of -noise-sd; 0 if it names a column, or nothing.
+// KnownNoise returns the number of -noise-sd; 0 without -noise-sd, or if it names a column. A number is never the name of a column.
 func (f BesideFlags) KnownNoise() float64 {
 	sd, err := strconv.ParseFloat(f.NoiseSD, 64)
 	if err != nil {
@@ -47,7 +47,7 @@ type Beside struct {
 func FindBeside(main *console.File, f BesideFlags, targets []int) (b Beside, err error) {
 	b = noBeside
 	noise := f.NoiseSD
-	if sd, err := strconv.ParseFloat(noise, 64); err == nil && !slices.Contains(main.Columns(), noise) {
+	if sd, err := strconv.ParseFloat(noise, 64); err == nil {
 		if !(sd > 0 && sd <= math.MaxFloat64) {
 			return b, console.Inputf("-noise-sd %s is not a positive number", noise)
 		}
@@ -238,8 +238,8 @@ func (b Beside) Offsets(f *console.File) ([]float64, error) {
 	return NumbersBeside(f, b.Offset, "offset", false)
 }
 
-// rowNoise reads what is known of the noise of rows: weights, and the standard deviation of the noise of the weight 1, 0 if it is
-// learned. Standard deviations s_n in a column are the weights (s/s_n)² and the deviation s, their root mean square.
+// rowNoise reads the weights of rows, nil without them, and the standard deviation of the noise of a row of weight 1, 0 if it is
+// learned. A column of standard deviations s_n gives the weights (s/s_n)² and the standard deviation s, the root mean square of the s_n.
 func (b Beside) rowNoise(f *console.File) (weights []float64, sd float64, err error) {
 	if weights, err = NumbersBeside(f, b.Weights, "weight", true); weights != nil || err != nil {
 		return weights, b.KnownNoise, err

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 )
@@ -10,14 +9,14 @@ import (
 // Kernels that are given have a row and a column for each sample. With -join both are found by the sample's name, so that several files of
 // kernels need neither the same samples nor the same order.
 
-// byName are the columns of a view of given kernels by the names of the rows.
+// byName says which column of a view of given kernels has the name of each row.
 type byName struct {
 	view   View
 	places []int // among the view's columns, by row; −1 without a column of the row's name
 }
 
-// byNames finds, by view, the columns that have the names of the rows; nil of a view whose columns have none of these names, or that is not of
-// kernels with each sample.
+// byNames finds, by view, the columns that have the names of the rows. It is nil for a view without kernels with each sample, and for a view
+// whose columns have no name of a row.
 func (t *Table) byNames() (all []*byName, err error) {
 	all = make([]*byName, len(t.Views))
 	ids := t.Main.Joined()
@@ -47,7 +46,7 @@ func (t *Table) byNames() (all []*byName, err error) {
 	return all, nil
 }
 
-// of is the view of some rows: with their columns, in their order.
+// of is the view with the columns of some rows, in the order of these rows.
 func (b *byName) of(rows []int) View {
 	v, places := b.view, make([]int, len(rows))
 	for k, i := range rows {
@@ -73,7 +72,7 @@ func (b *byName) lacking(t *Table, why obstacles) {
 	}
 }
 
-// cells notes the rows in which the kernel with another row that is learned from is missing.
+// cells notes the rows that lack the kernel with a row that nothing excludes so far.
 func (b *byName) cells(why obstacles) {
 	var columns []int
 	for i, place := range b.places {
@@ -89,9 +88,12 @@ func (b *byName) cells(why obstacles) {
 	}
 }
 
-// allByName reports whether all views of given kernels are.
+// allByName reports whether all views of given kernels have columns by the names of the rows.
 func (t *Table) allByName(named []*byName) bool {
-	return !slices.ContainsFunc(t.Views, func(v View) bool {
-		return v.Kernels.Given() && !slices.ContainsFunc(named, func(b *byName) bool { return b != nil && b.view.Name == v.Name })
-	})
+	for k, v := range t.Views {
+		if v.Kernels.Given() && named[k] == nil {
+			return false
+		}
+	}
+	return true
 }

@@ -20,7 +20,7 @@ type Flags struct {
 	console.Layout `embed:"" group:"data"`
 }
 
-// datesTrend is the value of -dates that adds nothing to the days.
+// datesTrend is the value of -dates that keeps the days alone.
 const datesTrend = "trend"
 
 // The values of -missing that code refers to.

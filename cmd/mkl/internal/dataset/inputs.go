@@ -27,7 +27,7 @@ type input struct {
 	strings *notes.Strings // of an input of strings, which has no plan
 	gaps    bool           // samples may lack it
 
-	without *notes.View // of a given kernel without the column of k(x, x): its view; else nil
+	without *notes.View // the view of a given kernel whose file lacks the column of k(x, x); else nil
 }
 
 // NewFiles are files for a model with notes, laid out as the flags say; no file is open.

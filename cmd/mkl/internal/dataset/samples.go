@@ -71,8 +71,8 @@ func (t *Table) Samples() (s *Samples, lines []string, err error) {
 	return s, lines, nil
 }
 
-// checkDropped refuses to leave out rows where -missing does not say so, or where no row would stay. byName says that given kernels
-// have their columns by the names of the rows.
+// checkDropped refuses to leave out rows where -missing does not say so, or where no row would stay. If byName, the columns of given
+// kernels have the names of the rows.
 func (t *Table) checkDropped(left, stay int, first error, byName bool) error {
 	switch {
 	case t.Missing == MissingViews:
@@ -82,7 +82,7 @@ func (t *Table) checkDropped(left, stay int, first error, byName bool) error {
 	case stay == 0:
 		return console.Inputf("-missing %s leaves out every row: %w", t.Missing, first)
 	case !byName:
-		return console.Inputf("%w: -missing %s cannot leave out rows of given kernels, unless their columns have the rows' names, by -join", first, t.Missing)
+		return console.Inputf("%w: -missing %s cannot leave out rows of given kernels, unless -join names the rows as the columns are named", first, t.Missing)
 	}
 	return nil
 }

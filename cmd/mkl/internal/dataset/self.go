@@ -46,7 +46,7 @@ func unitDiagonal(x mkl.Features) bool {
 	return x.Rows == x.Cols
 }
 
-// symmetric reports whether the rows of kernels with the samples of a fit are these samples.
+// symmetric reports whether kernels with the samples of a fit are symmetric, as they are if the rows are these samples.
 func symmetric(x mkl.Features) bool {
 	if x.Rows != x.Cols {
 		return false
@@ -61,9 +61,10 @@ func symmetric(x mkl.Features) bool {
 	return true
 }
 
-// addSelf adds the column of k(x, x) to kernels with the samples of the fit, in a file without that column. It is 1 if k(x, x) is 1 for all
-// samples of the fit. A row that is a sample of the fit has it among its kernels: ids are the names of the rows, nil without -join; rows that
-// are alone have no prediction. Without names the rows are the samples of the fit if they are as many and the kernels are symmetric.
+// addSelf adds the column of k(x, x) to kernels with the samples of the fit, in a file without that column. The column is 1 if k(x, x) is 1
+// for all samples of the fit. Otherwise every row must be a sample of the fit, which has k(x, x) among its kernels. With -join the names of the
+// rows, ids, tell; rows that are alone have no prediction, and may be others. Without -join, ids are nil, and the rows are the samples of the fit
+// if the kernels are symmetric.
 func addSelf(v notes.View, f *console.File, x mkl.Features, ids []string, alone []bool) (mkl.Features, error) {
 	one := func(int) float64 { return 1 }
 	if v.UnitDiagonal {

@@ -53,10 +53,9 @@ type Targets struct {
 
 	Exposure []float64 // by sample, of counts; nil means 1
 
-	// Of numbers: how precise they are, by sample, nil means alike; and the standard deviation of the noise of the weight 1, 0 if it is
-	// learned. Offsets were taken from the numbers.
-	Weights []float64
-	NoiseSD float64
+	// Of numbers, from which offsets were subtracted.
+	Weights []float64 // by sample: how precise the number is; nil means 1
+	NoiseSD float64   // standard deviation of the noise of a sample of weight 1; 0 if it is learned
 }
 
 // Outputs is how many functions are learned: one for each target, or for each class.
@@ -95,7 +94,7 @@ func (t *Table) TargetsAs(form Form) (y Targets, err error) {
 	return y, err
 }
 
-// takeOffsets takes the offsets of the rows from the numbers.
+// takeOffsets subtracts the offsets of the rows from the numbers.
 func (y *Targets) takeOffsets(t *Table) error {
 	offset, err := t.Beside.Offsets(t.Main)
 	if offset == nil || err != nil {

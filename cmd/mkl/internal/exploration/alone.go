@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/measure"
 	cells "github.com/bmkl/bmkl/cmd/internal/table"
 )
 
@@ -18,13 +19,13 @@ type Target struct {
 	Rows    int      `json:"rows"` // that predictions are measured on
 	Parts   int      `json:"parts"`
 	Classes []Level  `json:"classes,omitempty"`
-	Order   *float64 `json:"order,omitempty"` // what the place of a row in the file predicts alone, as Alone.Explains
+	Order   *float64 `json:"order,omitempty"` // as Alone.Explains, of the place of a row in the file
 }
 
-// Alone is what a column predicts of the target in rows that were left out.
+// Alone is how well a column alone predicts the target in rows that were left out.
 type Alone struct {
-	// Explains is, of numbers, the share of the variance that predictions explain; of classes, the share of the log loss of
-	// the frequencies that they save. It is below 0 where the mean or the frequencies predict better.
+	// Explains is a share. For numbers it is the share of the variance that predictions explain. For classes it is the share
+	// that predictions save of the log loss of the frequencies. It is below 0 where the mean or the frequencies predict better.
 	Explains float64 `json:"explains"`
 
 	Accuracy *float64 `json:"accuracy,omitempty"`         // of classes: share of the rows whose most probable class is the true one
@@ -37,20 +38,19 @@ type Alone struct {
 const (
 	parts      = 5
 	mostLevels = 50     // numbers with more values are divided into bins of equal size
-	mostBins   = 64     // of these
+	mostBins   = 64     // bins at most
 	eachBin    = 8      // rows of a bin at least
 	giveAway   = 0.98   // share of the variance that gives a target of numbers away
 	classAway  = 0.9    // share of the log loss that gives classes away
 	equalUnits = 1e-6   // share of the variance that a straight line may leave of a column that is the target in other units
 	sameOrder  = 0.9999 // rank correlation of a column in the order of the target
 	leftRows   = 20     // fewer rows with a target are not divided
-	orderTells = 0.2    // share that the place of a row explains, which deserves a warning
-	gapsTell   = 0.1    // share that gaps explain, likewise
-	mostClass  = 100    // classes that count; the rarer ones are one
+	orderTells = 0.2    // share explained by the place of a row that is reported
+	gapsTell   = 0.1    // share explained by gaps that is reported
+	mostClass  = 100    // classes that are kept apart; the rarer ones count as one
 )
 
-// strengths are the numbers of rows with the mean of all that are added to each bin. The rows left out decide between
-// them.
+// strengths are the weights, in rows, of the mean of all rows in the mean of a bin. The rows left out choose one.
 var strengths = []float64{1, 10}
 
 // predictor measures what columns predict of a target.
@@ -62,7 +62,7 @@ type predictor struct {
 	ranks   []float64 // of y
 }
 
-// newPredictor divides rows with a target into parts; nil if they are too few or all the same.
+// newPredictor divides the rows with a target into parts. It returns nil if there are too few or all targets are the same.
 func newPredictor(t *target, sample []int) *predictor {
 	p := &predictor{}
 	for _, i := range sample {
@@ -76,8 +76,8 @@ func newPredictor(t *target, sample []int) *predictor {
 	if n := len(p.rows); n < leftRows || slices.Max(p.y) == slices.Min(p.y) || math.IsInf(slices.Max(p.y)-slices.Min(p.y), 0) {
 		return nil
 	}
-	if p.classes == 0 { // so that squares and sums have few digits before the point
-		mean, sd := moments(p.y)
+	if p.classes == 0 { // shares do not depend on the unit, and squares do not overflow
+		mean, sd := measure.MeanSD(p.y)
 		if sd == 0 || math.IsInf(sd, 0) {
 			return nil
 		}
@@ -114,17 +114,6 @@ func pool(y []float64) (classes int) {
 		y[i] = to
 	}
 	return min(len(all), mostClass+1)
-}
-
-// moments are the mean and the standard deviation of numbers.
-func moments(x []float64) (mean, sd float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		sd += float64((v - mean) * ((v - mean) / float64(len(x))))
-	}
-	return mean, math.Sqrt(sd)
 }
 
 // alone measures a column with the values x, by row of the predictor. If text, the values are codes of levels.
@@ -164,7 +153,7 @@ func (p *predictor) alone(x []float64, text bool) *Alone {
 	return out
 }
 
-// loss is what a way to predict loses in each part, in which it was left out, and how often it was right about a class.
+// loss is, by part, the loss of predictions from the other parts, and how often their most probable class was right.
 type loss struct{ sum, right [parts]float64 }
 
 // choose predicts each part in the way that is best in the other parts, and compares with the mean, which comes first.
@@ -273,7 +262,7 @@ func joinRare(x []float64) []float64 {
 	return joined
 }
 
-// place is where the value of a row is between the knots of two bins: the first of them, and the share of the second.
+// place finds the two bins between whose knots the value of a row lies. It returns the first bin, and the share of the second.
 func (d *division) place(i int) (bin int, share float64) {
 	b := d.bin[i]
 	if b == d.missing || d.knots == nil {
@@ -317,8 +306,8 @@ func (p *predictor) ofMean() loss {
 	return p.ofBins(all, 1, false)
 }
 
-// ofBins predicts each part by the means of the bins of the other parts, to which strength rows with the mean of all
-// are added. If between, a value between the means of two bins gets what is between their means.
+// ofBins predicts each part by the means of bins over the other parts. The mean of all rows counts in each bin as strength
+// rows do. If between, predictions are interpolated linearly between the knots of bins.
 func (p *predictor) ofBins(d *division, strength float64, between bool) (out loss) {
 	w := p.width()
 	sums, counts := make([][]float64, parts+1), make([][]float64, parts+1) // by part, and last of all
@@ -353,7 +342,7 @@ func (p *predictor) ofBins(d *division, strength float64, between bool) (out los
 	return out
 }
 
-// means are the means of the bins without one part.
+// means are the means of the bins over the other parts.
 func (p *predictor) means(sums, counts [][]float64, part int, strength float64) []float64 {
 	w, bins := p.width(), len(counts[0])
 	all, n := make([]float64, w), 0.0
@@ -380,7 +369,7 @@ func (p *predictor) means(sums, counts [][]float64, part int, strength float64) 
 	return out
 }
 
-// lose adds what a prediction of row i loses.
+// lose adds the loss of a prediction of row i: its squared error, or its log loss.
 func (p *predictor) lose(to *loss, i int, guess []float64) {
 	f := p.part[i]
 	if p.classes == 0 {
@@ -399,9 +388,9 @@ func (p *predictor) lose(to *loss, i int, guess []float64) {
 // whether the line of all rows is the target.
 func (p *predictor) ofLine(x []float64) (out loss, repeats string) {
 	present := slices.DeleteFunc(slices.Clone(x), math.IsNaN)
-	mean, sd := moments(present)
+	mean, sd := measure.MeanSD(present)
 	var sums [parts + 1][5]float64 // of 1, x, y, x², xy
-	z := make([]float64, len(x))
+	z, guess := make([]float64, len(x)), make([]float64, 1)
 	for i, v := range x {
 		if v == v && sd > 0 && !math.IsInf(sd, 0) {
 			z[i] = (v - mean) / sd
@@ -429,7 +418,8 @@ func (p *predictor) ofLine(x []float64) (out loss, repeats string) {
 		a, b := line(part)
 		for i := range z {
 			if p.part[i] == part {
-				p.lose(&out, i, []float64{a + float64(b*z[i])})
+				guess[0] = a + float64(b*z[i])
+				p.lose(&out, i, guess)
 			}
 		}
 	}
@@ -444,7 +434,7 @@ func (p *predictor) ofLine(x []float64) (out loss, repeats string) {
 	for i, v := range x {
 		if v == v {
 			r, dy := p.y[i]-a-float64(b*z[i]), p.y[i]-my/n
-			left, total = left+r*r, total+dy*dy
+			left, total = left+float64(r*r), total+float64(dy*dy)
 		}
 	}
 	if n >= leftRows && 2*n >= float64(len(x)) && left <= equalUnits*total && total > 0 {
@@ -473,14 +463,14 @@ func (p *predictor) rank(x []float64) *float64 {
 
 // correlation is Pearson's; nil where a variable is constant.
 func correlation(a, b []float64) *float64 {
-	ma, sa := moments(a)
-	mb, sb := moments(b)
+	ma, sa := measure.MeanSD(a)
+	mb, sb := measure.MeanSD(b)
 	if sa == 0 || sb == 0 {
 		return nil
 	}
 	sum := 0.0
 	for i := range a {
-		sum += (a[i] - ma) / sa * ((b[i] - mb) / sb) / float64(len(a))
+		sum += (a[i] - ma) / sa * ((b[i] - mb) / sb) / float64(len(a)-1)
 	}
 	sum = min(max(sum, -1), 1)
 	return &sum
@@ -568,9 +558,9 @@ func (r *Report) predict(e *console.Env, t *table, sample []int) error {
 
 // judge finds whether a column gives the target away.
 func (r *Report) judge(c *column, a *Alone, y *target) {
-	away, of := giveAway, "of its variance"
+	away, of := giveAway, "of the target's variance"
 	if y.classes != nil {
-		away, of = classAway, "of the log loss of its classes"
+		away, of = classAway, "of the target's log loss"
 	}
 	switch {
 	case a.repeats != "":

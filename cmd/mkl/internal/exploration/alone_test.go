@@ -24,14 +24,12 @@ func TestAlone(t *testing.T) {
 	const n = 4000
 	r := rand.New(rand.NewPCG(1, 1))
 	x, noise, many, gappy, y := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	sum := 0.0
 	for i := range n {
 		x[i], noise[i], many[i] = 6*r.Float64(), r.NormFloat64(), float64(r.IntN(n/3))
 		y[i] = math.Sqrt2*math.Sin(math.Pi*x[i]) + r.NormFloat64() // half of the variance is of x
 		if gappy[i] = noise[i]; y[i] > 1 {
 			gappy[i] = math.NaN()
 		}
-		sum += y[i]
 	}
 	p := newPredictor(&target{y: y}, all(n))
 	require.NotNil(t, p)

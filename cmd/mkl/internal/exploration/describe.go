@@ -20,7 +20,7 @@ type Column struct {
 	Frequent   []Level    `json:"frequent,omitempty"` // of text and booleans: at most three, the most frequent first
 	Outliers   *Far       `json:"outliers,omitempty"`
 	LeftOut    string     `json:"left_out,omitempty"` // why mkl fit learns nothing from it
-	Alone      *Alone     `json:"alone,omitempty"`    // what it predicts of the target
+	Alone      *Alone     `json:"alone,omitempty"`    // how well it alone predicts the target
 }
 
 // Range is a column's values in five numbers. Dates are days since 1970-01-01.
@@ -38,24 +38,24 @@ type Level struct {
 	Count int    `json:"count"`
 }
 
-// Far is the values of a column outside of the fences. These are six times as far from a quartile as the median is: of
-// a normal distribution one value in 400 000 is outside. Where a tenth of the values would be outside there are no fences.
+// Far is the values of a column outside of the fences. A fence is six times as far from a quartile as the median is: one
+// value in 400 000 of a normal distribution is outside. Where more than a tenth of the values would be outside there are no fences.
 type Far struct {
 	Below int     `json:"below"` // how many are below the lower fence
 	Above int     `json:"above"`
 	Lower float64 `json:"lower_fence"`
 	Upper float64 `json:"upper_fence"`
-	Value float64 `json:"value"` // the one that is farthest outside
-	Row   int     `json:"row"`   // its row, counted from 1
+	Value float64 `json:"value"` // the value that is farthest outside
+	Row   int     `json:"row"`   // the row of this value, counted from 1
 }
 
 const (
 	fenceWidth   = 6    // distances between quartile and median
 	fenceRows    = 20   // fewer rows have no fences
-	fewFar       = 3    // so many values outside are outliers, of any table
-	farShare     = 500  // one row of so many outside: still outliers; more are a long tail
-	groupShare   = 10   // one row of so many outside: no tail, but a second group
-	fewLevels    = 3    // so few numbers are counted as texts are
+	fewFar       = 3    // values outside, at most, that are outliers whatever the number of rows
+	farShare     = 500  // with at most one value in 500 outside they are outliers too; more are a long tail
+	groupShare   = 10   // with more than one value in 10 outside they are a second group, and nothing is reported
+	fewLevels    = 3    // columns of at most three different numbers show how often each is there, as texts do
 	nearConstant = 0.99 // share of the rows
 	constantRows = 100  // fewer rows have no near-constant columns
 	idRows       = 50   // fewer rows do not tell identifiers from measures
@@ -98,7 +98,7 @@ func (c *column) describe() (out Column, found []Finding) {
 		add(Identifier, "whole numbers, different in every row, that count or name the rows: -as '%s=none' leaves the column out", c.name)
 	}
 	if v, next, n := gapCode(sorted, levels); n > 0 && c.left == "" {
-		add(GapCode, "%s in %s, far from the other values, the next of which is %s: does it stand for an empty cell?",
+		add(GapCode, "%[1]s in %[2]s, far from the other values (the nearest is %[3]s): does %[1]s stand for an empty cell?",
 			c.text(v), console.Plural(n, "row"), c.text(next))
 	}
 	if out.Outliers = c.far(out.Range); out.Outliers != nil && c.left == "" {
@@ -132,7 +132,7 @@ func gapCode(sorted []float64, levels []level) (v, next float64, rows int) {
 	if n < fenceRows || len(levels) < nearLevels {
 		return 0, 0, 0
 	}
-	spread := sorted[n-1-n/20] - sorted[n/20]
+	spread := spreadOf(sorted)
 	for _, end := range [][2]level{{levels[0], levels[1]}, {levels[len(levels)-1], levels[len(levels)-2]}} {
 		v, next := end[0].value, end[1].value
 		if slices.Contains([]float64{0, 1, 9, 99, 999, 9999, 99999, 999999}, math.Abs(v)) && math.Abs(v-next) >= spread && spread > 0 {
@@ -142,7 +142,7 @@ func gapCode(sorted []float64, levels []level) (v, next float64, rows int) {
 	return 0, 0, 0
 }
 
-// level is a value that is so often there.
+// level is a value, and how many cells have it.
 type level struct {
 	value float64
 	count int
@@ -163,7 +163,7 @@ func levelsOf(sorted []float64) (all []level) {
 // frequent is the most frequent levels.
 func (c *column) frequent(levels []level) (top []Level) {
 	const most = 3
-	slices.SortStableFunc(levels, func(a, b level) int { return b.count - a.count })
+	levels = slices.SortedStableFunc(slices.Values(levels), func(a, b level) int { return b.count - a.count })
 	for _, l := range levels[:min(most, len(levels))] {
 		top = append(top, Level{c.text(l.value), l.count})
 	}
@@ -191,6 +191,12 @@ func short(text string) string {
 		return string(r[:most-1]) + "…"
 	}
 	return text
+}
+
+// spreadOf is the distance between the quantiles 0.05 and 0.95 of sorted values.
+func spreadOf(sorted []float64) float64 {
+	n := len(sorted)
+	return sorted[n-1-n/20] - sorted[n/20]
 }
 
 // rangeOf is sorted values in five numbers.
@@ -237,7 +243,7 @@ func (c *column) far(r *Range) *Far {
 		}
 		return d
 	}
-	f := Far{Lower: r.Lower - fenceWidth*half(r.Median-r.Lower), Upper: r.Upper + fenceWidth*half(r.Upper-r.Median)}
+	f := Far{Lower: r.Lower - float64(fenceWidth*half(r.Median-r.Lower)), Upper: r.Upper + float64(fenceWidth*half(r.Upper-r.Median))}
 	if math.IsInf(f.Upper, 0) || math.IsInf(f.Lower, 0) {
 		return nil
 	}
@@ -261,7 +267,7 @@ func (c *column) far(r *Range) *Far {
 	return &f
 }
 
-// percent writes a share. What is not all is never 100 %, and what is not nothing never 0 %.
+// percent writes a share. It writes 100 % only for all, and 0 % only for nothing.
 func percent(share float64) string {
 	digits := 0
 	if share > 0.99 || share < 0.01 {

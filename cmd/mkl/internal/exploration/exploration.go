@@ -4,7 +4,7 @@
 //	table     the cells are read, as mkl fit reads them                     read
 //	Column    type, gaps, levels, range and outliers of a column            describe
 //	Repeats   rows that repeat others, or nearly                            duplicates, nearly
-//	Alone     what a column predicts of the target in rows left out         predictor.alone
+//	Alone     how well a column alone predicts the target in rows left out  predictor.alone
 //	Finding   what deserves a look                                          Run
 package exploration
 
@@ -20,9 +20,9 @@ import (
 // Flags are the flags of mkl explore.
 type Flags struct {
 	Data   string `arg:"" help:"Table with a row for each sample: CSV (also compressed), Excel (.xlsx), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input."`
-	Target string `placeholder:"COLUMN" help:"Column to predict: what each other column predicts of it alone, and which columns give it away."`
+	Target string `placeholder:"COLUMN" help:"Column to predict: the report then says how well each other column alone predicts it, and which columns give it away."`
 	Task   string `enum:"auto,regression,classes" default:"auto" help:"What the target is: numbers, classes or, with auto, what mkl fit would take it for."`
-	Sample int    `default:"20000" help:"Most rows of which near-duplicates and predictions are computed (${default}): of larger tables a sample, always the same."`
+	Sample int    `default:"20000" help:"Largest number of rows for near-duplicates and predictions (${default}): a larger table gives a sample, always the same one."`
 
 	As []string `sep:"none" placeholder:"COLUMN=TYPE" help:"Type of a column: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells decide."`
 
@@ -72,7 +72,7 @@ const (
 	OfTarget     Kind = "target"     // what is odd about the target
 )
 
-// Kinds are all of them, in the order in which they are printed.
+// Kinds are all kinds of findings, in the order in which findings are printed.
 var Kinds = []Kind{
 	Leak, Emptiness, OfTarget, Unreadable, Order, Identifier, Codes, LeftOut, NearConstant, GapCode, Outliers, LongTail,
 	Repeated, Conflict, NearRepeated,
@@ -126,12 +126,12 @@ func (r *Report) repeats(t *table, rows []int) {
 	}
 	if t.target != nil {
 		if n := repeated.conflicts(t.target); n > 0 {
-			r.add(Conflict, t.target.name, "%s of these %s another target than the row that %s", console.Plural(n, "row"), verb(n, "has", "have"), verb(n, "it repeats", "they repeat"))
+			r.add(Conflict, t.target.name, "%s %s an earlier one with another target", console.Plural(n, "row"), verb(n, "repeats", "repeat"))
 		}
 	}
 	if r.Nearly = nearly(used, rows); r.Nearly != nil && r.Nearly.Rows > 0 {
 		n := r.Nearly.Rows
-		r.add(NearRepeated, "", "%s nearly %s another: the same but for less than %g of the spread of each number%s",
+		r.add(NearRepeated, "", "%s nearly %s another: each number differs by at most %g of the spread of its column%s",
 			console.Plural(n, "row"), verb(n, "repeats", "repeat"), nearness, r.Nearly.first())
 	}
 }

@@ -25,7 +25,7 @@ func (r *Report) Print(w io.Writer) error {
 		head += " and the target"
 	}
 	if r.Sampled > 0 {
-		head += fmt.Sprintf("; of %d of them what each column explains, and near-repetitions", r.Sampled)
+		head += fmt.Sprintf("; a sample of %d rows shows what columns explain, and near-repetitions", r.Sampled)
 	}
 	fmt.Fprintln(w, head)
 	for _, text := range r.remarks {

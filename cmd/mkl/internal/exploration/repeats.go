@@ -40,7 +40,7 @@ func (r *Repeats) first() string {
 	return text + ")"
 }
 
-// repeated is the rows that are there before.
+// repeated is the rows that repeat an earlier row.
 type repeated struct {
 	Repeats
 	of []int // by row: the first row with the same cells, itself if it is the first
@@ -92,7 +92,7 @@ func bits(v float64) uint64 {
 	return math.Float64bits(v + 0)
 }
 
-// conflicts counts the rows that repeat another and have another target than that.
+// conflicts counts the rows that repeat an earlier row and have another target than this row.
 func (r *repeated) conflicts(t *target) (n int) {
 	for i, of := range r.of {
 		if a, b := t.y[i], t.y[of]; a == a && b == b && a != b {
@@ -103,15 +103,15 @@ func (r *repeated) conflicts(t *target) (n int) {
 }
 
 const (
-	nearness    = 0.001 // of the spread of a number: the distance between the quantiles 0.05 and 0.95
-	nearNumbers = 3     // fewer columns of numbers have near rows by chance
-	nearLevels  = 20    // values that a column has at least to count among these
-	nearNext    = 100   // rows that a row is compared with, of those nearest to it in a projection
+	nearness    = 0.001 // share of the spread of a column by which the numbers of near rows differ at most
+	nearNumbers = 3     // with fewer columns of numbers rows are near by chance
+	nearLevels  = 20    // different values that such a column has at least
+	nearNext    = 100   // rows after a row, in the order of a projection, that it is compared with
 )
 
-// nearly finds rows of a sample that are the same as another in text and booleans and gaps, and nearly the same in each
-// number, but not equal. Rows are compared with their neighbours in the order of one projection of all numbers, in
-// which close rows have close values. It is nil for tables with few columns of numbers.
+// nearly finds rows of a sample that have the texts, booleans and gaps of another row and nearly its numbers, but are not
+// equal to it. Rows are compared with their neighbours in the order of one projection of all numbers: close rows have
+// close projections. It returns nil for tables with few columns of numbers.
 func nearly(columns []*column, rows []int) *Repeats {
 	var numbers []*column
 	var scale []float64
@@ -126,12 +126,10 @@ func nearly(columns []*column, rows []int) *Repeats {
 			}
 		}
 		slices.Sort(sorted)
-		n := len(sorted)
-		if n == 0 || len(levelsOf(sorted)) < nearLevels {
+		if len(levelsOf(sorted)) < nearLevels {
 			continue
 		}
-		spread := sorted[n-1-n/20] - sorted[n/20]
-		if spread > 0 && !math.IsInf(spread, 0) {
+		if spread := spreadOf(sorted); spread > 0 && !math.IsInf(spread, 0) {
 			numbers, scale = append(numbers, c), append(scale, spread)
 		}
 	}

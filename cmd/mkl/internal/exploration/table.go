@@ -70,7 +70,7 @@ type target struct {
 	y        []float64
 	classes  []string // nil of numbers; y is then the place of the class
 	wrong    int      // cells of numbers that cannot be read
-	first    string   // the first of these
+	first    string   // where the first such cell is, and what it has
 }
 
 // describe describes the column of the target.
@@ -92,7 +92,7 @@ func (t *target) describe() (Column, []Finding) {
 	return out, found
 }
 
-// doubts are what mkl fit would say of the target.
+// doubts are the warnings of mkl fit about the target.
 func (t *target) doubts() []string {
 	if t.by == "" {
 		return nil
@@ -169,7 +169,7 @@ func (t *table) decideTarget(task string) error {
 	return nil
 }
 
-// sample is at most so many rows, in their order: all of them or, of a larger table, a sample that is always the same.
+// sample lists the rows, in their order: all rows or, of a table with more than most rows, a sample of that size, always the same one.
 func (t *table) sample(most int) []int {
 	rows := make([]int, t.rows)
 	for i := range rows {

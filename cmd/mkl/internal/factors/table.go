@@ -20,7 +20,7 @@ type Table struct {
 	Columns []string         // names
 	Table   mkl.Table        // as package mkl takes it
 	Entries int              // that are there
-	Views   []mkl.FactorView // that share out the columns; nil without views
+	Views   []mkl.FactorView // in the order of the columns, which they divide; nil without views
 	Lines   []string         // what is to be said of the table
 
 	Files  []*console.File
@@ -138,7 +138,7 @@ func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags
 		switch {
 		case flags.View == nil:
 		case len(kept) == before:
-			return console.Inputf("view %s: %s: none of its columns is of numbers", notes.Quoted(v.name), f.Name())
+			return console.Inputf("view %s: %s: no column of the view is of numbers", notes.Quoted(v.name), f.Name())
 		default:
 			t.Views = append(t.Views, mkl.FactorView{Name: v.name, Columns: len(kept) - before})
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
 )
 
-// view is the columns of a view of the command line, or of the whole table.
+// view is the columns of a -view, or without -view of the whole table.
 type view struct {
 	name    string
 	columns []int

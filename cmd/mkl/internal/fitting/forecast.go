@@ -24,7 +24,7 @@ const (
 func (j *Job) Forecast(e *console.Env, opt Options) string {
 	rows := j.Samples.Rows()
 	if limit := j.Model.Settings.Time; rows >= forecastRows && j.Model.Model == model.Auto && limit > 0 {
-		return fmt.Sprintf("forecast: -time %v is a number of operations, those of a fast core in this time: a slow or busy machine takes longer", limit)
+		return fmt.Sprintf("forecast: -time %v counts the operations of a fast core, and a slow or busy machine takes longer", limit)
 	}
 	if rows < forecastRows || j.Model.Settings.Time > 0 {
 		return ""

@@ -87,11 +87,11 @@ func Remarks(t *dataset.Table, form dataset.Form, y dataset.Targets, task, guess
 	return lines
 }
 
-// rowsDiffer says what is known of the rows of a regression beside their targets, and what predictions then are.
+// rowsDiffer says that the rows of a regression have offsets, weights or known noise, and what predictions then mean.
 func rowsDiffer(t *dataset.Table, y dataset.Targets) (lines []string) {
 	names, b := t.Main.Columns(), t.Beside
 	if b.Offset >= 0 {
-		lines = append(lines, fmt.Sprintf("column %s: an offset, which was taken from %s; predictions add the offsets of their rows", names[b.Offset], t.TargetName()))
+		lines = append(lines, fmt.Sprintf("column %s: an offset, subtracted from %s for the fit; predictions add the offsets of their rows", names[b.Offset], t.TargetName()))
 	}
 	switch {
 	case y.Weights == nil:

@@ -27,7 +27,7 @@ type Settings struct {
 	Store     string        `group:"run" default:"float64" placeholder:"STORE" help:"Where the kernels are during the fit: float64 or float32 in memory (float32 needs a quarter and moves predictions by less than 0.01 standard deviations), or a folder for a file, with a slash, such as ./ (${default})."`
 
 	Prior           []string `group:"several" sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of a parameter (1,1); can be repeated. bmkl has lambda, upsilon, gamma, omega and epsilon; pairs has lambda, eta, gamma and epsilon; probit has alpha (alpha=learn learns shape and scale), rho and theta, and kappa=RATE, xi=RATE and sigma=PROBABILITY."`
-	ViewGroup       []string `group:"several" sep:"none" placeholder:"NAME=VIEWS" help:"Views that are also judged together, with commas between; can be repeated. The table of views then has a row for each group. It changes no prediction."`
+	ViewGroup       []string `group:"several" sep:"none" placeholder:"NAME=VIEWS" help:"Views that are also judged together, with commas between; can be repeated. The table of views then has a row for each group. Groups change no prediction."`
 	RawTargets      bool     `group:"several" help:"Leave targets unchanged; by default each gets mean 0 and standard deviation 1 for the fit."`
 	AllowDuplicates bool     `group:"several" help:"Accept two kernels that are the same matrix."`
 

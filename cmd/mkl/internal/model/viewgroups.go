@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// viewGroups reads -view-group. The function refuses groups of views that there are not.
+// viewGroups reads -view-group. The function that it returns refuses groups with unknown views, and groups of all views.
 func (s Settings) viewGroups() (groups []mkl.ViewGroup, check func([]dataset.View) error, err error) {
 	for _, text := range s.ViewGroup {
 		name, views, ok := strings.Cut(text, "=")
@@ -37,7 +37,7 @@ func (s Settings) viewGroups() (groups []mkl.ViewGroup, check func([]dataset.Vie
 				}
 			}
 			if len(g.Views) >= len(names) {
-				return console.Inputf("-view-group %s: a group has not all views", s.ViewGroup[k])
+				return console.Inputf("-view-group %s: a group cannot have all views", s.ViewGroup[k])
 			}
 		}
 		return nil

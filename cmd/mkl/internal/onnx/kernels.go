@@ -205,7 +205,8 @@ func (e *exporter) interactionKernel(s kernelJSON, z value, basis la.Matrix[floa
 	return kernelValues{e.scale(cross[s.Order], 1/sets), e.scale(self[s.Order], 1/sets)}
 }
 
-// withProduct is sum + one·fewer, the products of o features once feature j is among them. There is no sum before j reaches o.
+// withProduct is the sum of products of o features among the features 0 to j, sum + one·fewer: sum leaves feature j out, and fewer is the sum of
+// products of o − 1 features before j. There is no sum without j if j + 1 = o, and fewer is 1 if o = 1.
 func (e *exporter) withProduct(sum, one, fewer value, o, j int) value {
 	if o > 1 {
 		one = e.mul(one, fewer)

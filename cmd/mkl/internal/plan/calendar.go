@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/internal/encode"
 )
 
-// What a column of dates must have for features of the calendar. Gap is the median distance of dates that follow each other.
+// Conditions for features of the calendar. A gap is the median distance between successive different dates of a column.
 const (
 	fewDates   = 10                // different dates, at least
 	seasonSpan = 1.5 * encode.Year // days from the first to the last date, at least: with less, a season is a trend
@@ -18,8 +18,8 @@ const (
 	dayGap     = 0.25              // days: four dates a day
 )
 
-// calendar returns the features of dates in days, beside the days: the season where the dates show more than a year and more than
-// single days of it, the weekday where they follow each other by days, and the time of day where they do by hours.
+// calendar returns the features of the calendar that a column of dates, in days, gets beside the days. It gets the season if the dates span
+// more than a year with several dates a year, the weekday if they are days apart, and the time of day if they are hours apart.
 func calendar(dates []float64) (all []encode.Calendar) {
 	sorted := slices.DeleteFunc(slices.Clone(dates), math.IsNaN)
 	slices.Sort(sorted)

@@ -40,7 +40,7 @@ type LeftOut struct {
 	Why    string `json:"why"`
 }
 
-// Mixed is a column of text whose cells are numbers for the most part, and one other cell.
+// Mixed is a column of text whose cells are numbers for the most part, and a cell that is no number.
 type Mixed struct{ Column, Other string }
 
 // View is the plan of a view.
@@ -51,7 +51,7 @@ type View struct {
 	Codes   []string // columns of numbers that look like codes of categories, which were not named
 	Many    []string // columns of text that become many columns of 0 and 1
 	Prose   []string // columns of text that were left out, of several words in a cell
-	Mixed   []Mixed  // columns of text whose cells are numbers for the most part, and what one of the others is
+	Mixed   []Mixed  // columns of text whose cells are numbers for the most part
 }
 
 // Learn makes the plan of a view by its training data. If impute, missing values are
@@ -108,7 +108,7 @@ func Learn(t Table, impute bool) View {
 	return v
 }
 
-// mixed returns a cell that is no number, of a column of text whose cells are numbers for the most part; else nothing.
+// mixed returns the first cell that is no number of a column of text in which at least half of the cells are numbers; else nothing.
 func mixed(cells []string) (other string) {
 	numbers, others := 0, 0
 	for _, cell := range cells {

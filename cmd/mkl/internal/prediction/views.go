@@ -8,8 +8,8 @@ import (
 	"github.com/bmkl/bmkl/mkl/record"
 )
 
-// AddViews adds what each view adds to the predicted numbers, or to the log odds of classes, with its standard deviation, and the constant, which
-// has the offsets of the rows in it.
+// AddViews adds columns of what each view adds to the predicted numbers, or to the log odds of classes, with its standard deviation, and of
+// the constant. The constant contains the offsets of the rows.
 func (t *Columns) AddViews(ctx context.Context, m mkl.Model, opt Options, x []mkl.Features, targets []string) error {
 	all, err := record.ViewsOf(ctx, m, targets, opt.PredictOptions, x)
 	if err != nil {

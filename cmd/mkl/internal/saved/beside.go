@@ -32,7 +32,7 @@ func (s *Samples) findBeside(fs *console.Files, m *Model, in *Input) error {
 	case in.Exposure != "" && !counts:
 		return console.Inputf("-exposure is for models of counts, and this is one of %s", m.Notes.Task)
 	case in.Offset != "" && was.Offset == "":
-		return console.Inputf("-offset is for models whose fit had offsets, and this is none")
+		return console.Inputf("-offset is for models whose fit had offsets, and the fit of this model had none")
 	}
 	if counts {
 		s.exposure = rowNumber{flag: "-exposure", noun: "exposure", positive: true, was: was.Exposure}
@@ -44,19 +44,20 @@ func (s *Samples) findBeside(fs *console.Files, m *Model, in *Input) error {
 	return s.offset.find(fs, in, in.Offset, "adds the offset 1")
 }
 
-// rowNumber is a number that belongs to each row that is to be predicted, beside the views: an exposure or an offset.
+// rowNumber is a number of each row to predict that is in no view: an exposure or an offset.
 type rowNumber struct {
 	flag, noun string
 	positive   bool
 	was        string // the column of the fit; empty without such a column
 
-	inFile bool    // it is in a column
-	column int     // of the main file
-	all    bool    // it is the same in every row
-	each   float64 // then
+	inFile bool // a column has the numbers
+	column int  // this column of the main file
+	all    bool // every row has the number each
+	each   float64
 }
 
-// find finds the column that the text names, or else the column of the fit, or reads the number of every row.
+// find finds the column that the text names, or else the column of the fit, or reads the number of every row. Errors say
+// with one what the number 1 does.
 func (n *rowNumber) find(fs *console.Files, in *Input, text, one string) error {
 	name := text
 	if name == "" {
@@ -94,8 +95,8 @@ func (n *rowNumber) find(fs *console.Files, in *Input, text, one string) error {
 	return nil
 }
 
-// of returns the numbers of the rows kept, of features x; nil without such numbers. Rows that have none leave x, the other numbers of the
-// rows, and kept.
+// of returns the numbers of the rows kept, whose features are x; nil without such numbers. It removes rows that lack the number from x, from
+// others and from kept.
 func (n *rowNumber) of(s *Samples, x []mkl.Features, others *[]float64, kept []int, gaps *dataset.Shortfall) (all []float64, still []int, err error) {
 	switch {
 	case n.all:

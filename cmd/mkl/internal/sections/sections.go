@@ -45,8 +45,8 @@ type reporter struct {
 	rng   *rand.Rand
 }
 
-// Page reads the model and the data and makes the page. It says of the rows of the data to explain, counted from 1, what each view adds to
-// their predictions.
+// Page reads the model and the data and makes the page. For the rows of the data in explain, counted from 1, the page shows what each view
+// adds to the prediction.
 func (c *Flags) Page(e *console.Env, explain []int) (*page.Page, error) {
 	tested, err := c.test(e, c.Data)
 	if err != nil {

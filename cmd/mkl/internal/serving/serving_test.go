@@ -141,7 +141,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// A request can ask for what each view adds, which the model's parts are.
+// A request can ask what each view adds. The answer has the bits of PredictRowViews.
 func TestPredictViews(t *testing.T) {
 	s, folder, _ := served(t, limits, "houses")
 	p := opened(t, filepath.Join(folder, "houses.mkl"))
