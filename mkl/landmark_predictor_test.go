@@ -93,7 +93,7 @@ func assertBounded(t *testing.T, name string, m interface {
 	return in32
 }
 
-// assertBoundedClasses does the same for probabilities, whose bounds may be so many tolerances.
+// assertBoundedClasses does the same for probabilities. most is the largest bound, in units of the tolerance.
 func assertBoundedClasses(t *testing.T, name string, m interface {
 	ClassModel[string]
 	Predictor(PredictorOptions) (*ClassPredictor[string], error)
