@@ -53,6 +53,10 @@ func TestWeightsStayWithinTheTolerance(t *testing.T) {
 		}
 		c, err := Classifier[string]{Ascent: Ascent{MaxSweeps: 60}}.Fit(t.Context(), views, labels)
 		require.NoError(t, err)
-		assertBoundedClasses(t, name, c, q, 3)
+		rounding := 1e-9
+		if name == "unbounded" {
+			rounding = 1e-8 // far away the polynomial is 10¹⁰
+		}
+		assertBoundedClasses(t, name, c, q, 3, rounding)
 	}
 }

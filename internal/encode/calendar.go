@@ -33,7 +33,7 @@ func Weekday(days float64) int {
 	return int(w)
 }
 
-// Of returns the feature of a date in days since 1970-01-01. It is 0 if c is none of the features of this package.
+// Of returns the feature of a date in days since 1970-01-01. It is 0 for a name that this package does not know.
 func (c Calendar) Of(days float64) float64 {
 	period := Year
 	switch c {
