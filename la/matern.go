@@ -29,7 +29,7 @@ func Matern[T Float](k, e []T) {
 func genericNegRoot[T Float](n int, x *T) {
 	xs := unsafe.Slice(x, n)
 	for i, v := range xs {
-		xs[i] = -T(math.Sqrt(float64(v))) // for float32 too the rounded root: float64 has twice the digits and two more
+		xs[i] = -T(math.Sqrt(float64(v))) // rounded once in effect for float32 too: float64 has 2·24 + 2 bits or more
 	}
 }
 

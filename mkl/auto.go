@@ -23,8 +23,8 @@ import (
 // Where the size of the residuals of the best member depends on the inputs, there is one
 // more, that member with noise that varies ([VaryingNoise]); where they have heavy tails,
 // one with noise that has ([HeavyNoise]).
-// One view of 2 to 20 features and more than 64 samples have a member more, whose kernels are products of functions of single features
-// ([kernel.Interaction]), if the mixture calls for at least an equal share of it.
+// A pool of one view with 2 to 20 features and more than 64 samples may have one more member, whose kernels are products of functions of
+// single features ([kernel.Interaction]). It is left out if its weight in the mixture is below an equal share.
 // Of several views two members more have amplitudes that borrow strength: in one they are alike in all views, in the other a
 // half-Cauchy factor of each view can switch the view off. The first is without a view that by itself more probably has no information
 // about the target than some, unless the view is surely needed beside the others; the second weighs views by these probabilities. See
@@ -54,13 +54,13 @@ type Auto struct {
 	// Groups are views that the model also judges together, in [AutoModel.Groups]. They change no prediction.
 	Groups []ViewGroup
 
-	// Weights and KnownNoise are as in [MultiGP]. With either there are no members for very many samples: above DefaultExactSamples
-	// samples, or above MaxSamples if that is set, all members are fitted to so many samples, chosen at random. Noise that is known
-	// neither varies nor has heavy tails.
+	// Weights and KnownNoise are as in [MultiGP]. A pool with either has no members for very many samples: it is fitted to at most
+	// DefaultExactSamples samples, or to MaxSamples if that is set, chosen at random. A pool with KnownNoise has no members with noise
+	// that varies or has heavy tails.
 	Weights    []float64
 	KnownNoise float64
 
-	part bool // the exact members of a pool of very many samples are to be fitted
+	part bool // the fit is of the exact members in a pool of very many samples
 }
 
 // DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
@@ -115,12 +115,11 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	if err != nil {
 		return nil, err
 	}
-	for _, other := range otherNoises {
-		if a.KnownNoise != 0 {
-			break
-		}
-		if density, err = a.addNoise(ctx, m, of, some, density, each, other); err != nil {
-			return nil, err
+	if a.KnownNoise == 0 {
+		for _, other := range otherNoises {
+			if density, err = a.addNoise(ctx, m, of, some, density, each, other); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if density, err = a.addAmplitudes(ctx, m, plan.views, some, density); err != nil {
@@ -216,9 +215,10 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 // predictions of the training labels are clearly worse than the first member's.
 //
 // A further member is a least-squares process of the classes' indicators, in which all classes share the amplitudes of the
-// kernels. Its weight comes from leave-one-out probabilities. So does the weight of the member with products of functions of
-// single features, which is left out if its weight is below an equal share: see [Auto]. For several views the two members with
-// amplitudes of [Auto] take the place of the least-squares process, with equal weights. Several views without kernels and more than two classes have these two members alone.
+// kernels. Its weight comes from leave-one-out probabilities. The member with products of functions of single features is weighted in
+// the same way, and left out if its weight is below an equal share: see [Auto]. For several views the two members with
+// amplitudes of [Auto] take the place of the least-squares process, with equal weights. Several views without kernels and more than
+// two classes have these two members alone.
 type AutoClassifier[T comparable] struct {
 	Fitting
 	Climb // of every member
@@ -311,9 +311,8 @@ func allOpen(views []View) bool {
 	return !slices.ContainsFunc(views, func(v View) bool { return v.Kernel != nil })
 }
 
-// addKinds adds the members of the other kinds, the one with products of features, which may be nil, and the least-squares
-// ones, and weights all members. Members of one kind have equal weights. The member with products of features is left out if
-// its weight is below an equal share.
+// addKinds adds the member with products of features, which may be nil, and the least-squares members, and weights all members.
+// Members of one kind have equal weights. The member with products of features is left out if its weight is below an equal share.
 func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) {
 	m.views, m.groups = l.table.views, l.table.groups
 	w := m.weighKinds(product, l, seed)
@@ -339,8 +338,12 @@ func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l 
 	}
 }
 
-// kindWeights are the weights of the kinds of members in a pool of classes, and one over the number of kinds.
-type kindWeights struct{ processes, leastSquares, products, equal float64 }
+// kindWeights are the weights of the kinds of members in a pool of classes.
+type kindWeights struct {
+	processes, leastSquares, products float64
+
+	equal float64 // one over the number of kinds
+}
 
 // weighKinds weights the kinds by leave-one-out probabilities: of the processes only those that learn no widths count.
 func (m *AutoClassifierModel[T]) weighKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) kindWeights {
@@ -540,15 +543,7 @@ func (p *poolPlan) fit(settings Fitting, limit time.Duration, each float64, fit 
 			out.left = append(out.left, member.name)
 			continue
 		}
-		f := settings
-		f.Notes = nil
-		if settings.Progress != nil {
-			f.Progress = func(q Progress) {
-				q.Member, q.Members = i+1, len(p.members)
-				settings.Progress(q)
-			}
-		}
-		m, err := fit(member.views, f)
+		m, err := fit(member.views, settings.ofMember(i+1, len(p.members)))
 		if err != nil {
 			return out, err
 		}
@@ -557,6 +552,18 @@ func (p *poolPlan) fit(settings Fitting, limit time.Duration, each float64, fit 
 	}
 	out.notes = maps.Clone(settings.Notes)
 	return out, nil
+}
+
+// ofMember returns the settings of the fit of a pool's member. The pool keeps the notes, and its progress says which member is fitted.
+func (f Fitting) ofMember(member, members int) Fitting {
+	f.Notes = nil
+	if report := f.Progress; report != nil {
+		f.Progress = func(q Progress) {
+			q.Member, q.Members = member, members
+			report(q)
+		}
+	}
+	return f
 }
 
 func (a *AutoClassifier[T]) fitting() *fitting {

@@ -8,9 +8,9 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// A pool of one table has a member whose kernels are products of functions of single features, for functions such as
-// x₁x₂x₃x₄ or sin(x₁)·x₂². It learns no widths, so that its leave-one-out predictions are unbiased. Where the mixture does not call
-// for it the pool is as it would be without: see docs/lab/choosing.md.
+// interactionsMember is the member of a pool of one table whose kernels are products of functions of single features, for functions
+// such as x₁x₂x₃x₄ or sin(x₁)·x₂². The member learns no widths, so that its leave-one-out predictions are unbiased. Where it is left
+// out, the pool predicts as a pool that never fitted it: see docs/lab/choosing.md.
 const interactionsMember = "products of features"
 
 const (
@@ -19,7 +19,7 @@ const (
 )
 
 // kernelsOfInteractions has a kernel for products of one feature, two features and so on.
-const kernelsOfInteractions KernelSet = 1 << 18
+const kernelsOfInteractions = kernelsOfRanks << 1
 
 // interactionKernels returns the kernels of products of up to mostInteractions of d features, or none.
 func interactionKernels(d int) (all []kernel.Kernel) {
@@ -32,8 +32,8 @@ func interactionKernels(d int) (all []kernel.Kernel) {
 	return all
 }
 
-// interactions returns the views of the member with products of features, or nil if the pool has none. The member is for one
-// view without a kernel and for samples that are too many for an average over draws, which measurements found not to gain.
+// interactions returns the views of the member with products of features, or nil if the pool has no such member. The member is for one
+// view without a kernel, and for more than mostDrawn samples: with fewer, members average over draws, and measurements found no gain.
 func (p *poolPlan) interactions() ([]View, error) {
 	if len(p.rows) <= mostDrawn || len(p.views) != 1 || !allOpen(p.views) {
 		return nil, nil
@@ -45,8 +45,8 @@ func (p *poolPlan) interactions() ([]View, error) {
 	return views, nil
 }
 
-// interactionsInTime returns the views of the member with products of features and the settings of its fit, after so many other
-// members that take each seconds. It returns no views if there is no such member or no time for it.
+// interactionsInTime returns the views of the member with products of features and the settings of its fit. each is the forecast time
+// of one member in seconds. It returns no views if there is no such member, or if it would exceed the limit in seconds.
 func (p *pool) interactionsInTime(plan *poolPlan, f *fitting, limit, each float64) ([]View, Fitting, error) {
 	views, err := plan.interactions()
 	if err != nil || views == nil {
@@ -57,19 +57,11 @@ func (p *pool) interactionsInTime(plan *poolPlan, f *fitting, limit, each float6
 		p.left = append(p.left, interactionsMember)
 		return nil, Fitting{}, nil
 	}
-	settings := f.Fitting
-	settings.Notes = nil
-	if f.Progress != nil {
-		settings.Progress = func(q Progress) {
-			q.Member, q.Members = members, members
-			f.Progress(q)
-		}
-	}
-	return views, settings, nil
+	return views, f.ofMember(members, members), nil
 }
 
 // addInteractions fits the member with products of features and adds it if its weight in the mixture is at least an equal
-// share. It appends the member's densities to density and returns it.
+// share. It returns the densities of all members of the pool.
 func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan, y []float64, density [][]float64, each float64) ([][]float64, error) {
 	if a.part {
 		return density, nil
@@ -92,8 +84,7 @@ func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan,
 	return with, nil
 }
 
-// fitInteractions fits the member with products of features, or returns nil if the pool has none. Its probabilities have a
-// sharpness of its own.
+// fitInteractions fits the member with products of features, with a sharpness of its own. It returns nil if the pool has no such member.
 func (a AutoClassifier[T]) fitInteractions(
 	ctx context.Context, m *AutoClassifierModel[T], plan *poolPlan, labels, classes []T, each float64,
 ) (*MultiGPClassifierModel[T], error) {
@@ -111,8 +102,8 @@ func (a AutoClassifier[T]) fitInteractions(
 	return member, nil
 }
 
-// withoutInteractions says why the member with products of features is left out: its fit failed. If the context has ended it
-// returns the error instead.
+// withoutInteractions adds the remark that the member with products of features is left out, because its fit failed with err. If the
+// context has ended it returns err instead.
 func (p *pool) withoutInteractions(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

@@ -65,10 +65,10 @@ type MultiGP struct {
 	// ten-thousandth of the target's standard deviation (of its root mean square with RawTargets).
 	KnownNoise float64
 
-	// Weights, if not nil, says how precise each target is: sample n has the noise variance σ²/Weights[n], as the mean of that many
-	// measurements has. Noise of known standard deviations s_n is Weights[n] = 1/s_n² and a KnownNoise of 1. Without
-	// KnownNoise the s_n are known but for a common factor. NoiseSD and predictions are of a target of weight 1. Weights must be positive
-	// and finite. With [VaryingNoise] and [HeavyNoise] the variance, or the squared scale, is divided by the weight.
+	// Weights, if not nil, says how precise each target is: sample n has the noise variance σ²/Weights[n], like a mean of Weights[n]
+	// measurements with the noise variance σ². For noise with known standard deviations s_n set Weights[n] = 1/s_n² and a KnownNoise of 1.
+	// Without KnownNoise the fit learns a common factor of the s_n. NoiseSD and predictions are for a target with the weight 1. Weights
+	// must be positive and finite. With [VaryingNoise] and [HeavyNoise] the variance, or the squared scale, is divided by the weight.
 	Weights []float64
 
 	// RawTargets leaves the targets unchanged. By default they are scaled to mean 0

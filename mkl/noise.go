@@ -136,14 +136,8 @@ func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []fl
 		m.left = append(m.left, name)
 		return density, nil
 	}
-	g := MultiGP{Fitting: a.Fitting, Climb: a.Climb, Noise: other.noise, Weights: a.Weights, hurried: true}
-	g.Notes = nil
-	if a.Progress != nil {
-		g.Progress = func(q Progress) {
-			q.Member, q.Members = len(m.members)+1, len(m.members)+1
-			a.Progress(q)
-		}
-	}
+	members := len(m.members) + 1
+	g := MultiGP{Fitting: a.ofMember(members, members), Climb: a.Climb, Noise: other.noise, Weights: a.Weights, hurried: true}
 	for _, try := range []struct {
 		keep   bool
 		errors float64

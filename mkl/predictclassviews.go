@@ -10,20 +10,19 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// ClassViewParts holds what each view adds to the log odds of each class, in nats. The log odds of class c of C are here
+// ClassViewParts holds what each view adds to the log odds of each class, in nats. The log odds of class c among C classes are
 //
 //	λ_c = log P(c) − Σ_{d≠c} log P(d)/(C − 1),
 //
-// of two classes log(P/(1 − P)). Section 11 of docs/theory/views.md derives the parts.
+// and log(P/(1 − P)) for two classes. Section 11 of docs/theory/views.md derives the parts.
 type ClassViewParts[T comparable] struct {
 	Classes []T      // in the order of the probabilities
 	Views   []string // as in [ViewParts]
 
-	// Constant, [class][sample], is the part of no view. Constant plus the means of all views is λ_c, of a pool the weighted mean of
-	// the members' λ_c, and 0 in the sum over the classes.
+	// Constant, [class][sample], is the part of no view. Constant plus the means of all views is λ_c. For a pool the sum is the weighted
+	// mean of the members' λ_c. The sums of all classes add up to 0.
 	Constant [][]float64
 
 	// Mean and SD, [class][view][sample], are the posterior mean and standard deviation of the view's part. The squares of the SDs do not add up
@@ -54,14 +53,14 @@ func partsOf[T comparable](all []viewMoments, classes []T) *ClassViewParts[T] {
 	return out
 }
 
-// against returns the parts of the classes' log odds, given the parts of the functions u_c, independent in the posterior, whose sums are the log
-// probabilities up to a common term: λ_c = u_c − mean of the others. One function is λ of the second of two classes.
-func against(u []viewMoments, samples int) []viewMoments {
-	C := len(u)
+// against returns the parts of the classes' log odds λ_c = u_c − Σ_{d≠c} u_d/(C − 1), given the parts of the functions u_c, which are
+// independent in the posterior. The log probabilities are the u_c up to a common term. A single function is λ of the second of two classes.
+func against(u []viewMoments) []viewMoments {
+	C, samples := len(u), len(u[0].constant)
 	if C == 1 {
 		out := newLogOddsMoments(2, samples)
-		out[0].add(&u[0], -1, samples)
-		out[1].add(&u[0], 1, samples)
+		out[0].add(&u[0], -1)
+		out[1].add(&u[0], 1)
 		return out
 	}
 	out := newLogOddsMoments(C, samples)
@@ -71,17 +70,17 @@ func against(u []viewMoments, samples int) []viewMoments {
 			if d != c {
 				weight = -1 / float64(C-1)
 			}
-			out[c].add(&u[d], weight, samples)
+			out[c].add(&u[d], weight)
 		}
 	}
 	return out
 }
 
-// add adds a multiple of functions that are independent of the ones so far.
-func (m *viewMoments) add(of *viewMoments, weight float64, samples int) {
+// add adds a multiple of functions that are independent of the functions so far.
+func (m *viewMoments) add(of *viewMoments, weight float64) {
 	la.Axpy(weight, of.constant, m.constant)
 	for v, name := range of.names {
-		at := m.at(name, samples)
+		at := m.at(name, len(m.constant))
 		la.Axpy(weight, of.mean[v], m.mean[at])
 		la.Axpy(weight*weight, of.variance[v], m.variance[at])
 	}
@@ -97,46 +96,46 @@ func (m *MultiGPClassifierModel[T]) PredictViews(ctx context.Context, opt Predic
 	return partsOf(all, m.Classes()), nil
 }
 
-// logOddsMoments scales the functions of each sample by the factor that makes its log odds of them.
+// logOddsMoments scales each function's parts at a sample by the factor that turns the function's mean into its log odds.
 func (m *MultiGPClassifierModel[T]) logOddsMoments(ctx context.Context, opt PredictOptions, x []Features) ([]viewMoments, error) {
 	t, err := checkInputs(m.design, x)
 	if err != nil {
 		return nil, err
 	}
-	u, factor := newLogOddsMoments(len(m.posteriors), t), rows(len(m.posteriors), t)
-	opt.MeanOnly = false
-	err = m.predict(ctx, opt, x, t, func(o, first int, p *mgp.Prediction) {
+	u := newLogOddsMoments(len(m.posteriors), t)
+	err = m.eachFunction(ctx, opt.Workers, x, t, func(o int, k *vi.Dense, self la.Matrix[float64], first int) error {
+		p, err := m.posteriors[o].Predict(k, self, vi.PredictOptions{Workers: opt.Workers})
+		if err != nil {
+			return err
+		}
+		by := make([]float64, len(p.Mean))
 		for i, mean := range p.Mean {
-			factor[o][first+i] = m.sharpness * oddsFactor(mean, p.Variance[i], p.LogPositive[i], p.LogNegative[i])
+			by[i] = m.sharpness * oddsFactor(mean, p.Variance[i], p.LogPositive[i], p.LogNegative[i])
 		}
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = m.contributions(ctx, opt, x, t, func(o, first int, part contribution) {
-		by := factor[o][first:]
-		if part.constant {
-			for i, f := range part.mean {
-				u[o].constant[first+i] = by[i] * f
+		return m.contributions(o, k, self, opt.Workers, func(part contribution) {
+			if part.constant {
+				for i, f := range part.mean {
+					u[o].constant[first+i] = by[i] * f
+				}
+				return
 			}
-			return
-		}
-		v := u[o].at(part.view, t)
-		for i, f := range part.mean {
-			u[o].mean[v][first+i], u[o].variance[v][first+i] = by[i]*f, by[i]*by[i]*part.variance[i]
-		}
+			v := u[o].at(part.view, t)
+			for i, f := range part.mean {
+				u[o].mean[v][first+i], u[o].variance[v][first+i] = by[i]*f, by[i]*by[i]*part.variance[i]
+			}
+		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	return against(u, t), nil
+	return against(u), nil
 }
 
 // nearEven is the |mean|/SD of a function below which its log odds are proportional to its mean, up to 1e-9 of them.
 const nearEven = 1e-4
 
-// oddsFactor returns the log odds of a function of a normal distribution with the given mean and variance, the noise included, divided by the
-// mean: (log Φ(z) − log Φ(−z))/mean, z = mean/√variance. It is positive. In the limit of mean 0 it is √(8/π)/√variance.
+// oddsFactor returns the log odds that a normal variable is positive, divided by its mean: (log Φ(z) − log Φ(−z))/mean, z = mean/√variance.
+// The variance includes the noise. The factor is positive, and √(8/π)/√variance in the limit of mean 0.
 func oddsFactor(mean, variance, logPositive, logNegative float64) float64 {
 	sd := math.Sqrt(variance)
 	if math.Abs(mean) < nearEven*sd {
@@ -181,16 +180,18 @@ func (m *indicatorModel[T]) logOddsMoments(ctx context.Context, opt PredictOptio
 			if err != nil {
 				return err
 			}
+			var at int // the same of all classes
+			for c := range out {
+				at = out[c].at(cmp.Or(names[v], namelessView), t)
+			}
 			for i, s := range variance {
 				m.decide(mean, i, u)
 				for c, by := range slope[i] {
 					u[c] *= by
 				}
 				for c, by := range slope[i] {
-					to := &out[c]
-					at := to.at(cmp.Or(names[v], namelessView), t)
 					by *= float64(C) / float64(C-1) // the functions of all classes add up to 0
-					to.mean[at][first+i], to.variance[at][first+i] = againstOthers(u, c), by*by*s
+					out[c].mean[at][first+i], out[c].variance[at][first+i] = againstOthers(u, c), by*by*s
 				}
 			}
 		}

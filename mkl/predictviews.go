@@ -70,32 +70,30 @@ func (m *MultiGPModel) PredictViews(ctx context.Context, opt PredictOptions, x .
 	return out, nil
 }
 
-// contribution is the moments of the sum of some kernels' functions, at some samples.
+// contribution holds the moments of the sum of some kernels' functions, at some samples.
 type contribution struct {
-	view     string // whose kernels they are
-	constant bool   // they are the constant kernels, which are no view's
+	view     string // the view of the kernels
+	constant bool   // the kernels are the constant ones, which belong to no view
 
 	mean, variance []float64
 }
 
-// contributions calls do for each function o, for blocks of the t samples of x, which begin at first, and for each view in turn, and
-// last for the constant kernels.
-func (m *processes) contributions(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, part contribution)) error {
-	return m.eachFunction(ctx, opt.Workers, x, t, func(o int, k *vi.Dense, self la.Matrix[float64], first int) error {
-		names, which, constants := m.designs[o].UserViews()
-		for v, of := range append(which, constants) {
-			part := contribution{constant: v == len(names)}
-			if !part.constant {
-				part.view = cmp.Or(names[v], namelessView)
-			}
-			var err error
-			if part.mean, part.variance, err = m.posteriors[o].Contribution(k, self, of, opt.Workers); err != nil {
-				return err
-			}
-			do(o, first, part)
+// contributions calls do with the contribution of each view to function o, and last with the contribution of the constant kernels. The
+// samples have the kernels k with the basis points, and self with themselves.
+func (m *processes) contributions(o int, k *vi.Dense, self la.Matrix[float64], workers int, do func(part contribution)) error {
+	names, which, constants := m.designs[o].UserViews()
+	for v, of := range append(which, constants) {
+		part := contribution{constant: v == len(names)}
+		if !part.constant {
+			part.view = cmp.Or(names[v], namelessView)
 		}
-		return nil
-	})
+		var err error
+		if part.mean, part.variance, err = m.posteriors[o].Contribution(k, self, of, workers); err != nil {
+			return err
+		}
+		do(part)
+	}
+	return nil
 }
 
 // viewMoments returns the moments of the views' functions, of the standardised target.
@@ -105,14 +103,17 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 		return nil, err
 	}
 	out := &viewMoments{constant: make([]float64, t)}
-	err = m.averaged().contributions(ctx, opt, x, t, func(o, first int, part contribution) {
-		share, end := 1/float64(o+1), first+len(part.mean)
-		if part.constant {
-			mix(out.constant[first:end], nil, share, part.mean, nil)
-			return
-		}
-		v := out.at(part.view, t)
-		mix(out.mean[v][first:end], out.variance[v][first:end], share, part.mean, part.variance)
+	all := m.averaged()
+	err = all.eachFunction(ctx, opt.Workers, x, t, func(o int, k *vi.Dense, self la.Matrix[float64], first int) error {
+		share, end := 1/float64(o+1), first+self.Cols
+		return all.contributions(o, k, self, opt.Workers, func(part contribution) {
+			if part.constant {
+				mix(out.constant[first:end], nil, share, part.mean, nil)
+				return
+			}
+			v := out.at(part.view, t)
+			mix(out.mean[v][first:end], out.variance[v][first:end], share, part.mean, part.variance)
+		})
 	})
 	if err != nil {
 		return nil, err

@@ -78,8 +78,8 @@ func (l *learnedPrediction) offsetOf(sample int) float64 {
 	return l.offset[sample]
 }
 
-// AddOffset adds the known part of a target of each sample, its offset, to predictions of the rest, by a model that was fitted to targets less
-// their offsets.
+// AddOffset adds to the predictions of a target an offset for each sample, a part of the target that is known. The model was fitted to
+// targets less their offsets. It returns an error if offset does not have an element for each sample.
 func (p *Prediction) AddOffset(target int, offset []float64) error {
 	mean := p.Mean[target]
 	if len(offset) != len(mean) {

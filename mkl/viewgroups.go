@@ -19,8 +19,8 @@ type ViewGroupShare struct {
 	// shares of its views, and SD its posterior standard deviation.
 	Share, SD float64
 
-	// In is the posterior probability that at least one view of the group is included, and Before what it was before any data, 1 − 2⁻ⁿ for a
-	// group of n views: it says something where it is far from Before.
+	// In is the posterior probability that at least one view of the group is included. Before is its prior probability, 1 − 2⁻ⁿ for a
+	// group of n views. In says something where it is far from Before.
 	In, Before float64
 
 	// Loss and LossSE are as in [ViewShare], without all views of the group.
@@ -36,7 +36,7 @@ func (p *pool) Groups() []ViewGroupShare {
 	return out
 }
 
-// checkGroups says that groups were asked for and that there is no table to have them.
+// checkGroups adds a remark if groups were asked for and the pool has no table of views.
 func (p *pool) checkGroups(asked []ViewGroup) {
 	if len(asked) > 0 && p.groups == nil {
 		p.remarks = append(p.remarks, "groups of views: left out, because there is no table of views")

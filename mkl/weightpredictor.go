@@ -43,8 +43,8 @@ type weightPredictor struct {
 	pivots *gram.Pivots      // nil without pivots
 
 	triangles *bemkl.Triangles // nil if predictions from all samples are in float64
-	least     float64          // the least standard deviation
-	tolerance float64          // of these, in units of the predictive standard deviation; of near a tenth
+	least     float64          // the least standard deviation of a prediction
+	tolerance float64          // of triangles, in units of the predictive standard deviation; near has a tenth of it
 
 	target target
 	pool   reuse.Pool[scratch]
@@ -127,14 +127,13 @@ func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 		p.ct = stairs.New(pr.ct)
 	}
 	p.tolerance, p.least = opt.pruning(), math.Sqrt(f.noise)
+	if precise && !opt.Published && !opt.Exact { // where rounding is not small, another way to compute would predict something else
+		p.round(pr, f)
+		if err := p.project(opt, f); err != nil {
+			return nil, fmt.Errorf("mkl: Predictor: %w", err)
+		}
+	}
 	p.pool = reuse.NewPool(p.newScratch)
-	if opt.Published || opt.Exact || !precise { // where rounding is not small, another way to compute would predict something else
-		return p, nil
-	}
-	p.round(pr, f)
-	if err := p.project(opt, f); err != nil {
-		return nil, fmt.Errorf("mkl: Predictor: %w", err)
-	}
 	return p, nil
 }
 
@@ -156,11 +155,12 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 	if p.triangles = bemkl.NewTriangles(parts); p.triangles == nil {
 		return
 	}
-	s := p.pool.Create()
+	s := p.newScratch()
 	within := 0
 	samples := p.someSamples(func(_, _ int, x [][]float64) {
 		p.Kernels(s.PointScratch, x)
-		if p.certified(s).Within(p.tolerance) {
+		mean, variance := p.linear(s)
+		if p.certified(s, mean, variance).Within(p.tolerance) {
 			within++
 		}
 	})
@@ -171,7 +171,8 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 	p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
 }
 
-// someSamples calls do with the number of the call, the index and the rows of some of the samples. It returns how many there are.
+// someSamples calls do for up to calibrationSamples samples, evenly spaced: q counts the calls, i is the sample's index, and x are its
+// rows. It returns the number of calls.
 func (p *weightPredictor) someSamples(do func(q, i int, x [][]float64)) int {
 	n, x := min(p.Samples, calibrationSamples), make([][]float64, len(p.Inputs))
 	for q := range n {
@@ -187,12 +188,13 @@ func (p *weightPredictor) someSamples(do func(q, i int, x [][]float64)) int {
 // calibrationSamples is the most training samples in the calibration of float32.
 const calibrationSamples = 64
 
-// trials returns the values of each kernel at some of the samples, between them, and of their differences, and the kernels of these
-// with themselves.
+// trials returns the vectors of the calibration: each of n samples, and its midpoint and its difference with the sample before, in the
+// feature space of the kernel. all has a 3n×D matrix for each kernel, its values with the samples; selves is P×3n, the values of the
+// vectors with themselves.
 func (p *weightPredictor) trials() (all []la.Matrix[float64], selves la.Matrix[float64]) {
 	n := min(p.Samples, calibrationSamples)
 	selves = la.NewMatrix[float64](len(p.e), 3*n)
-	s, last := p.pool.Create(), 0
+	s, last := p.newScratch(), 0
 	all = make([]la.Matrix[float64], len(p.e))
 	for m := range all {
 		all[m] = la.NewMatrix[float64](3*n, p.Samples)
@@ -260,7 +262,9 @@ func (p *weightPredictor) newScratch() *scratch {
 	if p.healer != nil {
 		s.heal = make([]float64, p.healer.ScratchSize())
 	}
-	s.triangles = bemkl.NewTrianglesScratch(p.Samples)
+	if p.triangles != nil {
+		s.triangles = bemkl.NewTrianglesScratch(p.Samples)
+	}
 	return s
 }
 
@@ -312,14 +316,13 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 // pruning is within the tolerance. The errors are in the target's units.
 func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) BoundedPrediction {
 	p.Kernels(s.PointScratch, x)
+	mean, variance := p.linear(s)
 	if p.triangles != nil && healed == (p.healer != nil) {
-		if c := p.certified(s); c.Within(p.tolerance) {
+		if c := p.certified(s, mean, variance); c.Within(p.tolerance) {
 			return BoundedPrediction{c.Mean, c.Variance, p.target.sd * c.MeanError, p.target.sd * c.SDError, p.info.Kind}
 		}
 	}
-	b := BoundedPrediction{MeanError: p.info.MeanError, SDError: p.info.SDError, Kind: p.pruned}
-	b.Mean, b.Variance = p.linear(s)
-	b.Variance += p.inside(s)
+	b := BoundedPrediction{mean, variance + p.inside(s), p.info.MeanError, p.info.SDError, p.pruned}
 	if healed {
 		m, v := p.healer.Heal(&s.WS, s.K, s.Self, s.heal)
 		b.Mean, b.Variance = b.Mean+m, b.Variance+v
@@ -327,9 +330,9 @@ func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) Bounde
 	return b
 }
 
-// certified predicts the standardised target from the kernels in s, in float32. Its bounds have the errors of pruning too.
-func (p *weightPredictor) certified(s *scratch) vi.Certified {
-	mean, variance := p.linear(s)
+// certified predicts the standardised target from the kernels in s, in float32, with the moments that linear returned. The bounds
+// include the errors of pruning.
+func (p *weightPredictor) certified(s *scratch, mean, variance float64) vi.Certified {
 	a := p.triangles.Predict(s.K, s.Self, s.triangles)
 	c := vi.Certified{Mean: mean + a.Mean, Variance: variance + a.Variance, MeanError: a.MeanError + p.info.MeanError/p.target.sd, LeastSD: p.least}
 	if p.cov.Rows > 0 {
@@ -340,8 +343,7 @@ func (p *weightPredictor) certified(s *scratch) vi.Certified {
 	return c
 }
 
-// linear returns the mean, and the variance without what the covariance of the sample weights adds. It keeps
-// E[g] in s.
+// linear returns the mean, and the variance without the part of the covariance of the sample weights. It stores E[g] in s.
 func (p *weightPredictor) linear(s *scratch) (mean, variance float64) {
 	mean = p.bias
 	for n, e := range p.e {

@@ -12,7 +12,7 @@ import (
 )
 
 // No prediction of weighted kernels is further from float64 than its bound, or than the tolerance, healed or not: with much noise
-// and with hardly any, narrow, wide and unbounded kernels, samples that lie twice and a feature that is constant.
+// and with hardly any, narrow, wide and unbounded kernels, samples that occur twice and a feature that is constant.
 func TestWeightsStayWithinTheTolerance(t *testing.T) {
 	const n = 120
 	rng := rand.New(rand.NewPCG(61, 62))
@@ -53,6 +53,10 @@ func TestWeightsStayWithinTheTolerance(t *testing.T) {
 		}
 		c, err := Classifier[string]{Ascent: Ascent{MaxSweeps: 60}}.Fit(t.Context(), views, labels)
 		require.NoError(t, err)
-		assertBoundedClasses(t, name, c, q, 3)
+		rounding := 1e-9
+		if name == "unbounded" {
+			rounding = 1e-8 // far away the polynomial is 10¹⁰
+		}
+		assertBoundedClasses(t, name, c, q, 3, rounding)
 	}
 }

@@ -14,7 +14,7 @@ const (
 	secondsProduct = 3.1e-11 // of sums of features, for each sample and each pair of features
 	secondsWidths  = 1.5     // of the widths that a fit with landmarks learns
 
-	fewFeatures     = 100 // the kernels of so many features are in secondsCube
+	fewFeatures     = 100 // secondsCube covers the kernels of up to this many features
 	labelWork       = 5   // the work of one function of labels, in functions of numbers
 	passesOfClasses = 3.3 // passes of a classifier with landmarks, in units of a sum of features
 )

@@ -9,8 +9,8 @@ import (
 // Calendar is a feature of a date beside its days since 1970.
 type Calendar string
 
-// Features of dates: 1 on a day of the week and else 0, such as "Monday", and the sine and the cosine of the place in a cycle. A Gaussian
-// kernel of both is the periodic kernel of that period.
+// The features of a cycle are the sine and the cosine of a date's place in it. A Gaussian kernel of both is the periodic kernel with that
+// period.
 const (
 	YearSine   Calendar = "year sine"
 	YearCosine Calendar = "year cosine"
@@ -18,7 +18,7 @@ const (
 	DayCosine  Calendar = "hour cosine"
 )
 
-// Weekdays are the features of the days of the week, from Thursday on: 1970-01-01 was one.
+// Weekdays are the features of the days of the week, 1 on the day and else 0. The first is Thursday, the weekday of 1970-01-01.
 var Weekdays = [7]Calendar{"Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"}
 
 // Year is the mean length of a year of the Gregorian calendar in days.
@@ -33,7 +33,7 @@ func Weekday(days float64) int {
 	return int(w)
 }
 
-// Of returns the feature of a date in days since 1970-01-01. A feature that is not known is 0.
+// Of returns the feature of a date in days since 1970-01-01. It is 0 for a name that this package does not know.
 func (c Calendar) Of(days float64) float64 {
 	period := Year
 	switch c {

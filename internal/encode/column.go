@@ -157,7 +157,7 @@ func (c Column) calendar() (text string) {
 	return text
 }
 
-// Put makes the features of a value of a column of numbers, dates or booleans, which is not missing.
+// Put stores the features of v, a value of a column of numbers, dates or booleans that is not missing, in Width elements.
 func (c Column) Put(features []float64, v float64) {
 	clear(features)
 	features[0] = v
@@ -327,10 +327,7 @@ func (e *Encoded) numbers(c Column, first int, values []float64) {
 			}
 			e.Outside[c.Name] = n
 		}
-		e.X.Set(i, first, v)
-		for k, f := range c.Calendar {
-			e.X.Set(i, first+1+k, f.Of(v))
-		}
+		c.Put(e.X.Row(i)[first:first+c.Width()], v)
 	}
 }
 

@@ -82,9 +82,14 @@ func Decode(text json.RawMessage) (Kernel, error) {
 }
 
 func decode[K Kernel](settings []byte) (Kernel, error) {
-	d := json.NewDecoder(bytes.NewReader(settings))
-	d.DisallowUnknownFields()
 	var k K
-	err := d.Decode(&k)
+	err := strictly(settings, &k)
 	return k, err
+}
+
+// strictly stores a JSON object in v, and rejects fields that v does not have.
+func strictly(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
 }

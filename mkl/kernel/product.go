@@ -47,12 +47,10 @@ func (k Product) MarshalJSON() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A product is no factor.
+// UnmarshalJSON reads what MarshalJSON wrote. It rejects a product as a factor before decoding it, so that no file nests them.
 func (k *Product) UnmarshalJSON(text []byte) error {
 	var all productJSON
-	d := json.NewDecoder(strings.NewReader(string(text)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&all); err != nil {
+	if err := strictly(text, &all); err != nil {
 		return err
 	}
 	k.Factors = nil

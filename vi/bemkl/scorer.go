@@ -90,8 +90,9 @@ func (p *scorer) Predict(k vi.Kernels, opt vi.PredictOptions) (*Prediction, erro
 }
 
 // WeightLimit returns μ such that k_mᵀ·Cov[a_o]·k_m ≤ μ·k_m(x,x) for the positive definite kernel m of any sample x, or +Inf where
-// the basis points are not the samples. With k_m = Φφ, |φ|² = k_m(x,x), the left side is at most |φ|² times the largest eigenvalue of
-// Φᵀ·Cov·Φ, which is the largest of Cov·K_m; and Cov ≤ (λI + υK_m²)⁻¹ with the least precision λ, so that it is at most
+// the basis points are not the samples. With k_m = Φφ and |φ|² = k_m(x,x), the left side is at most |φ|² times the largest eigenvalue of
+// Φᵀ·Cov·Φ, which is also the largest eigenvalue of Cov·K_m. Since Cov ≤ (λI + υK_m²)⁻¹ with the least precision λ, this eigenvalue is
+// at most
 //
 //	max_δ δ/(λ + υδ²) = 1/(2√(λυ)).
 func (p *scorer) WeightLimit(o int) float64 {

@@ -12,14 +12,13 @@ import (
 //
 //	inside = fᵀ·Cov[a]·f,   rest = φᵀ(I − F·M⁻¹Fᵀ)φ,   apart = κ − fᵀz.
 //
-// The last two are for healed predictions. Every sum comes with bounds on what float32 did to it. They are
-// calibrated, not proved; docs/theory/predictor.md compares them with what happens. A Triangles is immutable and safe for
-// concurrent use.
+// The last two are for healed predictions. Each form comes with a bound on its rounding in float32. The bounds are calibrated, not
+// proved; docs/theory/predictor.md compares them with measured errors. A Triangles is immutable and safe for concurrent use.
 type Triangles struct {
 	e      []float64
 	inside *triangle.Triangle // nil without variances
 	order  []int              // of the samples in it
-	loose  []float64          // of each kernel, μ·Σ_l |Cov[e_m, e_l]|
+	loose  []float64          // μ·Σ_l |Cov[e_m, e_l]| for each kernel m
 	share  float64            // θ
 
 	rest      *triangle.Triangle // nil if predictions are not healed
@@ -28,23 +27,23 @@ type Triangles struct {
 	precision float64 // λ*
 }
 
-// TriangleParts is what a [Triangles] is made from.
+// TriangleParts holds the parts of a [Triangles] of P kernels with D samples, and the T vectors of its calibration.
 type TriangleParts struct {
-	E      []float64            // E[e] of the kernels
-	CovE   la.Matrix[float64]   // Cov[e]
-	Root   la.Matrix[float64]   // Cᵀ, ρ×D and lower trapezoidal, with C·Cᵀ = Cov[a]; empty without variances
-	Order  []int                // of the samples in Cᵀ
+	E      []float64            // P: E[e]
+	CovE   la.Matrix[float64]   // P×P: Cov[e]
+	Root   la.Matrix[float64]   // ρ×D: Cᵀ, lower trapezoidal, with C·Cᵀ = Cov[a]; empty without variances
+	Order  []int                // D: the samples in the order of the columns of Cᵀ
 	Limit  float64              // μ: k_mᵀ·Cov[a]·k_m is at most μ·k_m(x,x); see [RegressionPosterior.WeightLimit]
 	Healer *Healer              // nil if predictions are not healed
-	Trials []la.Matrix[float64] // of each kernel, its values for the vectors of the calibration, a row each
-	Selves la.Matrix[float64]   // of each kernel, its values of these vectors with themselves
+	Trials []la.Matrix[float64] // P of T×D: the kernels of the vectors with the samples
+	Selves la.Matrix[float64]   // P×T: the kernels of the vectors with themselves
 }
 
 // mostCondition bounds D times the quotient of the diagonal elements of the factor of healing: above it the rounding of
 // float64 in its inverse is no longer small beside the rounding of float32.
 const mostCondition = 0x1p26
 
-// NewTriangles returns nil where rounding is not small. It costs about 2·D³ multiplications for D samples.
+// NewTriangles returns the triangles of the parts, or nil where rounding in float32 is not small. It costs about 2·D³ multiplications.
 func NewTriangles(parts TriangleParts) *Triangles {
 	t := &Triangles{e: parts.E}
 	f := parts.Trials[0].Clone()
@@ -77,7 +76,8 @@ func NewTriangles(parts TriangleParts) *Triangles {
 	return t
 }
 
-// setInside sets what variances need, and reports whether rounding is small. f and selves are of the trials.
+// setInside sets the fields that variances need, and reports whether rounding is small. f has the vector f of each trial in a row, and
+// selves the largest size of an element in each row.
 func (t *Triangles) setInside(parts TriangleParts, f la.Matrix[float64], selves []float64) bool {
 	rank, D := parts.Root.Rows, f.Cols
 	root := la.NewMatrix[float64](D, D)
@@ -150,11 +150,12 @@ type Addition struct {
 	MeanError, VarianceError float64 // bounds on the errors
 }
 
-// Predict returns what the forms add to the mean and to the variance of a sample's target. k are its kernels with the samples, a
-// row for each kernel, and self the kernels with itself. It does not allocate.
+// Predict returns what the forms add to the mean and to the variance of a target at a point x. k, P×D, has the kernels of x with the
+// samples, and self, P, the kernels of x with itself. Predict does not allocate.
 //
-// tr(Cov[e]·C) with C_ml = k_mᵀ·Cov[a]·k_l is between 0 and h = μ·Σ_m Σ_l |Cov[e_m, e_l]|·k_m(x,x): Cov[e] is no more than the
-// diagonal matrix with the sums of the sizes in its rows. θ·h stands for it, θ being its share of h in the calibration.
+// The variance has the term tr(Cov[e]·C) with C_ml = k_mᵀ·Cov[a]·k_l. It is between 0 and h = μ·Σ_m Σ_l |Cov[e_m, e_l]|·k_m(x,x),
+// because the diagonal matrix of the sums Σ_l |Cov[e_m, e_l]| less Cov[e] is positive semidefinite. Predict takes θ·h for the term. θ is
+// the term's share of h in the calibration.
 func (t *Triangles) Predict(k la.Matrix[float64], self []float64, s *TrianglesScratch) (a Addition) {
 	clear(s.f)
 	for m, e := range t.e {

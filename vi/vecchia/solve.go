@@ -135,8 +135,8 @@ func dots(a, b la.Matrix[float64]) []float64 {
 	return d
 }
 
-// checkedRows is the number of rows, the first ones, whose true residual judges what the iterations suppose of all rows. A product of all
-// rows in float64 would take as long as several iterations. There is a tile of them for each of the least number of partial sums.
+// checkedRows is the number of rows, from the first on, whose true residual is compared with the residual that the iterations suppose. A
+// product of all rows in float64 would take as long as several iterations. The rows fill a tile for each of the fewest tasks of a crew.
 const checkedRows = 2048
 
 // truth returns the size of the true residual of the first rows, with the covariance in float64.

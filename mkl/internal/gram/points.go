@@ -34,8 +34,8 @@ func byPanels(kind kernel.StatisticKind) bool {
 	return kind == kernel.SquaredDistance || kind == kernel.ManhattanDistance || kind == kernel.InnerProduct
 }
 
-// statistic stores the statistics of z with the basis points in stat, which has room for full panels, and returns it in their number.
-func (g *predictorGroup) statistic(ws *la.Workspace, z, stat []float64) []float64 {
+// statistic stores the statistics of z with the basis points in the first elements of stat, which has room for full panels.
+func (g *predictorGroup) statistic(ws *la.Workspace, z, stat []float64) {
 	stat, full := stat[:g.basis.Rows], stat[:g.panels.Padded()]
 	switch {
 	case len(stat) == 0:
@@ -48,7 +48,6 @@ func (g *predictorGroup) statistic(ws *la.Workspace, z, stat []float64) []float6
 	default:
 		g.panels.MultiplyVec(z, full)
 	}
-	return stat
 }
 
 // NewPoints keeps the parts of the design that the active kernels and samples need.

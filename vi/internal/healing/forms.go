@@ -21,7 +21,7 @@ type Forms struct {
 	Condition   float64 // D times the quotient of the diagonal elements of C
 }
 
-// Forms returns the forms; ok is false where φ is not a multiple of f.
+// Forms returns the forms. ok is false where φ is not a multiple of f, and where I + XXᵀ has no Cholesky factor.
 func (h *Single) Forms(ws *la.Workspace) (f Forms, ok bool) {
 	if !h.single() {
 		return f, false
@@ -52,7 +52,7 @@ func (h *Single) Forms(ws *la.Workspace) (f Forms, ok bool) {
 		root[i] = h.h.Scale
 	}
 	h.h.ApplyRootTrust(root)
-	f.Rest, f.Apart = c, x // x has no further use
+	f.Rest, f.Apart = c, x // L takes the memory of X
 	for i := range D {
 		rest, apart := f.Rest.Row(i), f.Apart.Row(i)
 		for j := range i {

@@ -21,7 +21,7 @@ func NewForm(l, trials la.Matrix[float64], want []float64) *Form {
 	for q := range trials.Rows {
 		got, unit := f.sum(trials.Row(q), s)
 		if took := math.Abs(got-want[q]) / unit; got != want[q] {
-			t.factor = max(t.factor, Safety*took)
+			t.factor = max(t.factor, safety*took)
 		}
 	}
 	if !(t.factor <= math.MaxFloat64) {

@@ -42,8 +42,8 @@ type Kernel interface {
 }
 
 const (
-	// Safety is the factor between the largest error at the calibration samples and the bound.
-	Safety = 3
+	// safety is the factor between the largest error at the calibration samples and the bound.
+	safety = 3
 
 	// leastFactor is the least c. Errors are sums of thousands of roundings, nearly normal.
 	leastFactor = 4
@@ -189,7 +189,7 @@ func (t *Triangle) try(columns la.Matrix[float64], selves []float64, exact func(
 		if want == 0 && got == 0 {
 			took = 0
 		}
-		t.factor = max(t.factor, Safety*took)
+		t.factor = max(t.factor, safety*took)
 	}
 	return t.factor <= math.MaxFloat64
 }
