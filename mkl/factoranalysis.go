@@ -33,8 +33,8 @@ type FactorAnalysis struct {
 	// Views, if not empty, says that the columns are of several views: the first Views[0].Columns columns are of the first view,
 	// and so on. Each factor then has a spike-and-slab prior of its own for the weights of each view, so that it can be at
 	// work in some views only, and [FactorAnalysisModel.VarianceExplained] says in which. The fit centres the columns, unless NoOffsets is
-	// set, and divides each view by its standard deviation, so that views in different units have equal influence. Predictions, weights
-	// and noise are in the units of the table. The factors are sorted by the variance that they explain.
+	// set, and divides each view by its standard deviation, so that the units of the views have no effect. Predictions, weights and
+	// noise are in the units of the table. The factors are sorted by the variance that they explain.
 	Views []FactorView
 
 	// Prior is the prior of the weights from which the fit starts; with FixedPrior it is kept. A

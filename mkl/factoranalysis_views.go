@@ -20,8 +20,8 @@ type FactorView struct {
 // ViewVariance holds the shares of the variance of a view that the factors explain, at most 1.
 type ViewVariance struct {
 	View    string    `json:"view"`    // name
-	All     float64   `json:"all"`     // what all factors explain together
-	Factors []float64 `json:"factors"` // what each factor explains alone
+	All     float64   `json:"all"`     // share that all factors explain together
+	Factors []float64 `json:"factors"` // share that each factor explains alone
 }
 
 // unusedVariance is the share of the variance of a view below which a factor counts as not used there.
@@ -241,7 +241,7 @@ func (of *factorViews) add(f *fileWriter, j *factorsJSON, priors []SlabPrior) {
 	f.add("views.scale", of.scale, Q)
 }
 
-// decodeViews reads what add has added.
+// decodeViews reads the arrays that add has written.
 func (m *FactorAnalysisModel) decodeViews(f *fileReader, s *slab.FactorState, views []FactorView) error {
 	if len(views) == 0 {
 		return nil

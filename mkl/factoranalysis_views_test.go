@@ -174,7 +174,8 @@ func (d mofaData) scoreFit(t *testing.T, m *FactorAnalysisModel, y, truth DenseT
 	return s
 }
 
-// explained is what factors of the given weights explain of each view of a table, the mean of whose columns is the offset.
+// explained returns the share of the variance of each view that each factor explains, given the factors' weights. The offsets are the
+// means of the columns.
 func (d mofaData) explained(y DenseTable, weights, z [][]float64) (explained [][]float64) {
 	first := 0
 	for _, cols := range d.views {
@@ -390,7 +391,7 @@ func TestFactorViews(t *testing.T) {
 		assert.InDelta(t, explained.All, vec.Total(explained.Factors), 0.1, "factors are nearly independent")
 	}
 
-	// A factor alone explains what its definition says.
+	// The share that a factor explains alone agrees with its definition.
 	scores, _ := m.Factors()
 	want := d.explained(y, weights, scores)
 	for v, explained := range m.VarianceExplained() {

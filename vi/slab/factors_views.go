@@ -150,8 +150,8 @@ func (m *factors) bestOfViews(s *scaleStep) {
 	}
 }
 
-// rescaleViews changes what depends on the scale of factor k's weights in each view: their sums, and the σ_vm² that are learned. The weights
-// are multiplied by the root of square, whose logarithm is x.
+// rescaleViews changes the sums of factor k's weights in each view and the learned σ_vm², for weights that are multiplied by the root of
+// square, whose logarithm is x. It needs the sums that bestOfViews leaves in total.
 func (m *factors) rescaleViews(k int, square, x float64) {
 	for i := k; i < len(m.priors); i += m.M {
 		m.taskSums[i].rescale(square, x, m.total[i].included, m.total[i].slabPower)
@@ -224,7 +224,7 @@ func (p *FactorPosterior) Explained(y *Observed) (each la.Matrix[float64], all [
 	return each, all, nil
 }
 
-// share returns the explained share of a total, given what is not explained. The share of 0 is 0.
+// share returns 1 − rest/total, the share that is explained if rest is not. It is 0 if total is 0.
 func share(rest, total float64) float64 {
 	if total == 0 {
 		return 0
