@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/bmkl/bmkl/vi/amplitude"
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -20,7 +21,10 @@ func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y [
 		return density, err
 	}
 	targets, z := standardizeWeighted(y, a.Weights, false)
-	shares, typical := noiseShares(a.Weights)
+	shares, typical, err := mgp.NoiseShares(a.Weights)
+	if err != nil {
+		return nil, fmt.Errorf("mkl: %w", err)
+	}
 	known := a.KnownNoise / targets[0].sd
 	t := amplitudeTargets{y: z, noiseShare: shares, knownNoise: known * known / typical}
 	fits, table, err := k.fitAmplitudes(ctx, f, t)

@@ -32,9 +32,9 @@ type FactorAnalysis struct {
 
 	// Views, if not empty, says that the columns are of several views: the first Views[0].Columns columns are of the first view,
 	// and so on. Each factor then has a spike-and-slab prior of its own for the weights of each view, so that it can be at
-	// work in some views only, and [FactorAnalysisModel.VarianceExplained] says in which. The columns are centred, and each view is
-	// divided by its standard deviation, so that views in different units count alike; all results are in the units of the table.
-	// The factors are sorted by the variance that they explain.
+	// work in some views only, and [FactorAnalysisModel.VarianceExplained] says in which. The fit centres the columns, unless NoOffsets is
+	// set, and divides each view by its standard deviation, so that the units of the views have no effect. Predictions, weights and
+	// noise are in the units of the table. The factors are sorted by the variance that they explain.
 	Views []FactorView
 
 	// Prior is the prior of the weights from which the fit starts; with FixedPrior it is kept. A
@@ -89,7 +89,7 @@ func (f FactorAnalysis) inference(rows int) (slab.Factors, error) {
 		return v, fmt.Errorf("mkl: Restarts is %d: with Like there is one start", f.Restarts)
 	}
 	if len(f.Views) > 0 && f.Like != nil {
-		return v, fmt.Errorf("mkl: Like: it is for models without Views")
+		return v, fmt.Errorf("mkl: Like: fits with Views have no such start")
 	}
 	if f.Prior.Pi == 1 {
 		return v, fmt.Errorf("mkl: Prior.Pi is 1: it must be less")
@@ -149,7 +149,7 @@ func rowCovariance(d Features, rows int) (c slab.Covariance, err error) {
 	return slab.DecayCovariance(d, max(0.1*most, least), 0.01*least, 100*most), nil
 }
 
-// fit returns the model of a fit to the table y in the given units, with the notes.
+// fit returns the model of a fit, with the notes. With views, y is the table in the units of the fit.
 func (f FactorAnalysis) fit(fit *slab.FactorFit, y *slab.Observed, of *factorViews) (*FactorAnalysisModel, error) {
 	m := &FactorAnalysisModel{record: f.fitting().record(newTrace(fit.Record, nil)), posterior: fit.Posterior}
 	if of == nil {
@@ -174,8 +174,8 @@ func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
 	} else {
 		bytes += float64(24 * float64(entries))
 	}
-	if len(f.Views) > 0 { // a copy in other units
-		bytes += float64(24 * float64(entries))
+	if len(f.Views) > 0 { // a copy of the values in other units, by row and by column
+		bytes += float64(16 * float64(entries))
 	}
 	if !f.SharedNoise {
 		bytes += float64(16 * float64(cols) * float64(m+1))

@@ -14,7 +14,7 @@ import (
 // FactorAnalysisModel is a fitted [FactorAnalysis]. It is immutable and safe for concurrent use.
 type FactorAnalysisModel struct {
 	record
-	posterior *slab.FactorPosterior // with views in their units
+	posterior *slab.FactorPosterior // with views, of the table in the units of the fit
 	views     *factorViews          // nil without views
 }
 
@@ -22,7 +22,7 @@ type FactorAnalysisModel struct {
 func (m *FactorAnalysisModel) Dims() (rows, cols, factors int) { return m.posterior.Dims() }
 
 // Posterior returns the approximate posterior, which calls rows objects and columns
-// tasks. With views it is of the columns in the units of the fit, see [FactorAnalysis].
+// tasks. With views the posterior belongs to the table in the units of the fit: see [FactorAnalysis].
 func (m *FactorAnalysisModel) Posterior() *slab.FactorPosterior { return m.posterior }
 
 // Kind returns "factors".
@@ -61,7 +61,7 @@ func (m *FactorAnalysisModel) NoiseSD() []float64 {
 }
 
 // Energy returns each factor's share of the power of the fitted table, in the
-// order of the factors.
+// order of the factors. With views the table is in the units of the fit.
 func (m *FactorAnalysisModel) Energy() []float64 { return m.posterior.Energy() }
 
 // Weights returns the means of the weights and the probabilities that they are

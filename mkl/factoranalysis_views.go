@@ -11,32 +11,32 @@ import (
 	"github.com/bmkl/bmkl/vi/slab"
 )
 
-// FactorView is a view of the rows of a table: so many of its columns, one beside the other.
+// FactorView is a view of the rows of a table: a number of columns that stand side by side.
 type FactorView struct {
-	Name    string `json:"name"`    // for reports; views of the same name are an error
+	Name    string `json:"name"`    // for reports; no two views may have the same
 	Columns int    `json:"columns"` // at least 1
 }
 
-// ViewVariance says how much of the variance of a view the factors explain.
+// ViewVariance holds the shares of the variance of a view that the factors explain, at most 1.
 type ViewVariance struct {
 	View    string    `json:"view"`    // name
-	All     float64   `json:"all"`     // what all factors explain together
-	Factors []float64 `json:"factors"` // what each factor explains alone
+	All     float64   `json:"all"`     // share that all factors explain together
+	Factors []float64 `json:"factors"` // share that each factor explains alone
 }
 
 // unusedVariance is the share of the variance of a view below which a factor counts as not used there.
 const unusedVariance = 0.01
 
-// factorViews are the views of a model, and the units of its columns. The pointer is nil without views: the methods then return
-// their arguments.
+// factorViews are the views of a model, and the units of its columns. The pointer is nil without views: fromUnit and moments then
+// return their arguments.
 type factorViews struct {
 	views         []FactorView
 	center, scale []float64 // of the columns
 	explained     []ViewVariance
 }
 
-// viewsOf checks the views of a table, and finds the units of its columns: each column is centred at its mean, if there are
-// offsets, and each view has the power 1. It returns nil without views.
+// viewsOf checks the views of a table, and finds the units of its columns, in which each column has the mean 0, if there are
+// offsets, and the entries of each view have the mean square 1. It returns nil without views.
 func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
 	if len(f.Views) == 0 {
 		return nil, nil
@@ -46,29 +46,28 @@ func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
 		return nil, fmt.Errorf("mkl: %w", err)
 	}
 	of := &factorViews{views: slices.Clone(f.Views), center: make([]float64, Q), scale: make([]float64, Q)}
-	count, square := make([]float64, Q), make([]float64, Q)
-	for _, spread := range []bool{false, true} {
+	each := func(do func(q int, v float64)) {
 		for n := range N {
 			tasks, entries := y.Object(n)
 			for i, q := range tasks {
-				d := entries[i] - of.center[q]
-				if spread {
-					square[q] += float64(d * d)
-				} else {
-					count[q]++
-					square[q] += d // the sum, until the centre is known
-				}
-			}
-		}
-		for q, n := range count {
-			if !spread {
-				if n > 0 && !f.NoOffsets {
-					of.center[q] = square[q] / n
-				}
-				square[q] = 0
+				do(q, entries[i])
 			}
 		}
 	}
+	count, square := make([]float64, Q), make([]float64, Q)
+	each(func(q int, v float64) {
+		count[q]++
+		if !f.NoOffsets {
+			of.center[q] += v
+		}
+	})
+	for q, n := range count {
+		of.center[q] /= max(n, 1)
+	}
+	each(func(q int, v float64) {
+		d := v - of.center[q]
+		square[q] += float64(d * d)
+	})
 	first := 0
 	for i, v := range f.Views {
 		var sum, n float64
@@ -90,7 +89,8 @@ func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
 	return of, nil
 }
 
-// checkFactorViews returns an error unless the views share out so many columns and have names of their own.
+// checkFactorViews returns an error unless every view has a column and a name of its own, and the views have the given number of columns
+// together.
 func checkFactorViews(views []FactorView, cols int) error {
 	at := map[string]int{}
 	left := cols
@@ -112,7 +112,8 @@ func checkFactorViews(views []FactorView, cols int) error {
 	return nil
 }
 
-// explain finds what the factors explain of y, and returns the posterior with its factors sorted by that.
+// explain sets the variance of y that the factors explain, and returns the posterior with its factors sorted by it, the largest first.
+// y is the table in the units of the fit.
 func (of *factorViews) explain(p *slab.FactorPosterior, y *slab.Observed) (*slab.FactorPosterior, error) {
 	each, all, err := p.Explained(y)
 	if err != nil {
@@ -136,7 +137,7 @@ func (of *factorViews) explain(p *slab.FactorPosterior, y *slab.Observed) (*slab
 	return p.Reordered(order)
 }
 
-// fromUnit returns a number in the unit of column q, such as a standard deviation or a weight, in the unit of the table.
+// fromUnit converts a standard deviation or a weight of column q from the unit of the fit to the unit of the table.
 func (of *factorViews) fromUnit(q int, x float64) float64 {
 	if of == nil {
 		return x
@@ -144,7 +145,7 @@ func (of *factorViews) fromUnit(q int, x float64) float64 {
 	return of.scale[q] * x
 }
 
-// moments is fromUnit for a mean and a variance of an entry.
+// moments converts the mean and the variance of an entry of column q from the unit of the fit to the unit of the table.
 func (of *factorViews) moments(q int, mean, variance float64) (inMean, inVariance float64) {
 	if of == nil {
 		return mean, variance
@@ -161,9 +162,12 @@ func (m *FactorAnalysisModel) Views() []FactorView {
 	return slices.Clone(m.views.views)
 }
 
-// VarianceExplained returns for each view how much of its variance the factors explain, each alone and all together: 1 less
-// the sum of squares of what is left over the sum of squares about the columns' offsets, over the observed entries. It
-// returns nil without views.
+// VarianceExplained returns for each view the share of its variance that the factors explain, each alone and all together,
+//
+//	1 − Σ(y − offset − f)²/Σ(y − offset)²,
+//
+// where f is the contribution of the factors and the sums are over the observed entries of the view. A factor that increases the squares
+// has a negative share. VarianceExplained returns nil without views.
 //
 // Source: R. Argelaguet et al., "Multi-Omics Factor Analysis: a framework for unsupervised integration of multi-omics data
 // sets", Molecular Systems Biology 14:e8124 (2018).
@@ -187,7 +191,7 @@ func (m *FactorAnalysisModel) Used() []int {
 	return m.views.used()
 }
 
-// used is Used.
+// used returns the factors that explain at least unusedVariance of some view.
 func (of *factorViews) used() (factors []int) {
 	for k := range of.explained[0].Factors {
 		if slices.ContainsFunc(of.explained, func(v ViewVariance) bool { return v.Factors[k] >= unusedVariance }) {
@@ -237,7 +241,7 @@ func (of *factorViews) add(f *fileWriter, j *factorsJSON, priors []SlabPrior) {
 	f.add("views.scale", of.scale, Q)
 }
 
-// decodeViews reads what add has added.
+// decodeViews reads the arrays that add has written.
 func (m *FactorAnalysisModel) decodeViews(f *fileReader, s *slab.FactorState, views []FactorView) error {
 	if len(views) == 0 {
 		return nil

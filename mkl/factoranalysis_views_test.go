@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // mofaData draws data as MOFA's makeExampleData does: factors are standard normal and at work in a random subset of the views, at
@@ -173,7 +174,8 @@ func (d mofaData) scoreFit(t *testing.T, m *FactorAnalysisModel, y, truth DenseT
 	return s
 }
 
-// explained is what factors of the given weights explain of each view of a table, the mean of whose columns is the offset.
+// explained returns the share of the variance of each view that each factor explains, given the factors' weights. The offsets are the
+// means of the columns.
 func (d mofaData) explained(y DenseTable, weights, z [][]float64) (explained [][]float64) {
 	first := 0
 	for _, cols := range d.views {
@@ -386,10 +388,10 @@ func TestFactorViews(t *testing.T) {
 			}
 			assert.Equal(t, r >= 0.01, on > 0.2, "%s, factor %d: %g explained, %g on", explained.View, k, r, on)
 		}
-		assert.InDelta(t, explained.All, sumOf(explained.Factors), 0.1, "factors are nearly independent")
+		assert.InDelta(t, explained.All, vec.Total(explained.Factors), 0.1, "factors are nearly independent")
 	}
 
-	// A factor alone explains what its definition says.
+	// The share that a factor explains alone agrees with its definition.
 	scores, _ := m.Factors()
 	want := d.explained(y, weights, scores)
 	for v, explained := range m.VarianceExplained() {
@@ -432,14 +434,6 @@ func TestFactorViews(t *testing.T) {
 	assert.InEpsilon(t, level+unit*whole[0][33], back[0][33], 1e-5)
 }
 
-// sumOf returns the sum of x.
-func sumOf(x []float64) (sum float64) {
-	for _, v := range x {
-		sum += v
-	}
-	return sum
-}
-
 // TestFactorViewsKept goes on from a journal, and loads what was saved.
 func TestFactorViewsKept(t *testing.T) {
 	d := mofaData{40, 2, []int{5, 7}, 0.1, 0.2}
@@ -468,7 +462,7 @@ func TestFactorViewsKept(t *testing.T) {
 	assert.Nil(t, plain.VarianceExplained())
 	assert.Nil(t, plain.Used())
 	for want, views := range map[string][]FactorView{
-		"mkl: Like: it is for models without Views":                        {{"a", 12}},
+		"mkl: Like: fits with Views have no such start":                    {{"a", 12}},
 		"mkl: Views: 2 of the table's 12 columns are of no view":           {{"a", 4}, {"b", 6}},
 		"mkl: Views[1].Columns is 9: 8 of the table's 12 columns are left": {{"a", 4}, {"b", 9}},
 		"mkl: Views[0].Columns is 0: it must be positive":                  {{"a", 0}, {"b", 12}},

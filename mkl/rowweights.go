@@ -5,12 +5,11 @@ import (
 	"math"
 	"slices"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// checkRowWeights returns an error unless there are no weights, or a positive one for each of n samples.
+// checkRowWeights returns an error unless each of n samples has a positive and finite weight. nil passes.
 func checkRowWeights(weights []float64, n int) error {
 	if weights == nil {
 		return nil
@@ -30,8 +29,8 @@ func checkRowWeights(weights []float64, n int) error {
 //
 //	u = w/(w + median weight)
 //
-// for the mean and the standard deviation, as if noise of the median weight had the variance of the function. Neither a sample
-// of nearly no weight nor one of a huge weight then sets the unit of the others.
+// for the mean and the standard deviation. These are the best weights where the function has the variance of the noise of the median
+// weight. A sample of nearly no weight, or of a huge weight, then does not set the unit of the other samples.
 func standardizeWeighted(y, weights []float64, raw bool) ([]target, la.Matrix[float64]) {
 	if weights == nil || raw {
 		return standardizeTargets([][]float64{y}, raw)
@@ -42,37 +41,21 @@ func standardizeWeighted(y, weights []float64, raw bool) ([]target, la.Matrix[fl
 	for i, w := range weights {
 		u[i] = 1 / (1 + median/w)
 	}
-	all, largest := vec.Total(u), slices.Max(y)-slices.Min(y)
+	all, width := vec.Total(u), slices.Max(y)-slices.Min(y)
 	var t target
 	for i, v := range y {
 		t.mean += float64(u[i] / all * v)
 	}
-	var square float64 // in units of the range, so that it neither overflows nor vanishes
+	var square float64 // in units of the width, so that it neither overflows nor vanishes
 	for i, v := range y {
-		d := (v - t.mean) / largest
+		d := (v - t.mean) / width
 		square += float64(u[i] / all * d * d)
 	}
 	n := float64(len(y))
-	t.sd = largest * math.Sqrt(square*n/(n-1)) // as without weights
+	t.sd = width * math.Sqrt(square*n/(n-1)) // as without weights
 	z := la.NewMatrix[float64](1, len(y))
 	for i, v := range y {
 		z.Row(0)[i] = (v - t.mean) / t.sd
 	}
 	return []target{t}, z
-}
-
-// noiseShares returns s_n = h/w_n, with the geometric mean h of the weights, and h; nil and 1 without weights.
-func noiseShares(weights []float64) (shares []float64, mean float64) {
-	if weights == nil {
-		return nil, 1
-	}
-	var sum float64
-	for _, w := range weights {
-		sum += special.Log(w)
-	}
-	mean = special.Exp(sum / float64(len(weights)))
-	for _, w := range weights {
-		shares = append(shares, mean/w)
-	}
-	return shares, mean
 }

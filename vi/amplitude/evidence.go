@@ -2,6 +2,7 @@ package amplitude
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -15,15 +16,15 @@ import (
 //
 //	∂E/∂log a_j = a_j·⟨Q, K_j⟩,   ∂E/∂log(σ² − σ₀²) = (σ² − σ₀²)·Σ_n s_n·Q_nn,
 //
-// σ₀² being the least noise, and σ²·s_n the noise of sample n. A known noise has no gradient. An evaluation costs one factorisation and one inverse of order N for all C
-// columns, and two passes over the kernels.
+// σ₀² being the least noise, and σ²·s_n the noise of sample n. A known noise has no gradient. An evaluation costs one
+// factorisation and one inverse of order N for all C columns, and two passes over the kernels.
 type evidence struct {
 	k      *Kernels
 	y      la.Matrix[float64] // C×N
 	weight float64            // w
 	least  float64            // σ₀²
 	known  float64            // σ² if it is known, else 0
-	share  []float64          // s_n; nil: all are 1
+	share  []float64          // s_n
 	ws     la.Workspace
 
 	amplitude []float64
@@ -36,9 +37,12 @@ type evidence struct {
 // evidence returns the evidence of a problem with the kernels k.
 func (p *Problem) evidence(k *Kernels) *evidence {
 	J, N := k.Dims()
-	y := p.Y
+	y, share := p.Y, p.NoiseShare
+	if share == nil {
+		share = slices.Repeat([]float64{1}, N)
+	}
 	return &evidence{
-		k: k, y: y, weight: p.weight(), least: p.leastNoise(), known: p.KnownNoise, share: p.NoiseShare, ws: la.Workspace{Workers: p.Workers},
+		k: k, y: y, weight: p.weight(), least: p.leastNoise(), known: p.KnownNoise, share: share, ws: la.Workspace{Workers: p.Workers},
 		amplitude: make([]float64, J), inner: make([]float64, J), packed: make([]float64, size(N)),
 		factor: la.NewMatrix[float64](N, N), solved: la.NewMatrix[float64](y.Rows, N),
 	}
@@ -81,13 +85,9 @@ func (e *evidence) noiseSlope(x float64) float64 {
 
 // valueOf is value for the packed sum of the kernels, times their amplitudes.
 func (e *evidence) valueOf(packed []float64, noise float64) float64 {
-	if e.share == nil {
-		unpack(packed, 1, noise, e.factor)
-	} else {
-		unpack(packed, 1, 0, e.factor)
-		for i, s := range e.share {
-			e.factor.Row(i)[i] += float64(noise * s)
-		}
+	unpack(packed, 1, 0, e.factor)
+	for i, s := range e.share {
+		e.factor.Row(i)[i] += float64(noise * s)
 	}
 	if la.Cholesky(&e.ws, e.factor) != nil {
 		return math.Inf(-1)
@@ -121,17 +121,9 @@ func (e *evidence) gradient(theta, g []float64) float64 {
 		g[j] = a * e.inner[j]
 	}
 	var trace float64
-	for i := range e.factor.Rows {
-		trace += float64(e.shareOf(i) * e.factor.At(i, i))
+	for i, s := range e.share {
+		trace += float64(s * e.factor.At(i, i))
 	}
 	g[J] = e.noiseSlope(theta[J]) * trace
 	return v
-}
-
-// shareOf returns s_n.
-func (e *evidence) shareOf(n int) float64 {
-	if e.share == nil {
-		return 1
-	}
-	return e.share[n]
 }

@@ -96,6 +96,11 @@ func TestGradients(t *testing.T) {
 						l.Group = []int{0, 0, -1, 1}
 					}
 					p := Problem{Kernels: k, Layout: l, Y: targets(src, 3, 15), Indicators: true}
+					if grouped {
+						for i := range 15 {
+							p.NoiseShare = append(p.NoiseShare, math.Exp(0.3*float64(i-7)))
+						}
+					}
 					pr := newPrior(s, l)
 					pr.include(l, []float64{1, 0.3, 0, 1})
 					c := p.newClimb(&pr)
@@ -261,6 +266,9 @@ func TestArguments(t *testing.T) {
 		"vi: Y: 1×9 where rows of 10 samples": with(func(p *Problem) { p.Y = targets(src, 1, 9) }),
 		"vi: Y: entry (0, 3) is NaN":          with(func(p *Problem) { p.Y = nan }),
 		"vi: LeastNoise is -1":                with(func(p *Problem) { p.LeastNoise = -1 }),
+		"vi: KnownNoise is NaN":               with(func(p *Problem) { p.KnownNoise = math.NaN() }),
+		"vi: NoiseShare: 2 where there are":   with(func(p *Problem) { p.NoiseShare = []float64{1, 1} }),
+		"vi: NoiseShare[0] is 0":              with(func(p *Problem) { p.NoiseShare = make([]float64, 10) }),
 	} {
 		_, err := p.Fit(context.Background(), Tied, Search{})
 		assert.ErrorContains(t, err, want)

@@ -31,8 +31,8 @@ type Problem struct {
 	// KnownNoise is σ² if that is known; 0 means that it is learned.
 	KnownNoise float64
 
-	// NoiseShare, if not nil, holds for each sample n the share s_n of its noise variance σ²·s_n. The shares should have the geometric
-	// mean 1, since σ² has a prior. Predictions have the noise σ².
+	// NoiseShare, if not nil, holds a share s_n for each of the N samples, whose noise then has the variance σ²·s_n. The shares should
+	// have the geometric mean 1, since σ² has a prior. Predictions have the noise σ².
 	NoiseShare []float64
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do not depend on it.
@@ -78,7 +78,7 @@ func (p *Problem) check() error {
 			return fmt.Errorf("vi: Y: entry (%d, %d) is %g", c, i, p.Y.At(c, i))
 		}
 	}
-	if n := p.KnownNoise; n < 0 || math.IsNaN(n) || math.IsInf(n, 1) {
+	if n := p.KnownNoise; !check.NotNegative(n) {
 		return fmt.Errorf("vi: KnownNoise is %g", n)
 	}
 	if p.NoiseShare != nil && len(p.NoiseShare) != N {
@@ -340,7 +340,8 @@ func (p *Process) rounding(k *Kernels, weight float64) float64 {
 	return moved * math.Sqrt(square)
 }
 
-// At returns the process at given amplitudes and noise, unless [Problem].KnownNoise is set. No amplitude may be negative.
+// At returns the process at given amplitudes and noise. The noise is [Problem].KnownNoise instead if that is set. No amplitude may be
+// negative.
 func (p Problem) At(amplitudes []float64, noise float64) (*Process, error) {
 	if err := p.check(); err != nil {
 		return nil, err

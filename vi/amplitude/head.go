@@ -85,8 +85,8 @@ func row(mean la.Matrix[float64], c, i int) float64 {
 	return mean.At(min(c, mean.Rows-1), i)
 }
 
-// Linear returns u_c = slope[c]·m_c + level[c] of a sample with the given predictive variance, the noise included: what turns its
-// means into log odds.
+// Linear returns the slopes and the levels of u_c = slope[c]·m_c + level[c], C each, for a sample with the given predictive variance,
+// the noise included. u_c − u_d is the log odds of class c against class d.
 func (h *Head) Linear(variance float64) (slope, level []float64) {
 	w := h.work()
 	damp, _ := h.damp(variance)

@@ -28,13 +28,14 @@ func (p *Process) Predict(w *la.Workspace, cross la.Matrix[float64], self []floa
 	return mean, variance, nil
 }
 
-// Contribution returns the means, C×M, and the variances of the sum of some kernels' functions at M new samples. Row m of cross holds
+// Contribution returns the means, C×M, and the variances, M, of the sum of some kernels' functions at M new samples. Row m of cross holds
 // k(x_m, x_i) = Σ_j a_j·k_j(x_m, x_i) over these kernels for the N training samples i, self[m] holds k(x_m, x_m). cross is overwritten.
+// It returns an error if the shapes differ.
 //
 //	E[f_c] = kᵀK⁻¹y_c,   Var[f_c] = k(x, x) − kᵀK⁻¹k, the same for every c.
 //
-// The means of groups that have each kernel once add up to the mean of [Process.Predict] less the constant. The variances do not: the functions
-// are correlated in the posterior.
+// If each kernel is in one of several groups, the means of the groups add up to the mean of [Process.Predict] less the constant. The
+// variances do not add up, since the functions are correlated in the posterior.
 func (p *Process) Contribution(w *la.Workspace, cross la.Matrix[float64], self []float64) (mean la.Matrix[float64], variance []float64, err error) {
 	if err := p.checkCross(cross, self); err != nil {
 		return mean, nil, err
@@ -57,6 +58,7 @@ func (p *Process) Constant() la.Matrix[float64] {
 	return out
 }
 
+// checkCross returns an error unless cross and self have the shapes that Predict and Contribution need.
 func (p *Process) checkCross(cross la.Matrix[float64], self []float64) error {
 	if N := p.Factor.Rows; cross.Cols != N || len(self) != cross.Rows {
 		return fmt.Errorf("vi: cross: %d×%d and %d variances where rows of %d training samples are needed", cross.Rows, cross.Cols, len(self), N)

@@ -92,8 +92,8 @@ func (e *evidence) information(theta []float64) la.Matrix[float64] {
 			unpack(e.packed, 0, 0, m)
 			m.MirrorLower()
 		} else {
-			for i := range N {
-				m.Row(i)[i] = e.noiseSlope(theta[J]) * e.shareOf(i)
+			for i, s := range e.share {
+				m.Row(i)[i] = e.noiseSlope(theta[J]) * s
 			}
 		}
 		la.Trsm(&e.ws, la.Left, la.NoTrans, e.factor, m)

@@ -121,13 +121,13 @@ func (p Problem) Select(ctx context.Context, st Structure, include []float64, ho
 		}
 		out.Sweeps = append(out.Sweeps, on)
 		if how.kept(t) {
-			theta := append([]float64(nil), s.theta...)
+			logs := append([]float64(nil), s.theta[:len(p.Layout.View)]...)
 			for j, v := range p.Layout.View {
 				if !s.on(v) {
-					theta[j] = math.Inf(-1)
+					logs[j] = math.Inf(-1)
 				}
 			}
-			out.Draws = append(out.Draws, p.draw(s.z, theta, s.now))
+			out.Draws = append(out.Draws, newDraw(s.z, logs, s.noise(), s.now))
 			out.On = append(out.On, on)
 		}
 	}

@@ -93,10 +93,7 @@ func (p Problem) Shares(ctx context.Context, draws []Draw, seed uint64) (*Shares
 			b := src.NormFloat64()
 			row := noisy.Row(c)
 			for i := range row {
-				if e.share != nil {
-					row[i] *= math.Sqrt(e.share[i])
-				}
-				row[i] += b
+				row[i] = float64(row[i]*math.Sqrt(e.share[i])) + b
 			}
 		}
 		for v := range V {
@@ -158,8 +155,8 @@ func share(x []float64) {
 	}
 }
 
-// FitWith returns the fit of the same structure whose multipliers of some views are q, 0 without the views, and whose multipliers of the
-// other views are as in f. The search begins at f.
+// FitWith returns the fit of the structure of f in which the given views have the multiplier q, and the other views the multipliers of f.
+// A q of 0 leaves the given views out. The search begins at f.
 func (p Problem) FitWith(ctx context.Context, f *Fit, views []int, q float64, how Search) (*Fit, error) {
 	if f == nil {
 		return nil, errors.New("vi: there is no fit to begin at")

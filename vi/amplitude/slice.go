@@ -79,18 +79,17 @@ func (p Problem) Draws(ctx context.Context, f *Fit, how Sampling) ([]Draw, error
 		s.step()
 		if how.kept(t) {
 			pr.theta(s.z, theta, nil)
-			out = append(out, p.draw(s.z, theta, s.now))
+			J := len(theta) - 1
+			out = append(out, newDraw(s.z, theta[:J], c.e.noise(theta[J]), s.now))
 		}
 	}
 	return out, nil
 }
 
-// draw returns the draw at θ.
-func (p *Problem) draw(z, theta []float64, value float64) Draw {
-	J := len(theta) - 1
-	e := evidence{least: p.leastNoise(), known: p.KnownNoise}
-	d := Draw{Z: append([]float64(nil), z...), Noise: e.noise(theta[J]), LogEvidence: value}
-	for _, t := range theta[:J] {
+// newDraw returns the draw at z, given the logarithms of the amplitudes there, the noise and the log evidence.
+func newDraw(z, logAmplitudes []float64, noise, value float64) Draw {
+	d := Draw{Z: append([]float64(nil), z...), Noise: noise, LogEvidence: value}
+	for _, t := range logAmplitudes {
 		d.Amplitudes = append(d.Amplitudes, special.Exp(t))
 	}
 	return d

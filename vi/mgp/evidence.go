@@ -49,9 +49,9 @@ type Evidence struct {
 	// [Evidence.FitSpanned]; 0 means that it is learned.
 	KnownNoise float64
 
-	// Weights says how precise each target is: target n has noise of the variance σ²/w_n, as the mean of w_n measurements
-	// has. Predictions have the noise of the weight 1. They are for [Evidence.Fit], [Evidence.FitVarying], where the variance
-	// is exp(h_n)/w_n, and [Evidence.FitHeavy], where σ²/w_n is the squared scale. nil: all weights are 1.
+	// Weights, if not nil, holds a weight w_n for each of the N targets: target n has noise of the variance σ²/w_n, like the mean of
+	// w_n measurements. Predictions have the noise of the weight 1. Weights are for [Evidence.Fit], [Evidence.FitVarying], where the
+	// variance is exp(h_n)/w_n, and [Evidence.FitHeavy], where σ²/w_n is the squared scale. nil: all weights are 1.
 	Weights []float64
 
 	// Start, if not nil, is where the ascent starts from.

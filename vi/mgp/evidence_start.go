@@ -49,8 +49,8 @@ func (e Evidence) outline(ctx context.Context, k vi.Kernels, y []float64, labels
 	}
 	for _, prepare := range []func() error{
 		m.measureTargets,
-		func() error { return m.takeWeights(e) },
-		m.checkNoise,
+		func() error { return m.takeWeights(e.Weights) },
+		func() error { return m.takeNoise(e.KnownNoise) },
 		func() error { return m.choose(m.P, e.HeldPrior, m.power) },
 		func() error { return m.checkKnown(m.P) },
 		func() error { return m.takeParameters(start) },
@@ -196,18 +196,19 @@ func (m *evidence) startAt(start EvidenceStart) ([]float64, error) {
 	return x, nil
 }
 
-// checkNoise reports a known variance of the noise that is not a positive number, or with which B is
-// too near to being singular in double precision.
-func (m *evidence) checkNoise() error {
+// takeNoise sets the known variance of the noise, 0 if it is learned. It returns an error unless the variance is a positive number
+// with which B is far enough from being singular in double precision.
+func (m *evidence) takeNoise(known float64) error {
+	m.given = m.ofTypical(known)
 	switch {
-	case m.given == 0:
+	case known == 0:
 		return nil
-	case !check.Positive(m.given):
-		return fmt.Errorf("vi: KnownNoise is %g: it must be positive and finite, or 0", m.given)
+	case !check.Positive(known):
+		return fmt.Errorf("vi: KnownNoise is %g: it must be positive and finite, or 0", known)
 	case m.like != nil:
 		return errors.New("vi: KnownNoise: labels have no noise of their own")
 	case m.given < leastShare*m.power:
-		return fmt.Errorf("vi: KnownNoise is %g, less than %g times the targets' mean square %g", m.given, leastShare, m.power)
+		return fmt.Errorf("vi: KnownNoise is %g, less than %g times the targets' mean square %g", known, leastShare*m.typical, m.power)
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func (m *heavy) expect(slope, curvature []float64) (value float64, err error) {
 	return value + float64(float64(m.N)*m.height()), nil
 }
 
-// height returns log t_ν(0 | σ). Of samples with weights it is the mean, as σ² belongs to their geometric mean.
+// height returns log t_ν(0 | σ). With weights it is the mean over the samples, since their shares have the geometric mean 1.
 func (m *heavy) height() float64 {
 	return special.LogGammaRise(0.5*m.freedom, 0.5) - float64(0.5*special.Log(math.Pi*m.freedom*m.scale))
 }

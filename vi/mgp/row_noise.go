@@ -18,33 +18,32 @@ import (
 // the weights has no effect on the prior of the noise.
 type rowNoise struct {
 	share   []float64 // s_n; nil without weights
-	typical float64   // h; 0 without weights
+	typical float64   // h; 1 without weights
 }
 
-// newRowNoise returns the noise of n targets with the given weights; nil stands for weights of 1.
-func newRowNoise(weights []float64, n int) (r rowNoise, err error) {
+// NoiseShares returns the shares s_n = h/w_n of the noise variance of N targets with the given weights, and the geometric mean h of
+// the weights: see [Evidence].Weights. It returns nil and 1 without weights. An error names the first weight that is not positive and
+// finite, or whose share is not.
+func NoiseShares(weights []float64) (shares []float64, typical float64, err error) {
 	if weights == nil {
-		return r, nil
-	}
-	if len(weights) != n {
-		return r, fmt.Errorf("vi: Weights: %d where there are %d targets", len(weights), n)
+		return nil, 1, nil
 	}
 	var sum float64
 	for i, w := range weights {
 		if !check.Positive(w) {
-			return r, fmt.Errorf("vi: Weights[%d] is %g: it must be positive and finite", i, w)
+			return nil, 0, fmt.Errorf("vi: Weights[%d] is %g: it must be positive and finite", i, w)
 		}
 		sum += special.Log(w)
 	}
-	r.typical = special.Exp(sum / float64(n))
+	typical = special.Exp(sum / float64(len(weights)))
 	for i, w := range weights {
-		s := r.typical / w
+		s := typical / w
 		if !check.Positive(s) {
-			return r, fmt.Errorf("vi: Weights[%d] is %g, beyond double precision beside their mean %g", i, w, r.typical)
+			return nil, 0, fmt.Errorf("vi: Weights[%d] is %g, beyond double precision beside their mean %g", i, w, typical)
 		}
-		r.share = append(r.share, s)
+		shares = append(shares, s)
 	}
-	return r, nil
+	return shares, typical, nil
 }
 
 // shareOf returns s_n.
@@ -56,20 +55,10 @@ func (r *rowNoise) shareOf(n int) float64 {
 }
 
 // ofOne returns the noise variance of a target of weight 1, given the noise variance of a target of the mean weight.
-func (r *rowNoise) ofOne(noise float64) float64 {
-	if r.share == nil {
-		return noise
-	}
-	return noise * r.typical
-}
+func (r *rowNoise) ofOne(noise float64) float64 { return noise * r.typical }
 
 // ofTypical returns the noise variance of a target of the mean weight, given the noise variance of a target of weight 1.
-func (r *rowNoise) ofTypical(noise float64) float64 {
-	if r.share == nil {
-		return noise
-	}
-	return noise / r.typical
-}
+func (r *rowNoise) ofTypical(noise float64) float64 { return noise / r.typical }
 
 // squareOf returns Σ s_n·a_n².
 func (r *rowNoise) squareOf(a []float64) float64 {
@@ -83,27 +72,24 @@ func (r *rowNoise) squareOf(a []float64) float64 {
 	return sum
 }
 
-// takeWeights takes weights and the known noise.
-func (m *evidence) takeWeights(e Evidence) (err error) {
-	if e.Weights != nil && (m.like != nil || m.span != nil) {
+// takeWeights sets the shares of the noise.
+func (m *evidence) takeWeights(weights []float64) (err error) {
+	switch {
+	case weights != nil && (m.like != nil || m.span != nil):
 		return errors.New("vi: Weights are for targets with noise, and not for samples that a few span")
+	case weights != nil && len(weights) != m.N:
+		return fmt.Errorf("vi: Weights: %d where there are %d targets", len(weights), m.N)
 	}
-	if m.rowNoise, err = newRowNoise(e.Weights, m.N); err != nil {
-		return err
-	}
-	m.given = m.ofTypical(e.KnownNoise)
-	return nil
+	m.share, m.typical, err = NoiseShares(weights)
+	return err
 }
 
 // noiseOf returns the noise variance of target n.
 func (m *evidence) noiseOf(n int) float64 {
-	if m.share == nil {
-		return m.noise
-	}
-	return float64(m.noise * m.share[n]) // not fused with what it is added to
+	return float64(m.noise * m.shareOf(n)) // the sum with an element of K is rounded apart
 }
 
-// setNoise makes sites of the noise in a state, if targets have weights.
+// setNoise gives the targets of a state their noise variances, if they have weights.
 func (m *evidence) setNoise(s *State) {
 	if m.share == nil {
 		return

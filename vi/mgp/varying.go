@@ -390,9 +390,7 @@ func (m *varying) leaveOneOut() *LeaveOneOut {
 			mean -= float64(spread * m.h.factor.At(n, j) / s.prec[j] * change)
 		}
 		miss := a / own
-		if f.share != nil {
-			mean += special.Log(f.share[n])
-		}
+		mean += special.Log(f.shareOf(n))
 		function := max(0, 1-float64(r*own)) / own
 		out.Mean = append(out.Mean, f.y[n]-miss)
 		out.Variance = append(out.Variance, function+meanNoise(mean, variance))

@@ -32,8 +32,8 @@ type Factors struct {
 	Count int // M
 
 	// Views, if not nil, says that the tasks are of several views: the first Views[0] tasks are of the first view, and so
-	// on. Each factor then has a prior of its own for the weights of each view, w_qm ~ π_vm·N(0, σ_vm²) + (1−π_vm)·δ_0, with
-	// the weak priors of [viewPriors]. Views of different units should be scaled before. Without views all weights have
+	// on. Each factor then has a prior of its own for the weights of each view, w_qm ~ π_vm·N(0, σ_vm²) + (1−π_vm)·δ_0, where
+	// σ_vm² and π_vm have weak priors. Views of different units should be scaled before. Without views all weights have
 	// one prior.
 	Views []int
 

@@ -44,34 +44,24 @@ func (m *factors) newScaleStep() *scaleStep {
 func (m *factors) rescale() {
 	s := m.scales
 	m.scaleSums(s)
-	var variance float64
 	if m.viewOf != nil {
 		m.bestOfViews(s)
 	} else {
-		variance = s.best(float64(m.N), m.priors[0].Variance, m.held.Variance)
+		m.priors[0].Variance = s.best(float64(m.N), m.priors[0].Variance, m.held.Variance)
 	}
 
 	// The sums over blocks count in total only: the first takes the change of all.
-	tasks, objects := m.taskSums, &m.objectSums[0]
+	objects := &m.objectSums[0]
 	for k, a := range s.all {
 		square := float64(s.change[k] * s.change[k])
 		x := special.Log(square)
-		if m.viewOf == nil {
-			tasks[0].logVariance += float64(x * a.included)
-			tasks[0].slabPower += float64((square - 1) * a.power)
-		}
-		for i := k; m.viewOf != nil && i < len(m.priors); i += m.M {
-			tasks[i].logVariance += float64(x * m.total[i].included)
-			tasks[i].slabPower += float64((square - 1) * m.total[i].slabPower)
-			if !m.held.Variance {
-				m.priors[i].Variance *= square
-			}
+		if m.viewOf != nil {
+			m.rescaleViews(k, square, x)
+		} else {
+			m.taskSums[0].rescale(square, x, a.included, a.power)
 		}
 		*objects -= float64(0.5 * (float64(float64(m.N)*x) + float64((1/square-1)*a.square)))
 		s.inverse[k] = 1 / s.change[k]
-	}
-	if m.viewOf == nil {
-		m.priors[0].Variance = variance
 	}
 	m.crew.each(m.taskBlocks, func(_ *lineWorker, block int) {
 		for q := m.taskBlocks[block]; q < m.taskBlocks[block+1]; q++ {
@@ -90,6 +80,13 @@ func (m *factors) rescale() {
 			m.object.scale(n, s.inverse)
 		}
 	})
+}
+
+// rescale changes the sums for weights that are multiplied by the root of square, whose logarithm is x. Σ γ of these weights is
+// included, and Σ E[w²] is power.
+func (s *slabSums) rescale(square, x, included, power float64) {
+	s.logVariance += float64(x * included)
+	s.slabPower += float64((square - 1) * power)
 }
 
 // scale multiplies the coordinates of line i.

@@ -130,7 +130,7 @@ func (m *factors) like(p *FactorPosterior) error {
 	case p.dim.N != m.N || p.dim.M != m.M:
 		return fmt.Errorf("vi: Like: %d objects and %d factors where there are %d and %d", p.dim.N, p.dim.M, m.N, m.M)
 	case s.Views != nil || m.viewOf != nil:
-		return fmt.Errorf("vi: Like: it is for models without views")
+		return fmt.Errorf("vi: Like: fits with views have no such start")
 	case (s.Lengths != nil) != m.lengths():
 		return fmt.Errorf("vi: Like: a covariance with lengths in one and not in the other")
 	}

@@ -11,13 +11,13 @@ import (
 )
 
 // With views each factor has a prior for the weights of each view. Where no task of a view needs
-// the factor, π_vm → 0 and σ_vm² → 0 explain the weights alike, so that the bound is flat between them. Weak priors
-// settle this for π_vm = 0: they count as viewWeight weights of variance priorScale, the variance at the
+// the factor, π_vm → 0 and σ_vm² → 0 explain the weights equally well, so that the bound is flat between them. Weak priors
+// decide for π_vm = 0. They count as viewWeight weights of variance priorScale, the variance at the
 // start, and as viewWeight weights that are zero,
 //
 //	1/σ_vm² ~ Gamma(1 + ½·viewWeight, ½·viewWeight·priorScale),   π_vm ~ Beta(1, 1 + viewWeight).
 //
-// A prior that is held has none.
+// A π_vm or σ_vm² that is held has no such prior.
 const viewWeight = 1
 
 // startPriors sets the priors of the weights at the start, for data of the given power.
@@ -48,7 +48,7 @@ func (f Factors) startPriors(m *factors, power float64) error {
 	return nil
 }
 
-// checkViews returns an error unless views share out so many tasks.
+// checkViews returns an error unless every view has a task and the views have the given number of tasks together.
 func checkViews(views []int, tasks int) error {
 	sum := 0
 	for v, n := range views {
@@ -75,7 +75,7 @@ func viewsOfTasks(views []int) (of []int32) {
 	return of
 }
 
-// priorsOf says whose the priors of task q's weights are: the prior of weight k is first + k·step.
+// priorsOf returns where the priors of task q's weights are: weight k has the prior priors[first+k·step].
 func (m *factors) priorsOf(q int) (first, step int) {
 	if m.viewOf == nil {
 		return 0, 0
@@ -83,7 +83,7 @@ func (m *factors) priorsOf(q int) (first, step int) {
 	return int(m.viewOf[q]) * m.M, 1
 }
 
-// withSlabWeights adds the weights as which the prior of σ_vm² counts.
+// withSlabWeights returns the sums with the weights for which the prior of σ_vm² counts.
 func (m *factors) withSlabWeights(s pairSums) pairSums {
 	if m.viewOf != nil {
 		s.included += viewWeight
@@ -92,7 +92,7 @@ func (m *factors) withSlabWeights(s pairSums) pairSums {
 	return s
 }
 
-// withSpikeWeights adds the weights as which the prior of π_vm counts.
+// withSpikeWeights returns the sums with the weights for which the prior of π_vm counts.
 func (m *factors) withSpikeWeights(s pairSums) pairSums {
 	if m.viewOf != nil {
 		s.count += viewWeight
@@ -100,7 +100,7 @@ func (m *factors) withSpikeWeights(s pairSums) pairSums {
 	return s
 }
 
-// viewPriorsBound is the logarithm of the density of what views have learned of their priors.
+// viewPriorsBound returns the log density of the σ_vm² and π_vm that are learned, 0 without views.
 func (m *factors) viewPriorsBound() (sum float64) {
 	if m.viewOf == nil {
 		return 0
@@ -119,8 +119,8 @@ func (m *factors) viewPriorsBound() (sum float64) {
 	return sum
 }
 
-// bestOfViews sets the changes of the scales that are best with views. With σ_vm² learned it moves with the weights, whose
-// terms then stay as they are. What is left are the factors' terms and the priors of σ_vm²,
+// bestOfViews sets the changes of the scales that are best with views, and leaves the sums of all weights in total. A learned σ_vm² moves
+// with the weights, whose terms then do not change. The factors' terms and the priors of σ_vm² remain,
 //
 //	−½N·x − ½S·e^−x − ½·viewWeight·Σ_v (x + e^−x·priorScale/σ_vm²),
 //
@@ -150,6 +150,17 @@ func (m *factors) bestOfViews(s *scaleStep) {
 	}
 }
 
+// rescaleViews changes the sums of factor k's weights in each view and the learned σ_vm², for weights that are multiplied by the root of
+// square, whose logarithm is x. It needs the sums that bestOfViews leaves in total.
+func (m *factors) rescaleViews(k int, square, x float64) {
+	for i := k; i < len(m.priors); i += m.M {
+		m.taskSums[i].rescale(square, x, m.total[i].included, m.total[i].slabPower)
+		if !m.held.Variance {
+			m.priors[i].Variance *= square
+		}
+	}
+}
+
 // validatePriors checks the priors of the weights.
 func (s *FactorState) validatePriors() error {
 	if s.Views == nil {
@@ -173,8 +184,8 @@ func (s *FactorState) validatePriors() error {
 //
 //	R²_vm = 1 − Σ(y_nq − E[c_q] − E[w_qm]·a_nm)²/Σ(y_nq − E[c_q])²,
 //
-// with the sums over the observed entries of view v, as a V×M matrix, and the same with all factors together, V values. y
-// must be the table of the fit. Without views all tasks are one view.
+// with the sums over the observed entries of view v. each, V×M, holds the share of each factor alone. all, V, holds the share of all
+// factors together. Without views all tasks are one view. It returns an error unless y has the shape of the table of the fit.
 //
 // Source: R. Argelaguet et al., "Multi-Omics Factor Analysis", Molecular Systems Biology 14 (2018).
 func (p *FactorPosterior) Explained(y *Observed) (each la.Matrix[float64], all []float64, err error) {
@@ -213,7 +224,7 @@ func (p *FactorPosterior) Explained(y *Observed) (each la.Matrix[float64], all [
 	return each, all, nil
 }
 
-// share returns what is explained of a total if rest is not.
+// share returns 1 − rest/total, the share that is explained if rest is not. It is 0 if total is 0.
 func share(rest, total float64) float64 {
 	if total == 0 {
 		return 0
@@ -221,8 +232,8 @@ func share(rest, total float64) float64 {
 	return 1 - rest/total
 }
 
-// Reordered returns the posterior with its factors in another order: factor k is factor order[k] of p. The error says
-// whether order is no permutation.
+// Reordered returns the posterior with its factors in another order: factor k is factor order[k] of p. It returns an error unless order is
+// a permutation of the M factors.
 func (p *FactorPosterior) Reordered(order []int) (*FactorPosterior, error) {
 	M, s := p.dim.M, p.s
 	sorted := slices.Sorted(slices.Values(order))
@@ -243,7 +254,7 @@ func (p *FactorPosterior) Reordered(order []int) (*FactorPosterior, error) {
 	return NewFactorPosterior(s)
 }
 
-// reordered returns x, which lists something of each factor once or several times.
+// reordered returns x in another order of the M factors. Entry i of x belongs to factor i mod M.
 func reordered[T any](x []T, order []int) []T {
 	if x == nil {
 		return nil

@@ -147,7 +147,7 @@ func (y *Observed) Dims() (N, Q, entries int) {
 // complete reports whether every entry is observed.
 func (y *Observed) complete() bool { return y.dense.Rows > 0 }
 
-// InUnits returns the same entries with (y_nq − center_q)/scale_q for y_nq, for the values of each task.
+// InUnits returns the same entries in other units, (y_nq − center_q)/scale_q for y_nq. center and scale hold Q values.
 func (y *Observed) InUnits(center, scale []float64) *Observed {
 	to := *y
 	if y.complete() {
@@ -161,12 +161,13 @@ func (y *Observed) InUnits(center, scale []float64) *Observed {
 		return &to
 	}
 	to.byObject.value, to.byTask.value = slices.Clone(y.byObject.value), slices.Clone(y.byTask.value)
-	for i, q := range y.byObject.index {
-		to.byObject.value[i] = (y.byObject.value[i] - center[q]) / scale[q]
+	for i, q := range to.byObject.index {
+		to.byObject.value[i] = (to.byObject.value[i] - center[q]) / scale[q]
 	}
 	for q := range y.q {
-		for i := y.byTask.start[q]; i < y.byTask.start[q+1]; i++ {
-			to.byTask.value[i] = (y.byTask.value[i] - center[q]) / scale[q]
+		_, value := to.byTask.line(q)
+		for i, v := range value {
+			value[i] = (v - center[q]) / scale[q]
 		}
 	}
 	return &to
