@@ -40,10 +40,10 @@ const (
 func (g *x86) constant(bits64 uint64, bits32 uint32) {
 	scalar := fmt.Sprint("X", maternConstant)
 	if g.size == 8 {
-		g.op("MOVQ $%#X, AX", bits64)
+		g.op("MOVQ $0x%X, AX", bits64)
 		g.op("VMOVQ AX, %s", scalar)
 	} else {
-		g.op("MOVL $%#X, AX", bits32)
+		g.op("MOVL $0x%X, AX", bits32)
 		g.op("VMOVD AX, %s", scalar)
 	}
 	g.op("VBROADCASTS%s %s, %s", g.suffix, scalar, g.reg(maternConstant))
