@@ -13,6 +13,7 @@
 //	x86_axpy.go   Axpy, Axpys and Scal
 //	panel.go      the routines on panels
 //	x86_panel.go  the same for AVX-512 and AVX2
+//	x86_bytes.go  products of panels of bytes
 //	neon.go       NEON: registers, moves
 //	neon_dot.go   Dot and DotAxpy
 //	neon_axpy.go  Axpy, Axpys and Scal
