@@ -43,6 +43,7 @@ type weightPredictor struct {
 	pivots *gram.Pivots      // nil without pivots
 
 	triangles *bemkl.Triangles // nil if predictions from all samples are in float64
+	coarse    bool             // triangles are tried in integers before float32
 	least     float64          // the least standard deviation of a prediction
 	tolerance float64          // of triangles, in units of the predictive standard deviation; near has a tenth of it
 
@@ -144,7 +145,7 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 		slices.ContainsFunc(p.Inputs, func(in gram.Input) bool { return in.Given }) {
 		return
 	}
-	parts := bemkl.TriangleParts{E: p.e, Healer: p.healer}
+	parts := bemkl.TriangleParts{E: p.e, Healer: p.healer, Coarse: p.tolerance >= leastCoarse}
 	parts.Trials, parts.Selves = p.trials()
 	if p.full {
 		if parts.Limit = f.limit(f.index); math.IsInf(parts.Limit, 1) {
@@ -156,18 +157,22 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 		return
 	}
 	s := p.newScratch()
-	within := 0
+	within, coarse := 0, 0
 	samples := p.someSamples(func(_, _ int, x [][]float64) {
 		p.Kernels(s.PointScratch, x)
 		mean, variance := p.linear(s)
-		if p.certified(s, mean, variance).Within(p.tolerance) {
+		if p.certified(s, mean, variance, false).Within(p.tolerance) {
 			within++
+		}
+		if p.triangles.Coarse() && p.certified(s, mean, variance, true).Within(p.tolerance) {
+			coarse++
 		}
 	})
 	if 2*within < samples { // most predictions would be computed twice
 		p.triangles = nil
 		return
 	}
+	p.coarse = 2*coarse >= samples
 	p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
 }
 
@@ -184,6 +189,9 @@ func (p *weightPredictor) someSamples(do func(q, i int, x [][]float64)) int {
 	}
 	return n
 }
+
+// leastCoarse is the least tolerance for which integers are tried.
+const leastCoarse = 1e-3
 
 // calibrationSamples is the most training samples in the calibration of float32.
 const calibrationSamples = 64
@@ -318,8 +326,13 @@ func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) Bounde
 	p.Kernels(s.PointScratch, x)
 	mean, variance := p.linear(s)
 	if p.triangles != nil && healed == (p.healer != nil) {
-		if c := p.certified(s, mean, variance); c.Within(p.tolerance) {
-			return BoundedPrediction{c.Mean, c.Variance, p.target.sd * c.MeanError, p.target.sd * c.SDError, p.info.Kind}
+		for coarse := p.coarse; ; coarse = false {
+			if c := p.certified(s, mean, variance, coarse); c.Within(p.tolerance) {
+				return BoundedPrediction{c.Mean, c.Variance, p.target.sd * c.MeanError, p.target.sd * c.SDError, p.info.Kind}
+			}
+			if !coarse {
+				break
+			}
 		}
 	}
 	b := BoundedPrediction{mean, variance + p.inside(s), p.info.MeanError, p.info.SDError, p.pruned}
@@ -330,10 +343,10 @@ func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) Bounde
 	return b
 }
 
-// certified predicts the standardised target from the kernels in s, in float32, with the moments that linear returned. The bounds
-// include the errors of pruning.
-func (p *weightPredictor) certified(s *scratch, mean, variance float64) vi.Certified {
-	a := p.triangles.Predict(s.K, s.Self, s.triangles)
+// certified predicts the standardised target from the kernels in s, in integers if coarse, else in float32, with the moments that linear
+// returned. The bounds include the errors of pruning.
+func (p *weightPredictor) certified(s *scratch, mean, variance float64, coarse bool) vi.Certified {
+	a := p.triangles.Predict(s.K, s.Self, coarse, s.triangles)
 	c := vi.Certified{Mean: mean + a.Mean, Variance: variance + a.Variance, MeanError: a.MeanError + p.info.MeanError/p.target.sd, LeastSD: p.least}
 	if p.cov.Rows > 0 {
 		sd := math.Sqrt(c.Variance)

@@ -7,12 +7,12 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/triangle"
 )
 
-// Triangles computes in float32 the parts of a prediction of one output that need products with matrices of the samples'
+// Triangles computes in integers or in float32 the parts of a prediction of one output that need products with matrices of the samples'
 // order. All are quadratic forms in f = Σ_m E[e_m]·k_m, which is computed in float64:
 //
 //	inside = fᵀ·Cov[a]·f,   rest = φᵀ(I − F·M⁻¹Fᵀ)φ,   apart = κ − fᵀz.
 //
-// The last two are for healed predictions. Each form comes with a bound on its rounding in float32. The bounds are calibrated, not
+// The last two are for healed predictions. Each form comes with a bound on its rounding. The bounds are calibrated, not
 // proved; docs/theory/predictor.md compares them with measured errors. A Triangles is immutable and safe for concurrent use.
 type Triangles struct {
 	e      []float64
@@ -37,6 +37,7 @@ type TriangleParts struct {
 	Healer *Healer              // nil if predictions are not healed
 	Trials []la.Matrix[float64] // P of T×D: the kernels of the vectors with the samples
 	Selves la.Matrix[float64]   // P×T: the kernels of the vectors with themselves
+	Coarse bool                 // integers are tried
 }
 
 // mostCondition bounds D times the quotient of the diagonal elements of the factor of healing: above it the rounding of
@@ -68,12 +69,25 @@ func NewTriangles(parts TriangleParts) *Triangles {
 	}
 	rest, apart := parts.Healer.one.At(ws, f)
 	t.pull, t.precision = forms.Pull, forms.Precision
-	t.rest = triangle.Against(forms.Rest, f, selves, rest)
-	t.apart = triangle.NewForm(forms.Apart, f, apart)
+	t.rest = triangle.Against(forms.Rest, f, selves, rest, parts.enough())
+	t.apart = triangle.NewForm(forms.Apart, f, apart, parts.Coarse)
 	if t.rest == nil || t.apart == nil {
 		return nil
 	}
 	return t
+}
+
+// enough returns what keeps the integers of a triangle: the predictor judges all of them together.
+func (parts *TriangleParts) enough() triangle.Enough {
+	if !parts.Coarse {
+		return nil
+	}
+	return func(float64, float64, float64) bool { return true }
+}
+
+// Coarse reports whether Predict can be asked for integers.
+func (t *Triangles) Coarse() bool {
+	return (t.inside != nil || t.rest != nil) && (t.inside == nil || t.inside.Coarse()) && (t.rest == nil || t.rest.Coarse() && t.apart.Coarse())
 }
 
 // setInside sets the fields that variances need, and reports whether rounding is small. f has the vector f of each trial in a row, and
@@ -90,7 +104,7 @@ func (t *Triangles) setInside(parts TriangleParts, f la.Matrix[float64], selves 
 		return y
 	}
 	t.order = parts.Order
-	if t.inside = triangle.Of(root, ordered(f), selves); t.inside == nil {
+	if t.inside = triangle.Of(root, ordered(f), selves, parts.enough()); t.inside == nil {
 		return false
 	}
 	products := make([]la.Matrix[float64], len(parts.Trials)) // Cᵀk
@@ -151,12 +165,13 @@ type Addition struct {
 }
 
 // Predict returns what the forms add to the mean and to the variance of a target at a point x. k, P×D, has the kernels of x with the
-// samples, and self, P, the kernels of x with itself. Predict does not allocate.
+// samples, and self, P, the kernels of x with itself. If coarse, the forms are in integers, for Triangles that are Coarse. Predict does not
+// allocate.
 //
 // The variance has the term tr(Cov[e]·C) with C_ml = k_mᵀ·Cov[a]·k_l. It is between 0 and h = μ·Σ_m Σ_l |Cov[e_m, e_l]|·k_m(x,x),
 // because the diagonal matrix of the sums Σ_l |Cov[e_m, e_l]| less Cov[e] is positive semidefinite. Predict takes θ·h for the term. θ is
 // the term's share of h in the calibration.
-func (t *Triangles) Predict(k la.Matrix[float64], self []float64, s *TrianglesScratch) (a Addition) {
+func (t *Triangles) Predict(k la.Matrix[float64], self []float64, coarse bool, s *TrianglesScratch) (a Addition) {
 	clear(s.f)
 	for m, e := range t.e {
 		la.Axpy(e, k.Row(m), s.f)
@@ -164,7 +179,7 @@ func (t *Triangles) Predict(k la.Matrix[float64], self []float64, s *TrianglesSc
 	size := largest(s.f)
 	if t.inside != nil {
 		pick(s.ordered, s.f, t.order)
-		a.Variance, a.VarianceError = t.inside.Square(s.ordered, size, s.triangle)
+		a.Variance, a.VarianceError = t.inside.Square(s.ordered, size, coarse, s.triangle)
 		var left float64
 		for m, c := range t.loose {
 			left += float64(c * max(0, self[m]))
@@ -179,8 +194,8 @@ func (t *Triangles) Predict(k la.Matrix[float64], self []float64, s *TrianglesSc
 	for m, e := range t.e {
 		kappa += float64(e * self[m])
 	}
-	rest, restError := t.rest.Square(s.f, size, s.triangle)
-	with, apartError := t.apart.At(s.f, s.triangle)
+	rest, restError := t.rest.Square(s.f, size, coarse, s.triangle)
+	with, apartError := t.apart.At(s.f, coarse, s.triangle)
 	apart, pull := kappa-with, la.Dot(t.pull, s.f)
 	precision := t.precision + rest
 	least, most := max(t.precision, precision-restError), precision+restError
