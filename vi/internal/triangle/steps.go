@@ -196,6 +196,7 @@ type stepsScratch struct {
 	high, low []int32
 
 	unit     float64 // t
+	inexact  float64 // twice the standard deviation of the errors of k
 	measured float64 // |probes·k|²
 	peak     float64 // Σ k_j⁴/(Σ k_j²)²
 	sums     sums
@@ -265,9 +266,10 @@ func (d *steps) multiply(begin, end int, s *stepsScratch, dst []float64) {
 // unitError returns the error that c = 1 stands for: of Σ z_i² if square, else of Σ x_i·z_i. a are the sums of z, or of x.
 func (d *steps) unitError(a sums, square bool, s *stepsScratch) float64 {
 	// Roots are added up, not squares, so that products of small numbers do not vanish.
-	root := float64(math.Sqrt(s.measured)*math.Sqrt(max(a.shared, a.plain*s.peak))) + float64(s.unit*math.Sqrt(a.rounded))
+	unit := s.unit + s.inexact
+	root := float64(math.Sqrt(s.measured)*math.Sqrt(max(a.shared, a.plain*s.peak))) + float64(unit*math.Sqrt(a.rounded))
 	if !square {
 		return root
 	}
-	return 2*root + s.measured + float64(float64(s.unit*s.unit)*d.total)
+	return 2*root + s.measured + float64(float64(unit*unit)*d.total)
 }

@@ -258,6 +258,9 @@ func NewScratch(n int) *Scratch {
 	return s
 }
 
+// Inexact says that the elements of the vectors k have independent errors, of this standard deviation, which belong to the bounds in integers.
+func (s *Scratch) Inexact(sd float64) { s.steps.inexact = 2 * sd }
+
 // Square returns |Gk|² and the bound on its error. self is k(x,x). If coarse, it is computed in integers, for a triangle that is Coarse.
 func (t *Triangle) Square(k []float64, self float64, coarse bool, s *Scratch) (square, bound float64) {
 	t.Start(k, self, coarse, s)
