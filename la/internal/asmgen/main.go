@@ -14,6 +14,7 @@
 //	x86_axpy.go    Axpy, Axpys and Scal
 //	panel.go       the routines on panels
 //	x86_panel.go   the same for AVX-512 and AVX2
+//	x86_bytes.go   products of panels of bytes
 //	x86_matern.go  NegRoot and RestTimes
 //	neon.go        NEON: registers, moves
 //	neon_dot.go    Dot and DotAxpy
