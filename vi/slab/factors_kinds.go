@@ -33,7 +33,7 @@ func (f Factors) kindsOf(y *Observed) ([]FactorKind, error) {
 	for n := range y.n {
 		tasks, entries := y.Object(n)
 		for i, q := range tasks {
-			if err := kinds[q].check(entries[i]); err != nil {
+			if err := kinds[q].Check(entries[i]); err != nil {
 				return nil, fmt.Errorf("vi: y: entry (%d, %d) %w", n, q, err)
 			}
 		}

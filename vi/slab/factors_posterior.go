@@ -286,7 +286,7 @@ func (p *FactorPosterior) object(tasks []int, y []float64) (mean []float64, fact
 		case math.IsNaN(y[i]) || math.IsInf(y[i], 0):
 			return nil, factor, fmt.Errorf("vi: y[%d] is %g", i, y[i])
 		}
-		if err := p.kind(q).check(y[i]); err != nil {
+		if err := p.kind(q).Check(y[i]); err != nil {
 			return nil, factor, fmt.Errorf("vi: y[%d] %w", i, err)
 		}
 		weight[i], sites = 1/p.s.Noise[q], sites || p.kind(q) != Gaussian

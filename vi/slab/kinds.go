@@ -3,6 +3,7 @@ package slab
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi/internal/roots"
@@ -18,8 +19,37 @@ const (
 	Poisson                     // y is 0, 1, 2, …, of the mean log(1+e^f)
 )
 
-// check returns an error unless y is a value of the kind.
-func (k FactorKind) check(y float64) error {
+// kindNames are the names of the kinds in files.
+var kindNames = [...]string{"gaussian", "bernoulli", "poisson"}
+
+// String returns the name of the kind: gaussian, bernoulli or poisson.
+func (k FactorKind) String() string {
+	if k < Gaussian || k > Poisson {
+		return fmt.Sprintf("FactorKind(%d)", int(k))
+	}
+	return kindNames[k]
+}
+
+// MarshalText returns the name of the kind.
+func (k FactorKind) MarshalText() ([]byte, error) {
+	if k < Gaussian || k > Poisson {
+		return nil, fmt.Errorf("vi: no kind of entries is %d", int(k))
+	}
+	return []byte(kindNames[k]), nil
+}
+
+// UnmarshalText sets k to the kind of the given name.
+func (k *FactorKind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("vi: %q is no kind of entries: gaussian, bernoulli or poisson", text)
+	}
+	*k = FactorKind(i)
+	return nil
+}
+
+// Check returns an error unless y is a value of the kind.
+func (k FactorKind) Check(y float64) error {
 	switch {
 	case k == Bernoulli && y != 0 && y != 1:
 		return fmt.Errorf("is %g: it must be 0 or 1", y)

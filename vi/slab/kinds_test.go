@@ -29,7 +29,7 @@ func logLikelihood(k FactorKind, y, f float64) float64 {
 func TestSitesAreBelow(t *testing.T) {
 	for _, k := range []FactorKind{Bernoulli, Poisson} {
 		for _, y := range []float64{0, 1, 2, 7, 40, 900} {
-			if k.check(y) != nil {
+			if k.Check(y) != nil {
 				continue
 			}
 			for _, mean := range []float64{-12, -3, -0.4, 0, 0.5, 1, 2.5, 9, 60} {
