@@ -38,5 +38,5 @@ for chain in range(2):
 print(acc/n, [np.abs(means[0][i]-means[1][i]).max() for i in range(3)],file=sys.stderr)
 out=[(means[0][i]+means[1][i])/2 for i in range(3)]
 r=lambda a:[[round(float(x),4) for x in row] for row in a]
-json.dump(dict(source="Hamiltonian Monte Carlo in numpy: two chains of %d trajectories of %d steps, the first tenth dropped. Factors N(0,1), weights N(0,%g), no offsets, noise variance %g of Gaussian columns. Kinds: 0 Gaussian, 1 Bernoulli, 2 Poisson of the mean log(1+exp f)."%(T,L,s2,noise),
- kinds=[int(k) for k in kinds],variance=s2,noise=noise,y=r(Y),function=r(out[0]),sd=r(out[1]),mean=r(out[2]),between=[float(np.abs(means[0][i]-means[1][i]).max()) for i in range(3)]),open('kinds.json','w'))
+json.dump(dict(source="Hamiltonian Monte Carlo in numpy: two chains of %d trajectories of %d steps, the first tenth dropped. Factors N(0,1), weights N(0,%g), no offsets, noise variance %g of Gaussian columns. Poisson columns have the mean log(1+exp f)."%(T,L,s2,noise),
+ kinds=[["gaussian","bernoulli","poisson"][k] for k in kinds],variance=s2,noise=noise,y=r(Y),function=r(out[0]),sd=r(out[1]),mean=r(out[2]),between=[float(np.abs(means[0][i]-means[1][i]).max()) for i in range(3)]),open('kinds.json','w'))
