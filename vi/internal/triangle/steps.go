@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -34,7 +35,7 @@ const (
 	// probes is the number of probes: their squared length is within 18 % of |Ek|², one standard deviation.
 	probes = la.PanelRows
 
-	// mostStep is the largest integer of an element. It fits in two bytes of which the lower one has a sign too.
+	// mostStep is the largest integer of an element. It fits in two bytes with signs.
 	mostStep = 127 << 8
 
 	// mostWord is the largest integer of an element of k, and mostSum is the largest sum of their sizes: products with them are within 32
@@ -60,7 +61,7 @@ func newSteps(g, trials la.Matrix[float64]) *steps {
 	n := g.Rows
 	d := &steps{high: la.NewLowerBytes(n+probes, n), low: la.NewLowerBytes(n, n), factor: leastFactor,
 		step: make([]float64, n), probe: make([]float64, probes), dither: make([]float64, n), rows: make([]float64, n), norms: make([]float64, n)}
-	src := rand.New(rand.NewPCG(16, 8))
+	src := special.NewRand(rand.NewPCG(16, 8))
 	for j := range d.dither {
 		d.dither[j] = lift + src.Float64()
 	}
