@@ -13,17 +13,28 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/bmkl/bmkl/internal/archive"
 )
 
 // A file has the safetensors layout: the header's length as 8 bytes
 // little-endian, the header as JSON, and the tensors' elements little-endian, one after
 // the other. docs/theory/model-file.md describes it for other readers.
 
-// tensor is a named array of float64, row-major.
+// tensor is a named array of float64, row-major, or of bytes.
 type tensor struct {
 	name  string
 	shape []int
 	data  []float64
+	bytes []byte // the prepared values of a compiled file; nil for numbers
+}
+
+// size is the number of bytes in the file.
+func (t *tensor) size() int64 {
+	if t.bytes != nil {
+		return int64(len(t.bytes))
+	}
+	return 8 * int64(len(t.data))
 }
 
 // tensorInfo is a tensor's entry in the header.
@@ -32,6 +43,9 @@ type tensorInfo struct {
 	Shape   []int   `json:"shape"`
 	Offsets []int64 `json:"data_offsets"`
 }
+
+// The types of tensors: numbers, and the bytes of prepared values.
+const floatsType, bytesType = "F64", "U8"
 
 const (
 	metadataKey = "__metadata__"
@@ -48,21 +62,35 @@ const (
 // SHA-256 is computed.
 var noChecksum = strings.Repeat("0", 2*sha256.Size)
 
-// writeTensors writes a file with the metadata, to which it adds the checksum.
+// writeTensors writes a file with the metadata, to which it adds the checksum. Bytes come before numbers,
+// and begin at a multiple of [archive.Align] in the file.
 func writeTensors(w io.Writer, metadata map[string]string, ts []tensor) error {
+	ts = slices.Clone(ts)
+	slices.SortStableFunc(ts, func(a, b tensor) int {
+		switch numbers := a.bytes == nil; {
+		case numbers == (b.bytes == nil):
+			return 0
+		case numbers:
+			return 1
+		}
+		return -1
+	})
 	metadata[checksumKey] = noChecksum
 	header := map[string]any{metadataKey: metadata}
 	var end int64
+	align := 8
 	for _, t := range ts {
-		begin := end
-		end += 8 * int64(len(t.data))
-		header[t.name] = tensorInfo{DType: "F64", Shape: t.shape, Offsets: []int64{begin, end}}
+		begin, kind := end, floatsType
+		if end += t.size(); t.bytes != nil {
+			align, kind = archive.Align, bytesType
+		}
+		header[t.name] = tensorInfo{DType: kind, Shape: t.shape, Offsets: []int64{begin, end}}
 	}
 	head, err := json.Marshal(header)
 	if err != nil {
 		return err
 	}
-	for len(head)%8 != 0 {
+	for (8+len(head))%align != 0 {
 		head = append(head, ' ')
 	}
 	if len(head) > maxHeader {
@@ -94,6 +122,9 @@ func writeTensors(w io.Writer, metadata map[string]string, ts []tensor) error {
 func writeElements(w io.Writer, ts []tensor) error {
 	buf := make([]byte, 0, 8*chunkWords)
 	for _, t := range ts {
+		if _, err := w.Write(t.bytes); err != nil {
+			return err
+		}
 		for chunk := range slices.Chunk(t.data, chunkWords) {
 			buf = buf[:0]
 			for _, v := range chunk {
@@ -125,6 +156,11 @@ func findChecksum(head []byte) (int, error) {
 // has read, whatever lengths the file claims. It checks the layout and the
 // checksum, but not which tensors there are.
 func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor, err error) {
+	return readTensorsIn(r, nil)
+}
+
+// readTensorsIn is readTensors of a file that lies in memory, where the tensors of bytes stay. With nil it copies them.
+func readTensorsIn(r io.Reader, memory []byte) (metadata map[string]string, ts map[string]tensor, err error) {
 	sum := sha256.New()
 	b := bufio.NewReaderSize(r, 8*chunkWords)
 	var length [8]byte
@@ -155,6 +191,15 @@ func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor,
 	ts = make(map[string]tensor, len(infos))
 	payload, chunk := io.TeeReader(b, sum), make([]byte, 8*chunkWords)
 	for _, in := range infos {
+		if in.DType == bytesType {
+			first := int64(len(length)) + int64(n)
+			data, err := readBytes(payload, in.Offsets[1]-in.Offsets[0], memory, first+in.Offsets[0])
+			if err != nil {
+				return nil, nil, fmt.Errorf("tensor %q: %w", in.name, err)
+			}
+			ts[in.name] = tensor{name: in.name, shape: in.Shape, bytes: data}
+			continue
+		}
 		data, err := readElements(payload, (in.Offsets[1]-in.Offsets[0])/8, chunk)
 		if err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", in.name, err)
@@ -171,6 +216,21 @@ func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor,
 		return nil, nil, errors.New("the checksum does not match: the file is damaged")
 	}
 	return metadata, ts, nil
+}
+
+// readBytes reads n bytes, which are a part of memory from first on if that is not nil.
+func readBytes(r io.Reader, n int64, memory []byte, first int64) ([]byte, error) {
+	if memory != nil {
+		if _, err := io.CopyN(io.Discard, r, n); err != nil {
+			return nil, noEOF(err)
+		}
+		return memory[first : first+n : first+n], nil
+	}
+	var b bytes.Buffer
+	if _, err := io.CopyN(&b, r, n); err != nil {
+		return nil, noEOF(err)
+	}
+	return b.Bytes(), nil
 }
 
 func noEOF(err error) error {
@@ -219,7 +279,7 @@ func parseHeader(head []byte) (metadata map[string]string, infos []namedInfo, er
 		if err := json.Unmarshal(raw, &in.tensorInfo); err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
-		if err := in.check(); err != nil {
+		if err := in.check(strings.HasPrefix(name, preparedPrefix)); err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
 		infos = append(infos, in)
@@ -245,14 +305,18 @@ func parseHeader(head []byte) (metadata map[string]string, infos []namedInfo, er
 	return metadata, infos, nil
 }
 
-func (in tensorInfo) check() error {
-	if in.DType != "F64" {
-		return fmt.Errorf("dtype is %q where F64 is expected", in.DType)
+// check checks the entry of a tensor of numbers or, if prepared, of bytes.
+func (in tensorInfo) check(prepared bool) error {
+	want, size := floatsType, int64(8)
+	if prepared {
+		want, size = bytesType, 1
+	}
+	if in.DType != want {
+		return fmt.Errorf("dtype is %q where %s is expected", in.DType, want)
 	}
 	if len(in.Offsets) != 2 || in.Offsets[0] < 0 || in.Offsets[1] < in.Offsets[0] {
 		return fmt.Errorf("data_offsets are %v", in.Offsets)
 	}
-	size := int64(8)
 	for _, d := range in.Shape {
 		if d < 0 || d > 0 && size > math.MaxInt64/int64(d) {
 			return fmt.Errorf("shape is %v", in.Shape)

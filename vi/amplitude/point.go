@@ -3,6 +3,7 @@ package amplitude
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/triangle"
@@ -26,11 +27,13 @@ type PointScratch struct {
 }
 
 // NewPoint prepares predictions by p, whose means h makes probabilities. Unless exact they are in float32, for which the factor
-// is inverted, in N³/3 products for N samples.
-func NewPoint(p *Process, h *Head, exact bool) *Point {
+// is inverted, in N³/3 products for N samples, or the archive has the inverse; see [archive.Value].
+func NewPoint(a *archive.Archive, p *Process, h *Head, exact bool) *Point {
 	t := &Point{process: p, share: special.Exp(h.Damping) / h.Variance}
 	if !exact {
-		t.triangle = triangle.New(p.Factor, nil, factored{p})
+		t.triangle = archive.Value(a, func() *triangle.Triangle {
+			return triangle.New(p.Factor, nil, factored{p})
+		}, func(t *triangle.Triangle, a *archive.Archive) { t.Archive(a, p.Factor.Rows) })
 	}
 	w, slope := h.work(), special.Exp(h.Slope)
 	for c, s := range w.scale {
