@@ -183,7 +183,9 @@ func TestCompileRefuses(t *testing.T) {
 		{func(m map[string]string, _ map[string]tensor) { delete(m, preparedKey) }, `tensor "prepared.0" is not expected`},
 		{func(m map[string]string, _ map[string]tensor) { m[preparedKey] = "{" }, "prepared: unexpected end of JSON input"},
 		{func(_ map[string]string, ts map[string]tensor) { delete(ts, "prepared.0") }, `tensor "prepared.0" is missing`},
-		{func(_ map[string]string, ts map[string]tensor) { ts["prepared.1"] = ts["prepared.0"].called("prepared.1") },
+		{func(_ map[string]string, ts map[string]tensor) {
+			ts["prepared.1"] = ts["prepared.0"].called("prepared.1")
+		},
 			`tensor "prepared.1" is not expected`},
 	} {
 		assertRefused(t, file.Bytes(), c.change, c.want)

@@ -449,7 +449,9 @@ func TestWrongFiles(t *testing.T) {
 		}, `unknown field "new"`},
 		{"missing tensor", func(_ map[string]string, ts map[string]tensor) { delete(ts, "lambda") }, "do not fit the tensors"},
 		{"missing tensor", func(_ map[string]string, ts map[string]tensor) { delete(ts, "a") }, `tensor "a" is missing`},
-		{"more tensors", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}} }, `tensor "b" is not expected`},
+		{"more tensors", func(_ map[string]string, ts map[string]tensor) {
+			ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}}
+		}, `tensor "b" is not expected`},
 		{"shape", func(_ map[string]string, ts map[string]tensor) {
 			ts["a"] = tensor{name: "a", shape: []int{12, 2}, data: ts["a"].data}
 		}, `tensor "a": shape is [12 2] where [2 12] is expected`},

@@ -118,7 +118,9 @@ func TestProbitGibbsFilesAreChecked(t *testing.T) {
 		want   string
 		change func(metadata map[string]string, ts map[string]tensor)
 	}{
-		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}} }},
+		{"not expected", func(_ map[string]string, ts map[string]tensor) {
+			ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}}
+		}},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "beta") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "draws") }},
 		{"numbers in draws of", func(_ map[string]string, ts map[string]tensor) {

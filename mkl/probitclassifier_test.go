@@ -176,7 +176,9 @@ func TestProbitFilesAreChecked(t *testing.T) {
 		want   string
 		change func(metadata map[string]string, ts map[string]tensor)
 	}{
-		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}} }},
+		{"not expected", func(_ map[string]string, ts map[string]tensor) {
+			ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}}
+		}},
 		{"is missing", func(_ map[string]string, ts map[string]tensor) { delete(ts, "beta.cov") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "gram") }},
 		{`tensor "w" is missing`, func(_ map[string]string, ts map[string]tensor) { delete(ts, "w") }},
@@ -222,7 +224,9 @@ func TestStructuredProbit(t *testing.T) {
 		want   string
 		change func(metadata map[string]string, ts map[string]tensor)
 	}{
-		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["gram"] = tensor{name: "gram", shape: []int{1}, data: []float64{1}} }},
+		{"not expected", func(_ map[string]string, ts map[string]tensor) {
+			ts["gram"] = tensor{name: "gram", shape: []int{1}, data: []float64{1}}
+		}},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "state.gram") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "state.probability") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) {
