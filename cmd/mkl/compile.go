@@ -33,7 +33,7 @@ func (c *compileCmd) Run(e *console.Env) error {
 		return err
 	}
 	targets := 1
-	t, numbers := m.Model.Model.(mkl.TargetModel)
+	t, numbers := m.Model.(mkl.TargetModel)
 	switch {
 	case numbers:
 		targets = t.Targets()
@@ -52,7 +52,7 @@ func (c *compileCmd) Run(e *console.Env) error {
 	size := &counter{}
 	if err := e.Create(c.Output, func(w io.Writer) error {
 		size.Writer = w
-		return mkl.Compile(size, m.Model.Model, options...)
+		return mkl.Compile(size, m.Model, options...)
 	}); err != nil {
 		if text, ok := strings.CutPrefix(err.Error(), "mkl: Compile: "); ok {
 			return console.Inputf("%s: %s: its file needs no preparation", c.Model, text)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,7 +28,7 @@ func TestCompile(t *testing.T) {
 		run := func(model string) string {
 			status, stdout, stderr := command(t, nil, "", append([]string{args[0], model}, args[1:]...)...)
 			require.Equal(t, console.StatusOK, status, stderr)
-			return stdout
+			return strings.TrimPrefix(stdout, model+": ") // what mkl inspect begins with
 		}
 		assert.Equal(t, run("m"), run("c"), args[0])
 	}
@@ -48,7 +49,7 @@ func TestCompile(t *testing.T) {
 	}{
 		{[]string{"classes", "-mean", "-o", "x"}, "-mean is for models of numbers"},
 		{[]string{"weights", "-o", "x"}, "weights: a model of the kind regression is not of Gaussian processes: its file needs no preparation"},
-		{[]string{"m", "-tolerance", "-1", "-o", "x"}, "-tolerance is -1: it is at least 0"},
+		{[]string{"m", "--tolerance=-1", "-o", "x"}, "-tolerance is -1: it is at least 0"},
 		{[]string{"damaged", "-o", "x"}, "the file is damaged"},
 	} {
 		status, _, stderr := command(t, nil, "", append([]string{"compile"}, c.args...)...)
