@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -161,7 +162,7 @@ func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor,
 
 // readTensorsIn is readTensors of a file that lies in memory, where the tensors of bytes stay. With nil it copies them.
 func readTensorsIn(r io.Reader, memory []byte) (metadata map[string]string, ts map[string]tensor, err error) {
-	sum := sha256.New()
+	sum, there := sha256.New(), bytesOf(r)
 	b := bufio.NewReaderSize(r, 8*chunkWords)
 	var length [8]byte
 	if _, err := io.ReadFull(b, length[:]); err != nil {
@@ -190,6 +191,7 @@ func readTensorsIn(r io.Reader, memory []byte) (metadata map[string]string, ts m
 
 	ts = make(map[string]tensor, len(infos))
 	payload, chunk := io.TeeReader(b, sum), make([]byte, 8*chunkWords)
+	whole := len(infos) > 0 && infos[len(infos)-1].Offsets[1] <= there
 	for _, in := range infos {
 		if in.DType == bytesType {
 			first := int64(len(length)) + int64(n)
@@ -200,7 +202,7 @@ func readTensorsIn(r io.Reader, memory []byte) (metadata map[string]string, ts m
 			ts[in.name] = tensor{name: in.name, shape: in.Shape, bytes: data}
 			continue
 		}
-		data, err := readElements(payload, (in.Offsets[1]-in.Offsets[0])/8, chunk)
+		data, err := readElements(payload, (in.Offsets[1]-in.Offsets[0])/8, whole, chunk)
 		if err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", in.name, err)
 		}
@@ -240,10 +242,30 @@ func noEOF(err error) error {
 	return err
 }
 
-// readElements reads n elements through the scratch chunk.
-func readElements(r io.Reader, n int64, chunk []byte) ([]float64, error) {
-	data := make([]float64, 0, min(n, chunkWords))
+// bytesOf returns the number of bytes that r has, as far as it is known.
+func bytesOf(r io.Reader) int64 {
+	switch r := r.(type) {
+	case interface{ Len() int }:
+		return int64(r.Len())
+	case *os.File:
+		if info, err := r.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	}
+	return 0
+}
+
+// readElements reads n elements through the scratch chunk. there says that the file has them; otherwise memory grows with what was read.
+func readElements(r io.Reader, n int64, there bool, chunk []byte) ([]float64, error) {
+	room := n
+	if !there {
+		room = min(n, chunkWords)
+	}
+	data := make([]float64, 0, room)
 	for n > 0 {
+		if len(data) == cap(data) {
+			data = append(make([]float64, 0, min(2*int64(len(data)), int64(len(data))+n)), data...)
+		}
 		part := chunk[:8*min(n, chunkWords)]
 		if _, err := io.ReadFull(r, part); err != nil {
 			return nil, noEOF(err)
