@@ -8,8 +8,8 @@ import (
 	"github.com/bmkl/bmkl/internal/archive"
 )
 
-// preparedVersion is the version of the prepared parts of compiled files. It changes when the fields of a prepared value change, or what they
-// are computed from: files of other versions are loaded without these parts.
+// preparedVersion is the version of the prepared parts of compiled files. It changes when the fields of a prepared value change, or
+// what they are computed from. Files of other versions are loaded without these parts.
 const preparedVersion = "1"
 
 const (
@@ -46,7 +46,7 @@ type prepared struct {
 type compilable interface {
 	Model
 
-	// encode adds the model's tensors and returns its settings.
+	// encodeModel adds the model's tensors and returns its settings.
 	encodeModel(f *fileWriter) any
 
 	// prepare makes a predictor by way of the archive of the options.
@@ -150,7 +150,8 @@ func Prepared(m Model) (options []PredictorOptions) {
 		return nil
 	}
 	for _, have := range k.kept().of {
-		options = append(options, PredictorOptions{Target: have.Target, Tolerance: have.Tolerance, Exact: have.Exact, MeanOnly: have.MeanOnly})
+		opt := PredictorOptions{Target: have.Target, Tolerance: have.Tolerance, Exact: have.Exact, MeanOnly: have.MeanOnly}
+		options = append(options, opt)
 	}
 	return options
 }

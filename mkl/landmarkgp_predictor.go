@@ -44,8 +44,10 @@ func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.Featu
 	if by, pivots := p.triangles(); by != nil && !opt.Exact {
 		f.pivots = pivots
 		f.triangle = archive.Value(opt.archive, func() *mgp.FeatureTriangle {
-			return posterior.Triangle(by, shift, f.trials(features), opt.MeanOnly)
-		}, func(t *mgp.FeatureTriangle, a *archive.Archive) { posterior.ArchiveTriangle(t, a, opt.MeanOnly) })
+			return posterior.Triangle(by, shift, f.trials(features), opt.MeanOnly, f.tolerance)
+		}, func(t *mgp.FeatureTriangle, a *archive.Archive) {
+			posterior.ArchiveTriangle(t, a, opt.MeanOnly, f.tolerance)
+		})
 	}
 	return f
 }

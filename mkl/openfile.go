@@ -15,9 +15,9 @@ type File struct {
 	file *mapped.File
 }
 
-// OpenFile reads a model as [Load] does. The prepared values of a compiled file stay in the file, which is mapped into memory where the system
-// can do so: programs that open the same file share them. The file must not be changed before Close; to replace it, rename another file to
-// its name. See [Compile].
+// OpenFile reads a model as [Load] does. The prepared values of a compiled file stay in the file, which is mapped into memory where
+// the system can do so: programs that open the same file share them. The file must not be changed before Close. To replace it, rename
+// another file to its name. See [Compile].
 func OpenFile(path string) (*File, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 // Prepared values of an archive are values that the same posterior prepared; see [archive.Value]. The archive may be nil.
 
 // ArchivedTriangle is [Posterior.Triangle] by way of an archive.
-func (p *Posterior) ArchivedTriangle(a *archive.Archive, k Composite) *Triangle {
+func (p *Posterior) ArchivedTriangle(a *archive.Archive, k Composite, tolerance float64) *Triangle {
 	t := archive.Value(a, func() *triangle.Triangle {
-		if t := p.Triangle(k); t != nil {
+		if t := p.Triangle(k, tolerance); t != nil {
 			return t.Triangle
 		}
 		return nil
@@ -20,7 +20,7 @@ func (p *Posterior) ArchivedTriangle(a *archive.Archive, k Composite) *Triangle 
 	if t == nil {
 		return nil
 	}
-	return &Triangle{p, t}
+	return &Triangle{p, t, tolerance}
 }
 
 // ArchivedProjection is [Posterior.Project] by way of an archive.
@@ -65,9 +65,9 @@ func (q *Projection) archive(a *archive.Archive, n int) {
 }
 
 // ArchiveTriangle describes the fields of a triangle of the posterior, without variances if meanOnly. It is for [archive.Value].
-func (p *FeaturePosterior) ArchiveTriangle(t *FeatureTriangle, a *archive.Archive, meanOnly bool) {
+func (p *FeaturePosterior) ArchiveTriangle(t *FeatureTriangle, a *archive.Archive, meanOnly bool, tolerance float64) {
 	features := len(p.s.Mean)
-	t.noise = p.s.Noise
+	t.noise, t.tolerance = p.s.Noise, tolerance
 	a.Floats(&t.weights)
 	a.Floats(&t.offset)
 	a.Floats(&t.inverse)
@@ -78,7 +78,10 @@ func (p *FeaturePosterior) ArchiveTriangle(t *FeatureTriangle, a *archive.Archiv
 	if meanOnly || a.Err() != nil {
 		return
 	}
-	t.tri = archive.Value(a, func() *triangle.Triangle { return t.tri }, func(tri *triangle.Triangle, a *archive.Archive) { tri.Archive(a, features) })
+	have := t.tri
+	t.tri = archive.Value(a, func() *triangle.Triangle { return have }, func(tri *triangle.Triangle, a *archive.Archive) {
+		tri.Archive(a, features)
+	})
 	if t.tri == nil {
 		a.Fail(errors.New("a triangle lacks its variances"))
 	}
