@@ -27,6 +27,16 @@ func NewLowerBytes(rows, cols int) LowerBytes {
 	return l
 }
 
+// LowerBytesOf returns the trapezoid whose Data is data, which it keeps. ok is false for data of another length than
+// a trapezoid of rows and cols has.
+func LowerBytesOf(rows, cols int, data []int8) (l LowerBytes, ok bool) {
+	l = LowerBytes{Rows: rows, Cols: cols, data: data}
+	return l, cols >= 0 && rows >= cols && len(data) == l.first(l.Padded()/PanelRows)
+}
+
+// Data returns the elements as they lie in memory. They must not be changed.
+func (l LowerBytes) Data() []int8 { return l.data }
+
 // Padded returns the number of rows with the padding, the smallest multiple of [PanelRows] that is at least Rows.
 func (l LowerBytes) Padded() int { return roundUp(l.Rows, PanelRows) }
 

@@ -161,25 +161,30 @@ func (m *AutoModel) encode(f *fileWriter) poolModelJSON {
 // Classes are kept as JSON.
 func (m *AutoClassifierModel[T]) Save(w io.Writer) error {
 	var f fileWriter
+	return f.write(w, m.Kind(), m.encode(&f))
+}
+
+// encode adds the tensors and returns the settings.
+func (m *AutoClassifierModel[T]) encode(f *fileWriter) poolClassifierJSON {
 	j := poolClassifierJSON{poolJSON: f.addPool(&m.pool)}
 	for i, member := range m.members {
-		j.Members = append(j.Members, addMember(&f, &m.pool, i, member.encode))
+		j.Members = append(j.Members, addMember(f, &m.pool, i, member.encode))
 	}
 	next := len(m.members)
 	for i, member := range m.indicators {
-		j.Indicators = append(j.Indicators, addMember(&f, &m.pool, next+i, member.encode))
+		j.Indicators = append(j.Indicators, addMember(f, &m.pool, next+i, member.encode))
 	}
 	next += len(m.indicators)
 	if m.landmarks != nil {
-		member := addMember(&f, &m.pool, next, m.landmarks.encode)
+		member := addMember(f, &m.pool, next, m.landmarks.encode)
 		j.Landmarks = &member
 		next++
 	}
 	if m.local != nil {
-		member := addMember(&f, &m.pool, next, m.local.encode)
+		member := addMember(f, &m.pool, next, m.local.encode)
 		j.Local = &member
 	}
-	return f.write(w, m.Kind(), j)
+	return j
 }
 
 // takePool reads the fields that both kinds of pools have.

@@ -448,7 +448,7 @@ func TestPoolFilesAreChecked(t *testing.T) {
 		change func(metadata map[string]string, ts map[string]tensor)
 	}{
 		{"not expected", file.Bytes(), func(_ map[string]string, ts map[string]tensor) {
-			ts["member.2.b"] = tensor{"member.2.b", []int{1}, []float64{1}}
+			ts["member.2.b"] = tensor{name: "member.2.b", shape: []int{1}, data: []float64{1}}
 		}},
 		{"is missing", file.Bytes(), func(_ map[string]string, ts map[string]tensor) { delete(ts, "member.1.process.0.factor") }},
 		{"members[1]", file.Bytes(), func(_ map[string]string, ts map[string]tensor) { delete(ts, "member.1.process.0.alpha") }},

@@ -15,13 +15,18 @@ type poolsJSON struct {
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
 func (m *AutoTargetsModel) Save(w io.Writer) error {
 	var f fileWriter
+	return f.write(w, m.Kind(), m.encode(&f))
+}
+
+// encode adds the tensors and returns the settings.
+func (m *AutoTargetsModel) encode(f *fileWriter) poolsJSON {
 	j := poolsJSON{recordJSON: f.addRecord(&m.record)}
 	for o, p := range m.pools {
 		f.prefix = fmt.Sprintf("target.%d.", o)
-		j.Targets = append(j.Targets, p.encode(&f))
+		j.Targets = append(j.Targets, p.encode(f))
 	}
 	f.prefix = ""
-	return f.write(w, m.Kind(), j)
+	return j
 }
 
 func (m *AutoTargetsModel) decode(f *fileReader) error {

@@ -133,6 +133,7 @@ func (m *AutoTargetsModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(len(m.pools)); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	p := m.pools[opt.Target]
 	opt.Target = 0
 	return p.Predictor(opt)

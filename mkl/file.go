@@ -43,7 +43,12 @@ func kinds() []Model {
 // text. The file need not be trusted: Load checks all of it, and takes memory in
 // proportion to the file's true size.
 func Load(r io.Reader) (Model, error) {
-	f, err := readFile(r)
+	return loadIn(r, nil)
+}
+
+// loadIn is Load of a file that lies in memory; nil if it does not.
+func loadIn(r io.Reader, memory []byte) (Model, error) {
+	f, err := readFileIn(r, memory)
 	if err != nil {
 		return nil, loadError(err)
 	}
@@ -99,8 +104,15 @@ func LoadAs[M interface {
 
 // decode fills in s, which must be empty and of the file's kind.
 func decode(f *fileReader, s Saved) error {
-	if err := s.decode(f); err != nil {
+	p, err := f.takePrepared()
+	if err == nil {
+		err = s.decode(f)
+	}
+	if err != nil {
 		return loadError(err)
+	}
+	if keeper, ok := s.(interface{ keep(*prepared) }); ok {
+		keeper.keep(p)
 	}
 	if m, ok := s.(Model); ok {
 		return checkWeights(m.KernelWeights())
@@ -139,11 +151,16 @@ type fileReader struct {
 	prefix   string // of the names of the tensors that are read
 	err      error  // the first error of the tensors read
 	anyClass bool   // classes of any type may become strings
+
+	prepared string // the settings of prepared values; empty without any
 }
 
 // readFile reads a file and checks that this version can read its format.
-func readFile(r io.Reader) (*fileReader, error) {
-	metadata, ts, err := readTensors(r)
+func readFile(r io.Reader) (*fileReader, error) { return readFileIn(r, nil) }
+
+// readFileIn is readFile of a file that lies in memory; nil if it does not.
+func readFileIn(r io.Reader, memory []byte) (*fileReader, error) {
+	metadata, ts, err := readTensorsIn(r, memory)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +170,7 @@ func readFile(r io.Reader) (*fileReader, error) {
 	if v := metadata["version"]; v != fileVersion {
 		return nil, fmt.Errorf("version is %q and this program reads version %s", v, fileVersion)
 	}
-	return &fileReader{kind: metadata["kind"], text: metadata["model"], tensors: ts}, nil
+	return &fileReader{kind: metadata["kind"], text: metadata["model"], tensors: ts, prepared: metadata[preparedKey]}, nil
 }
 
 // settings decodes the settings into j, which must have a field for each of them.
@@ -319,6 +336,8 @@ type fileWriter struct {
 	tensors []tensor
 	prefix  string // of the names of the tensors that are added
 	err     error  // the first error of encoding
+
+	prepared string // the settings of prepared values; empty without any
 }
 
 // fail keeps the first error.
@@ -333,7 +352,7 @@ func (f *fileWriter) add(name string, data []float64, shape ...int) {
 	if err := checkTensor(f.prefix+name, data); err != nil {
 		f.fail(err)
 	}
-	f.tensors = append(f.tensors, tensor{f.prefix + name, shape, data})
+	f.tensors = append(f.tensors, tensor{name: f.prefix + name, shape: shape, data: data})
 }
 
 // addTargets adds the means and standard deviations that standardised the targets.
@@ -362,7 +381,11 @@ func (f *fileWriter) write(w io.Writer, kind string, settings any) error {
 		err = f.err
 	}
 	if err == nil {
-		err = writeTensors(w, map[string]string{"format": fileFormat, "version": fileVersion, "kind": kind, "model": string(text)}, f.tensors)
+		metadata := map[string]string{"format": fileFormat, "version": fileVersion, "kind": kind, "model": string(text)}
+		if f.prepared != "" {
+			metadata[preparedKey] = f.prepared
+		}
+		err = writeTensors(w, metadata, f.tensors)
 	}
 	if err != nil {
 		return fmt.Errorf("mkl: save: %w", err)

@@ -449,9 +449,11 @@ func TestWrongFiles(t *testing.T) {
 		}, `unknown field "new"`},
 		{"missing tensor", func(_ map[string]string, ts map[string]tensor) { delete(ts, "lambda") }, "do not fit the tensors"},
 		{"missing tensor", func(_ map[string]string, ts map[string]tensor) { delete(ts, "a") }, `tensor "a" is missing`},
-		{"more tensors", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{"b", []int{1}, []float64{1}} }, `tensor "b" is not expected`},
+		{"more tensors", func(_ map[string]string, ts map[string]tensor) {
+			ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}}
+		}, `tensor "b" is not expected`},
 		{"shape", func(_ map[string]string, ts map[string]tensor) {
-			ts["a"] = tensor{"a", []int{12, 2}, ts["a"].data}
+			ts["a"] = tensor{name: "a", shape: []int{12, 2}, data: ts["a"].data}
 		}, `tensor "a": shape is [12 2] where [2 12] is expected`},
 		{"NaN", func(_ map[string]string, ts map[string]tensor) { ts["input.1.basis"].data[7] = math.NaN() }, `tensor "input.1.basis": element 7 is NaN`},
 		{"negative scale", func(_ map[string]string, ts map[string]tensor) { ts["lambda"].data[3] = -1 }, "Lambda: entry (0, 3) is -1"},

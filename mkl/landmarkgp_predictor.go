@@ -3,6 +3,7 @@ package mkl
 import (
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/reuse"
@@ -42,7 +43,11 @@ func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.Featu
 	})
 	if by, pivots := p.triangles(); by != nil && !opt.Exact {
 		f.pivots = pivots
-		f.triangle = posterior.Triangle(by, shift, f.trials(features), opt.MeanOnly, f.tolerance)
+		f.triangle = archive.Value(opt.archive, func() *mgp.FeatureTriangle {
+			return posterior.Triangle(by, shift, f.trials(features), opt.MeanOnly, f.tolerance)
+		}, func(t *mgp.FeatureTriangle, a *archive.Archive) {
+			posterior.ArchiveTriangle(t, a, opt.MeanOnly, f.tolerance)
+		})
 	}
 	return f
 }
@@ -117,12 +122,12 @@ func (m *LandmarkGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	f := newLandmarkFunction(&m.plan.featurePlan, m.shift, m.posterior, opt, 1)
 	p := &mixturePredictor{inputs: m.design.Inputs, meanOnly: opt.MeanOnly, members: []processMember{{
 		pointFunction: pointFunction{landmarks: f}, weight: 1, target: m.target,
 	}}}
-	p.bank.ready()
-	return &Predictor{mixture: p}, nil
+	return p.ready(opt)
 }
 
 func (f *landmarkFunction) predict(x [][]float64, stage stage) (c vi.Certified) {

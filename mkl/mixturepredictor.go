@@ -55,7 +55,7 @@ func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptio
 	// The bounds of a projection hold only if the kernels with a new sample extend the training kernel; given rows may not.
 	if !opt.Exact && m.noise == nil && !slices.ContainsFunc(ds.Inputs, func(in gram.Input) bool { return in.Given }) {
 		var err error
-		f.near, err = post.Project(k, mgp.ProjectOptions{Tolerance: tolerance, MeanOnly: opt.MeanOnly})
+		f.near, err = post.ArchivedProjection(opt.archive, k, mgp.ProjectOptions{Tolerance: tolerance, MeanOnly: opt.MeanOnly})
 		if err != nil {
 			return nil, fmt.Errorf("mkl: Predictor: %w", err)
 		}
@@ -68,11 +68,11 @@ func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptio
 		f.pivots.set(ds, f.amplitude, f.near.Pivots, f.near.ScratchSize())
 	case opt.Exact || opt.MeanOnly:
 	default:
-		f.triangle = post.Triangle(k, tolerance)
+		f.triangle = post.ArchivedTriangle(opt.archive, k, tolerance)
 		if f.noise != nil {
 			noise := f.all
 			noise.amplitude = f.noiseAmplitude
-			f.noiseTriangle = m.noise.About.Triangle(newComposite(ds, &noise), tolerance)
+			f.noiseTriangle = m.noise.About.ArchivedTriangle(opt.archive, newComposite(ds, &noise), tolerance)
 		}
 	}
 	var ok bool
@@ -309,12 +309,12 @@ func (m *MultiGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	p := &mixturePredictor{inputs: m.design.Inputs, meanOnly: opt.MeanOnly}
 	if err := p.add(m, opt, mixedShare(len(m.averaged().posteriors)), 1); err != nil {
 		return nil, err
 	}
-	p.bank.ready()
-	return &Predictor{mixture: p}, nil
+	return p.ready(opt)
 }
 
 // Predictor prepares the model, with all its members, for predictions of single
@@ -323,6 +323,7 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(1); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs(), pool: &m.poolScale, edges: m.edges, meanOnly: opt.MeanOnly}
 	opt.MeanOnly = opt.MeanOnly && !m.needsVariance()
 	functions := 0
@@ -347,6 +348,14 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 		case *localModel:
 			p.members = append(p.members, processMember{pointFunction{local: other.function(nil, opt.MeanOnly)}, m.weights[i], other.target})
 		}
+	}
+	return p.ready(opt)
+}
+
+// ready returns the predictor once it has all members.
+func (p *mixturePredictor) ready(opt PredictorOptions) (*Predictor, error) {
+	if err := opt.archiveError(); err != nil {
+		return nil, err
 	}
 	p.bank.ready()
 	return &Predictor{mixture: p}, nil

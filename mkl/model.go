@@ -183,6 +183,8 @@ func (t Trace) outcome() string {
 type record struct {
 	trace Trace
 	notes map[string]string
+
+	prepared *prepared // of a compiled file, else nil
 }
 
 // Trace returns the record of the fit.

@@ -251,7 +251,9 @@ func TestMultiGPFilesAreChecked(t *testing.T) {
 		want   string
 		change func(metadata map[string]string, ts map[string]tensor)
 	}{
-		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{"b", []int{1}, []float64{1}} }},
+		{"not expected", func(_ map[string]string, ts map[string]tensor) {
+			ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}}
+		}},
 		{"is missing", func(_ map[string]string, ts map[string]tensor) { delete(ts, "process.0.factor") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "process.0.alpha") }},
 		{"Gamma[1] is -1", func(_ map[string]string, ts map[string]tensor) { ts["process.0.gamma"].data[1] = -1 }},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/bmkl/bmkl/internal/archive"
 )
 
 // PredictorOptions says what a predictor of single samples predicts, and how closely. The zero value predicts the mean
@@ -48,6 +50,8 @@ type PredictorOptions struct {
 	// Inclusion is the smallest probability of inclusion of the features that the predictor of a [SpikeSlabModel] keeps;
 	// with 0 it keeps all.
 	Inclusion float64
+
+	archive *archive.Archive // of prepared values; nil without one
 }
 
 // The default Tolerances of predictors; see [PredictorOptions].

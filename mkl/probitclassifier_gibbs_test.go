@@ -120,13 +120,15 @@ func TestProbitGibbsFilesAreChecked(t *testing.T) {
 		want   string
 		change func(metadata map[string]string, ts map[string]tensor)
 	}{
-		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{"b", []int{1}, []float64{1}} }},
+		{"not expected", func(_ map[string]string, ts map[string]tensor) {
+			ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}}
+		}},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "beta") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "draws") }},
 		{"numbers in draws of", func(_ map[string]string, ts map[string]tensor) {
 			d := ts["draws"]
 			n := len(d.data)/2 - 1
-			ts["draws"] = tensor{"draws", []int{2, n}, d.data[:2*n]}
+			ts["draws"] = tensor{name: "draws", shape: []int{2, n}, data: d.data[:2*n]}
 		}},
 		{"do not fit", func(md map[string]string, _ map[string]tensor) {
 			md["model"] = strings.Replace(md["model"], `"chains":2`, `"chains":-2`, 1)

@@ -176,7 +176,9 @@ func TestProbitFilesAreChecked(t *testing.T) {
 		want   string
 		change func(metadata map[string]string, ts map[string]tensor)
 	}{
-		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["b"] = tensor{"b", []int{1}, []float64{1}} }},
+		{"not expected", func(_ map[string]string, ts map[string]tensor) {
+			ts["b"] = tensor{name: "b", shape: []int{1}, data: []float64{1}}
+		}},
 		{"is missing", func(_ map[string]string, ts map[string]tensor) { delete(ts, "beta.cov") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "gram") }},
 		{`tensor "w" is missing`, func(_ map[string]string, ts map[string]tensor) { delete(ts, "w") }},
@@ -222,11 +224,13 @@ func TestStructuredProbit(t *testing.T) {
 		want   string
 		change func(metadata map[string]string, ts map[string]tensor)
 	}{
-		{"not expected", func(_ map[string]string, ts map[string]tensor) { ts["gram"] = tensor{"gram", []int{1}, []float64{1}} }},
+		{"not expected", func(_ map[string]string, ts map[string]tensor) {
+			ts["gram"] = tensor{name: "gram", shape: []int{1}, data: []float64{1}}
+		}},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "state.gram") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) { delete(ts, "state.probability") }},
 		{"do not fit", func(_ map[string]string, ts map[string]tensor) {
-			ts["state.probability"] = tensor{"state.probability", []int{S - 1}, make([]float64, S-1)}
+			ts["state.probability"] = tensor{name: "state.probability", shape: []int{S - 1}, data: make([]float64, S-1)}
 		}},
 		{`tensor "state.w" is missing`, func(_ map[string]string, ts map[string]tensor) { delete(ts, "state.w") }},
 		{"add up to", func(_ map[string]string, ts map[string]tensor) { ts["state.probability"].data[0] *= 2 }},

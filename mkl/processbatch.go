@@ -102,12 +102,13 @@ func (m *processes) newBatch(opt PredictOptions) *processBatch {
 // predict calls do as [processes.predict] does. It stops where a kernel is not finite, and reports whether it did not.
 func (b *processBatch) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, p *mgp.Prediction)) (whole bool, err error) {
 	options := vi.PredictOptions{MeanOnly: opt.MeanOnly, Workers: opt.Workers}
+	ws := &la.Workspace{Workers: opt.Workers} // kept from block to block
 	return b.each(ctx, opt.Workers, x, t, func(first int, k []la.Matrix[float64], self [][]float64) error {
 		for o, post := range b.posteriors {
-			p, err := post.PredictComposite(k[o], self[o], options)
+			p, err := post.PredictComposite(ws, k[o], self[o], options)
 			if err == nil && b.widens {
 				last := len(k) - 1
-				err = b.processes.noise.WidenComposite(p, k[last], self[last], options)
+				err = b.processes.noise.WidenComposite(ws, p, k[last], self[last], options)
 			}
 			if err != nil {
 				return err

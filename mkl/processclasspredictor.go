@@ -39,12 +39,12 @@ func (m *MultiGPClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredi
 	if err := opt.checkClasses(); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	p := newProcessClassPredictor(m.design.Inputs, m.Classes(), opt)
 	if err := p.add(m, opt, 1); err != nil {
 		return nil, err
 	}
-	p.bank.ready()
-	return &ClassPredictor[T]{processes: p}, nil
+	return p.ready(opt)
 }
 
 // Predictor prepares the model for predictions of single samples. Variances are in float32 where their bounds are within
@@ -53,10 +53,10 @@ func (m *LandmarkClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPred
 	if err := opt.checkClasses(); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	p := newProcessClassPredictor(m.design.Inputs, m.Classes(), opt)
 	p.addLandmarks(m, opt, 1)
-	p.bank.ready()
-	return &ClassPredictor[T]{processes: p}, nil
+	return p.ready(opt)
 }
 
 func (p *processClassPredictor[T]) addLandmarks(m *LandmarkClassifierModel[T], opt PredictorOptions, weight float64) {
@@ -74,6 +74,7 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 	if err := opt.checkClasses(); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	p := newProcessClassPredictor(m.models[0].(interface{ inputs() []gram.Input }).inputs(), m.Classes(), opt)
 	for i, model := range m.models {
 		switch member := model.(type) {
@@ -88,6 +89,14 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 		case *localClassModel[T]:
 			p.members = append(p.members, classMember{weight: m.weights[i], local: member.function(member.head, false)})
 		}
+	}
+	return p.ready(opt)
+}
+
+// ready returns the predictor once it has all members.
+func (p *processClassPredictor[T]) ready(opt PredictorOptions) (*ClassPredictor[T], error) {
+	if err := opt.archiveError(); err != nil {
+		return nil, err
 	}
 	p.bank.ready()
 	return &ClassPredictor[T]{processes: p}, nil

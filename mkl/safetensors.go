@@ -11,19 +11,31 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
+
+	"github.com/bmkl/bmkl/internal/archive"
 )
 
 // A file has the safetensors layout: the header's length as 8 bytes
 // little-endian, the header as JSON, and the tensors' elements little-endian, one after
 // the other. docs/theory/model-file.md describes it for other readers.
 
-// tensor is a named array of float64, row-major.
+// tensor is a named array of float64, row-major, or of bytes.
 type tensor struct {
 	name  string
 	shape []int
 	data  []float64
+	bytes []byte // the prepared values of a compiled file; nil for numbers
+}
+
+// size is the number of bytes in the file.
+func (t *tensor) size() int64 {
+	if t.bytes != nil {
+		return int64(len(t.bytes))
+	}
+	return 8 * int64(len(t.data))
 }
 
 // tensorInfo is a tensor's entry in the header.
@@ -32,6 +44,9 @@ type tensorInfo struct {
 	Shape   []int   `json:"shape"`
 	Offsets []int64 `json:"data_offsets"`
 }
+
+// The types of tensors: numbers, and the bytes of prepared values.
+const floatsType, bytesType = "F64", "U8"
 
 const (
 	metadataKey = "__metadata__"
@@ -48,21 +63,35 @@ const (
 // SHA-256 is computed.
 var noChecksum = strings.Repeat("0", 2*sha256.Size)
 
-// writeTensors writes a file with the metadata, to which it adds the checksum.
+// writeTensors writes a file with the metadata, to which it adds the checksum. Bytes come before numbers,
+// and begin at a multiple of [archive.Align] in the file.
 func writeTensors(w io.Writer, metadata map[string]string, ts []tensor) error {
+	ts = slices.Clone(ts)
+	slices.SortStableFunc(ts, func(a, b tensor) int {
+		switch numbers := a.bytes == nil; {
+		case numbers == (b.bytes == nil):
+			return 0
+		case numbers:
+			return 1
+		}
+		return -1
+	})
 	metadata[checksumKey] = noChecksum
 	header := map[string]any{metadataKey: metadata}
 	var end int64
+	align := 8
 	for _, t := range ts {
-		begin := end
-		end += 8 * int64(len(t.data))
-		header[t.name] = tensorInfo{DType: "F64", Shape: t.shape, Offsets: []int64{begin, end}}
+		begin, kind := end, floatsType
+		if end += t.size(); t.bytes != nil {
+			align, kind = archive.Align, bytesType
+		}
+		header[t.name] = tensorInfo{DType: kind, Shape: t.shape, Offsets: []int64{begin, end}}
 	}
 	head, err := json.Marshal(header)
 	if err != nil {
 		return err
 	}
-	for len(head)%8 != 0 {
+	for (8+len(head))%align != 0 {
 		head = append(head, ' ')
 	}
 	if len(head) > maxHeader {
@@ -94,6 +123,9 @@ func writeTensors(w io.Writer, metadata map[string]string, ts []tensor) error {
 func writeElements(w io.Writer, ts []tensor) error {
 	buf := make([]byte, 0, 8*chunkWords)
 	for _, t := range ts {
+		if _, err := w.Write(t.bytes); err != nil {
+			return err
+		}
 		for chunk := range slices.Chunk(t.data, chunkWords) {
 			buf = buf[:0]
 			for _, v := range chunk {
@@ -125,7 +157,12 @@ func findChecksum(head []byte) (int, error) {
 // has read, whatever lengths the file claims. It checks the layout and the
 // checksum, but not which tensors there are.
 func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor, err error) {
-	sum := sha256.New()
+	return readTensorsIn(r, nil)
+}
+
+// readTensorsIn is readTensors of a file that lies in memory, where the tensors of bytes stay. With nil it copies them.
+func readTensorsIn(r io.Reader, memory []byte) (metadata map[string]string, ts map[string]tensor, err error) {
+	sum, there := sha256.New(), bytesOf(r)
 	b := bufio.NewReaderSize(r, 8*chunkWords)
 	var length [8]byte
 	if _, err := io.ReadFull(b, length[:]); err != nil {
@@ -154,8 +191,18 @@ func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor,
 
 	ts = make(map[string]tensor, len(infos))
 	payload, chunk := io.TeeReader(b, sum), make([]byte, 8*chunkWords)
+	whole := len(infos) > 0 && infos[len(infos)-1].Offsets[1] <= there
 	for _, in := range infos {
-		data, err := readElements(payload, (in.Offsets[1]-in.Offsets[0])/8, chunk)
+		if in.DType == bytesType {
+			first := int64(len(length)) + int64(n)
+			data, err := readBytes(payload, in.Offsets[1]-in.Offsets[0], memory, first+in.Offsets[0])
+			if err != nil {
+				return nil, nil, fmt.Errorf("tensor %q: %w", in.name, err)
+			}
+			ts[in.name] = tensor{name: in.name, shape: in.Shape, bytes: data}
+			continue
+		}
+		data, err := readElements(payload, (in.Offsets[1]-in.Offsets[0])/8, whole, chunk)
 		if err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", in.name, err)
 		}
@@ -173,6 +220,21 @@ func readTensors(r io.Reader) (metadata map[string]string, ts map[string]tensor,
 	return metadata, ts, nil
 }
 
+// readBytes reads n bytes, which are a part of memory from first on if that is not nil.
+func readBytes(r io.Reader, n int64, memory []byte, first int64) ([]byte, error) {
+	if memory != nil {
+		if _, err := io.CopyN(io.Discard, r, n); err != nil {
+			return nil, noEOF(err)
+		}
+		return memory[first : first+n : first+n], nil
+	}
+	var b bytes.Buffer
+	if _, err := io.CopyN(&b, r, n); err != nil {
+		return nil, noEOF(err)
+	}
+	return b.Bytes(), nil
+}
+
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -180,10 +242,30 @@ func noEOF(err error) error {
 	return err
 }
 
-// readElements reads n elements through the scratch chunk.
-func readElements(r io.Reader, n int64, chunk []byte) ([]float64, error) {
-	data := make([]float64, 0, min(n, chunkWords))
+// bytesOf returns the number of bytes that r has, as far as it is known.
+func bytesOf(r io.Reader) int64 {
+	switch r := r.(type) {
+	case interface{ Len() int }:
+		return int64(r.Len())
+	case *os.File:
+		if info, err := r.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	}
+	return 0
+}
+
+// readElements reads n elements through the scratch chunk. there says that the file has them; otherwise memory grows with what was read.
+func readElements(r io.Reader, n int64, there bool, chunk []byte) ([]float64, error) {
+	room := n
+	if !there {
+		room = min(n, chunkWords)
+	}
+	data := make([]float64, 0, room)
 	for n > 0 {
+		if len(data) == cap(data) {
+			data = append(make([]float64, 0, min(2*int64(len(data)), int64(len(data))+n)), data...)
+		}
 		part := chunk[:8*min(n, chunkWords)]
 		if _, err := io.ReadFull(r, part); err != nil {
 			return nil, noEOF(err)
@@ -219,7 +301,7 @@ func parseHeader(head []byte) (metadata map[string]string, infos []namedInfo, er
 		if err := json.Unmarshal(raw, &in.tensorInfo); err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
-		if err := in.check(); err != nil {
+		if err := in.check(strings.HasPrefix(name, preparedPrefix)); err != nil {
 			return nil, nil, fmt.Errorf("tensor %q: %w", name, err)
 		}
 		infos = append(infos, in)
@@ -245,14 +327,18 @@ func parseHeader(head []byte) (metadata map[string]string, infos []namedInfo, er
 	return metadata, infos, nil
 }
 
-func (in tensorInfo) check() error {
-	if in.DType != "F64" {
-		return fmt.Errorf("dtype is %q where F64 is expected", in.DType)
+// check checks the entry of a tensor of numbers or, if prepared, of bytes.
+func (in tensorInfo) check(prepared bool) error {
+	want, size := floatsType, int64(8)
+	if prepared {
+		want, size = bytesType, 1
+	}
+	if in.DType != want {
+		return fmt.Errorf("dtype is %q where %s is expected", in.DType, want)
 	}
 	if len(in.Offsets) != 2 || in.Offsets[0] < 0 || in.Offsets[1] < in.Offsets[0] {
 		return fmt.Errorf("data_offsets are %v", in.Offsets)
 	}
-	size := int64(8)
 	for _, d := range in.Shape {
 		if d < 0 || d > 0 && size > math.MaxInt64/int64(d) {
 			return fmt.Errorf("shape is %v", in.Shape)

@@ -48,8 +48,8 @@ func TestComplete(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{""}, "complete completion cv compare demo evaluate explore export fit help inspect plan plot predict report serve sum transform version"},
-		{[]string{"co"}, "compare complete completion"},
+		{[]string{""}, "complete completion cv compare compile demo evaluate explore export fit help inspect plan plot predict report serve sum transform version"},
+		{[]string{"co"}, "compare compile complete completion"},
 		{[]string{"fit", "d.csv", "-mo"}, "-model"},
 		{[]string{"fit", "d.csv", "-model", ""}, "auto bmkl factors landmarks mgp pairs probit spikeslab"},
 		{[]string{"fit", "d.csv", "--model", "m"}, "mgp"},

@@ -28,6 +28,7 @@ type commands struct {
 	Report    reportCmd    `cmd:"" help:"Write a page on a model: what it learned, how well it predicts, and what predictions lean on."`
 	Plot      plotCmd      `cmd:"" help:"Write the pictures of mkl report as SVG files."`
 	Inspect   inspectCmd   `cmd:"" help:"Show what a model file holds."`
+	Compile   compileCmd   `cmd:"" help:"Prepare single predictions, and keep the preparation in the model's file."`
 	Export    exportCmd    `cmd:"" help:"Write a model as an ONNX graph, for programs that are not written in Go."`
 	Network   network      `embed:""` // mkl serve, but not in lean builds
 	Help      helpCmd      `cmd:"" help:"Show what there is, or the flags of a command."`

@@ -37,6 +37,9 @@ func Unmapped(f *os.File) *File { return &File{f: f} }
 // Mapped reports whether the file is mapped into memory.
 func (f *File) Mapped() bool { return f.data != nil }
 
+// Data returns the mapping, or nil if the file is not mapped.
+func (f *File) Data() []byte { return f.data }
+
 // Floats returns the n numbers from byte offset on, a multiple of 4, in the machine's order of
 // bytes. They lie in the mapping, or in buf, which has room for them.
 func (f *File) Floats(offset int64, n int, buf []float32) ([]float32, error) {

@@ -3,6 +3,7 @@ package amplitude
 import (
 	"math"
 
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/triangle"
@@ -26,16 +27,18 @@ type PointScratch struct {
 }
 
 // NewPoint prepares predictions by p, whose means h makes probabilities. Unless exact they are in float32, for which the factor
-// is inverted, in N³/3 products for N samples. Integers are used where they change most variances by no more than the tolerance,
-// relatively.
-func NewPoint(p *Process, h *Head, exact bool, tolerance float64) *Point {
+// is inverted, in N³/3 products for N samples, or the archive has the inverse; see [archive.Value]. Integers are used where they change
+// most variances by no more than the tolerance, relatively.
+func NewPoint(a *archive.Archive, p *Process, h *Head, exact bool, tolerance float64) *Point {
 	t := &Point{process: p, share: special.Exp(h.Damping) / h.Variance}
 	if !exact {
 		var enough triangle.Enough
 		if tolerance >= triangle.LeastCoarse {
 			enough = func(self, square, bound float64) bool { return bound <= tolerance*(p.Noise+max(0, self-square)) }
 		}
-		t.triangle = triangle.New(p.Factor, nil, factored{p}, enough)
+		t.triangle = archive.Value(a, func() *triangle.Triangle {
+			return triangle.New(p.Factor, nil, factored{p}, enough)
+		}, func(t *triangle.Triangle, a *archive.Archive) { t.Archive(a, p.Factor.Rows) })
 	}
 	w, slope := h.work(), special.Exp(h.Slope)
 	for c, s := range w.scale {

@@ -280,8 +280,9 @@ func (p *Posterior) Predict(k vi.Kernels, self la.Matrix[float64], opt vi.Predic
 }
 
 // PredictComposite is [Posterior.Predict] of T new samples whose composite kernels k̄ = Σ_p k_p/E[γ_p] with the training samples
-// are the rows of kbar, which is overwritten. self holds their composite kernels with themselves.
-func (p *Posterior) PredictComposite(kbar la.Matrix[float64], self []float64, opt vi.PredictOptions) (*Prediction, error) {
+// are the rows of kbar, which is overwritten. self holds their composite kernels with themselves. Memory
+// for the computation is in ws, for one block of samples after the other; it says how many workers there are, and opt does not.
+func (p *Posterior) PredictComposite(ws *la.Workspace, kbar la.Matrix[float64], self []float64, opt vi.PredictOptions) (*Prediction, error) {
 	if kbar.Cols != p.dim.N {
 		return nil, fmt.Errorf("vi: composite kernels: %d×%d where %d training samples are needed", kbar.Rows, kbar.Cols, p.dim.N)
 	}
@@ -289,7 +290,7 @@ func (p *Posterior) PredictComposite(kbar la.Matrix[float64], self []float64, op
 		return nil, fmt.Errorf("vi: self: %d where %d are needed", len(self), kbar.Rows)
 	}
 	out := p.newPrediction(kbar.Rows, slices.Clone(self), opt)
-	p.predictBlock(&la.Workspace{Workers: opt.Workers}, kbar, 0, out)
+	p.predictBlock(ws, kbar, 0, out)
 	p.finish(out)
 	return out, nil
 }

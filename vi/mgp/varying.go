@@ -84,9 +84,9 @@ func (p *NoiseProcess) Widen(out *Prediction, k vi.Kernels, self la.Matrix[float
 }
 
 // WidenComposite is Widen by the composite kernels of the noise, with its own scales, as [Posterior.PredictComposite] takes them.
-func (p *NoiseProcess) WidenComposite(out *Prediction, kbar la.Matrix[float64], self []float64, opt vi.PredictOptions) error {
+func (p *NoiseProcess) WidenComposite(ws *la.Workspace, out *Prediction, kbar la.Matrix[float64], self []float64, opt vi.PredictOptions) error {
 	opt.MeanOnly = false
-	h, err := p.About.PredictComposite(kbar, self, opt)
+	h, err := p.About.PredictComposite(ws, kbar, self, opt)
 	if err != nil {
 		return err
 	}

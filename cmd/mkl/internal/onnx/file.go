@@ -43,11 +43,15 @@ func readFile(file []byte) (*modelFile, error) {
 	elements := file[8+n:]
 	for name, text := range header {
 		var entry struct {
+			DType   string
 			Shape   []int
 			Offsets [2]int `json:"data_offsets"`
 		}
 		if err := json.Unmarshal(text, &entry); err != nil {
 			return nil, err
+		}
+		if entry.DType != "F64" {
+			continue // the prepared values of a compiled file
 		}
 		begin, end := entry.Offsets[0], entry.Offsets[1]
 		if begin < 0 || end < begin || end > len(elements) {

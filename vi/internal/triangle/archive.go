@@ -1,0 +1,48 @@
+package triangle
+
+import (
+	"fmt"
+
+	"github.com/bmkl/bmkl/internal/archive"
+	"github.com/bmkl/bmkl/la"
+)
+
+// Archive describes the fields of a triangle of n training samples.
+func (t *Triangle) Archive(a *archive.Archive, n int) {
+	a.Same("order of a triangle", n)
+	t.panels.Order = n
+	a.Floats32(&t.panels.Data)
+	a.Floats(&t.rows)
+	a.Float(&t.total)
+	a.Float(&t.spill)
+	a.Float(&t.factor)
+	a.Int(&t.begin)
+	if len(t.panels.Data) != la.LowerPanelElements(n) || len(t.rows) != n || t.begin < 0 || t.begin > t.panels.Padded()/la.PanelRows {
+		a.Fail(fmt.Errorf("triangle of order %d: %d elements, %d rows and the first panel %d", n, len(t.panels.Data), len(t.rows), t.begin))
+	}
+	t.steps = archive.Value(a, func() *steps { return t.steps }, func(d *steps, a *archive.Archive) { d.archive(a, n) })
+}
+
+// archive describes the fields of the steps of a triangle of n training samples.
+func (d *steps) archive(a *archive.Archive, n int) {
+	for _, plane := range []struct {
+		of   *la.LowerBytes
+		rows int
+	}{{&d.high, n + probes}, {&d.low, n}} {
+		data, ok := plane.of.Data(), false
+		a.Bytes8(&data)
+		if *plane.of, ok = la.LowerBytesOf(plane.rows, n, data); !ok {
+			a.Fail(fmt.Errorf("steps of order %d: %d bytes", n, len(data)))
+		}
+	}
+	for _, v := range []struct {
+		of     *[]float64
+		length int
+	}{{&d.step, n}, {&d.probe, probes}, {&d.dither, n}, {&d.rows, n}, {&d.norms, n}} {
+		if a.Floats(v.of); len(*v.of) != v.length {
+			a.Fail(fmt.Errorf("steps of order %d: an array has %d elements", n, len(*v.of)))
+		}
+	}
+	a.Float(&d.total)
+	a.Float(&d.factor)
+}
