@@ -176,6 +176,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	if err := m.weigh(r, j); err != nil {
 		return nil, err
 	}
+	m.remarks = append(m.remarks, fmt.Sprintf("the forecast of this fit was %.1f s of one core", r.spent))
 	if m.landmarks != nil {
 		return m, a.refitLandmarks(r, m, plan, sums, y)
 	}

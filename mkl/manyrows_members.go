@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bmkl/bmkl/stat"
 )
@@ -146,7 +147,9 @@ func (m *manyRows) triesExact(rows int) bool {
 // fitExact fits the exact members to the first rows samples.
 func (a Auto) fitExact(r *manyRows, y []float64, rows int) (*AutoModel, error) {
 	a.part = true
-	a.MaxSamples, a.Time, a.Progress = rows, 0, r.report(4)
+	a.MaxSamples, a.Progress = rows, r.report(4)
+	// Other kinds of noise may take longer than all other members together.
+	a.Time = time.Duration(float64(len(autoMembers)+1) * exactSeconds(rows, 1, featuresOf(r.views)) * float64(time.Second))
 	m, err := a.Fit(r.ctx, r.between(0, rows), y[:rows])
 	if err != nil {
 		return nil, err
