@@ -143,6 +143,9 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	y = scale.all(y)
 	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }
 	rows := exactRows(train, len(autoMembers)+1, 1, featuresOf(views), r.seconds/3, need, r.allowed()/2)
+	for rows > leastExactRows && exactPoolSeconds(rows, r.held, featuresOf(views)) > r.seconds/3 {
+		rows = max(leastExactRows, int(0.85*float64(rows)))
+	}
 	y = r.rareFirst(y, rows)
 	r.exact = exactPoolSeconds(rows, r.held, featuresOf(views))
 	if r.triesExact(rows) {

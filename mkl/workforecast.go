@@ -11,6 +11,8 @@ const (
 	secondsCube    = 3.5e-10 // of a member on N samples, times N³, for each of its functions
 	secondsMember  = 0.01    // of a member on few samples
 	secondsScale   = 0.3     // of a comparison of a scale of the target
+	secondsSquare  = 4e-7    // of an exact member above DefaultExactSamples, times N², beside secondsMany
+	secondsMany    = 2.2e-10 // of the same, times N³
 	secondsJudge   = 2.6e-11 // of a prediction by a member on N samples, times N²
 	secondsFeature = 4e-10   // of a member's kernels on N samples, times N², for each feature beyond fewFeatures
 	secondsProduct = 3.1e-11 // of sums of features, for each sample and each pair of features
@@ -29,8 +31,9 @@ func exactSeconds(n, functions, features int) float64 {
 
 // exactPoolSeconds forecasts all exact members of a pool on n samples with so many features, and their predictions of held samples.
 func exactPoolSeconds(n, held, features int) float64 {
-	predicted := float64(secondsJudge * float64(n) * float64(n) * float64(held))
-	return float64(len(autoMembers)+1) * (exactSeconds(n, 1, features) + predicted)
+	square := float64(n) * float64(n)
+	each := secondsSquare + float64(secondsMany*float64(n)) + float64(secondsFeature*float64(max(0, features-fewFeatures))) + float64(secondsJudge*float64(held))
+	return float64(len(autoMembers)+1) * (secondsMember + float64(square*each))
 }
 
 // featuresOf returns the number of features of the inputs of views.
