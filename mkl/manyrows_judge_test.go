@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Members whose errors are those of another member with more noise show no promise; members with errors of their own do.
+// A member that errs like another member, with more noise, shows no promise. A member with errors of its own does.
 func TestPromiseOfJudgements(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n = 2000
