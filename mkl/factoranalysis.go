@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
@@ -34,7 +35,8 @@ type FactorAnalysis struct {
 	// and so on. Each factor then has a spike-and-slab prior of its own for the weights of each view, so that it can be at
 	// work in some views only, and [FactorAnalysisModel.VarianceExplained] says in which. The fit centres the columns, unless NoOffsets is
 	// set, and divides each view by its standard deviation, so that the units of the views have no effect. Predictions, weights and
-	// noise are in the units of the table. The factors are sorted by the variance that they explain.
+	// noise are in the units of the table. The factors are sorted by the variance that they explain. The entries of a view may be
+	// numbers, 0 and 1, or counts: see [FactorView].
 	Views []FactorView
 
 	// Prior is the prior of the weights from which the fit starts; with FixedPrior it is kept. A
@@ -110,7 +112,7 @@ func (f FactorAnalysis) inference(rows int) (slab.Factors, error) {
 		}
 	}
 	for _, view := range f.Views {
-		v.Views = append(v.Views, view.Columns)
+		v.Views, v.Kinds = append(v.Views, view.Columns), append(v.Kinds, view.Kind)
 	}
 	if f.Like != nil {
 		v.Like = f.Like.posterior
@@ -176,6 +178,9 @@ func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
 	}
 	if len(f.Views) > 0 { // a copy of the values in other units, by row and by column
 		bytes += float64(16 * float64(entries))
+	}
+	if slices.ContainsFunc(f.Views, func(v FactorView) bool { return v.Kind != GaussianView }) { // targets and precisions, by row and by column
+		bytes += float64(56 * float64(entries))
 	}
 	if !f.SharedNoise {
 		bytes += float64(16 * float64(cols) * float64(m+1))

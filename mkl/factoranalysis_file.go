@@ -41,7 +41,7 @@ func (m *FactorAnalysisModel) Save(w io.Writer) error {
 		f.add("offset.mean", s.Offset, Q)
 		f.add("offset.variance", s.OffsetVariance, Q)
 	}
-	m.views.add(&f, &j, s.Priors)
+	m.views.add(&f, &j, &s)
 	return f.write(w, m.Kind(), j)
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi/slab"
 )
@@ -51,13 +50,23 @@ func (m *FactorAnalysisModel) Inputs() []ModelInput { return nil }
 // factor matters.
 func (m *FactorAnalysisModel) KernelWeights() []KernelWeight { return nil }
 
-// NoiseSD returns the standard deviation of each column's noise.
+// NoiseSD returns the standard deviation of each column's noise, 0 of a column that is not Gaussian.
 func (m *FactorAnalysisModel) NoiseSD() []float64 {
 	sd := slices.Clone(m.posterior.State().Noise)
 	for i, v := range sd {
-		sd[i] = m.views.fromUnit(i, math.Sqrt(v))
+		if sd[i] = m.views.fromUnit(i, math.Sqrt(v)); m.kindOf(i) != GaussianView {
+			sd[i] = 0
+		}
 	}
 	return sd
+}
+
+// kindOf returns the kind of column q.
+func (m *FactorAnalysisModel) kindOf(q int) FactorKind {
+	if m.views == nil {
+		return GaussianView
+	}
+	return m.views.kinds[q]
 }
 
 // Energy returns each factor's share of the power of the fitted table, in the
@@ -98,17 +107,17 @@ func (m *FactorAnalysisModel) Factors() (mean, variance [][]float64) {
 }
 
 // Complete returns the predictive mean and variance, noise included, of entries of
-// the table, observed or not, in the order of cells. It returns an error for an entry outside the table.
+// the table, observed or not, in the order of cells. The mean is a probability in a Bernoulli view. It returns an error for an entry outside the table.
 func (m *FactorAnalysisModel) Complete(cells ...TableCell) (mean, variance []float64, err error) {
 	rows, cols, _ := m.Dims()
-	noise := m.posterior.State().Noise
 	mean, variance = make([]float64, len(cells)), make([]float64, len(cells))
 	for i, c := range cells {
 		if c.Row < 0 || c.Row >= rows || c.Col < 0 || c.Col >= cols {
 			return nil, nil, fmt.Errorf("mkl: cells[%d]: (%d, %d) in a table of %d×%d", i, c.Row, c.Col, rows, cols)
 		}
-		mean[i], variance[i] = m.posterior.Entry(c.Row, c.Col)
-		mean[i], variance[i] = m.views.moments(c.Col, mean[i], variance[i]+noise[c.Col])
+		f, v := m.posterior.Entry(c.Row, c.Col)
+		f, v = m.posterior.Outcome(c.Col, f, v)
+		mean[i], variance[i] = m.views.moments(c.Col, f, v)
 		if err := checkMoments(mean[i], variance[i]); err != nil {
 			return nil, nil, fmt.Errorf("mkl: cells[%d]: row %d, column %d: %w", i, c.Row, c.Col, err)
 		}
@@ -142,9 +151,9 @@ func (m *FactorAnalysisModel) completeRow(tasks []int, entries []float64) (mean,
 	if mean, variance, err = m.posterior.Complete(tasks, entries); err != nil {
 		return nil, nil, err
 	}
-	la.Axpy(1, m.posterior.State().Noise, variance)
 	for q := range mean {
-		mean[q], variance[q] = m.views.moments(q, mean[q], variance[q])
+		f, v := m.posterior.Outcome(q, mean[q], variance[q])
+		mean[q], variance[q] = m.views.moments(q, f, v)
 	}
 	return mean, variance, checkEach("column", mean, variance)
 }
@@ -198,6 +207,11 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 		o = o.InUnits(m.views.center, m.views.scale)
 	}
 	for n := range rows {
+		if m.views != nil {
+			if err := checkKinds(m.views.kinds, n, o); err != nil {
+				return nil, nil, err
+			}
+		}
 		a, v, err := do(o.Object(n))
 		if err != nil {
 			return nil, nil, fmt.Errorf("mkl: row %d: %w", n, err)
@@ -208,7 +222,7 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 }
 
 // InverseTransform returns the rows, rows × columns, that the given factors, rows × factors, generate
-// without noise. An error names the row with too few, too many or infinite factors.
+// without noise: probabilities and mean counts of columns that are not Gaussian. An error names the row with too few, too many or infinite factors.
 func (m *FactorAnalysisModel) InverseTransform(factors [][]float64) ([][]float64, error) {
 	_, cols, k := m.Dims()
 	out := make([][]float64, len(factors))
@@ -221,7 +235,8 @@ func (m *FactorAnalysisModel) InverseTransform(factors [][]float64) ([][]float64
 		}
 		out[n] = make([]float64, cols)
 		for q := range out[n] {
-			f, _ := m.posterior.Reconstruct(q, a, nil)
+			f, v := m.posterior.Reconstruct(q, a, nil)
+			f, _ = m.posterior.Outcome(q, f, v)
 			out[n][q], _ = m.views.moments(q, f, 0)
 		}
 	}

@@ -15,7 +15,20 @@ import (
 type FactorView struct {
 	Name    string `json:"name"`    // for reports; no two views may have the same
 	Columns int    `json:"columns"` // at least 1
+
+	Kind FactorKind `json:"kind,omitempty"` // of the entries
 }
+
+// FactorKind says what the entries of a view are, given the function f, which is the sum of the column's offset and of the products of
+// factors and weights: [GaussianView], [BernoulliView] or [PoissonView].
+type FactorKind = slab.FactorKind
+
+// Kinds of views.
+const (
+	GaussianView  = slab.Gaussian  // numbers, normal with the mean f and the noise of the column; the default
+	BernoulliView = slab.Bernoulli // 0 or 1, and 1 with the probability 1/(1+exp(−f))
+	PoissonView   = slab.Poisson   // counts 0, 1, 2, …, Poisson distributed with the mean log(1+exp(f))
+)
 
 // ViewVariance holds the shares of the variance of a view that the factors explain, at most 1.
 type ViewVariance struct {
@@ -31,7 +44,8 @@ const unusedVariance = 0.01
 // return their arguments.
 type factorViews struct {
 	views         []FactorView
-	center, scale []float64 // of the columns
+	center, scale []float64    // of the columns
+	kinds         []FactorKind // of the columns
 	explained     []ViewVariance
 }
 
@@ -45,7 +59,13 @@ func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
 	if err := checkFactorViews(f.Views, Q); err != nil {
 		return nil, fmt.Errorf("mkl: %w", err)
 	}
-	of := &factorViews{views: slices.Clone(f.Views), center: make([]float64, Q), scale: make([]float64, Q)}
+	of := &factorViews{views: slices.Clone(f.Views), kinds: kindsOfColumns(f.Views), center: make([]float64, Q), scale: make([]float64, Q)}
+	kinds := of.kinds
+	for n := range N {
+		if err := checkKinds(kinds, n, y); err != nil {
+			return nil, err
+		}
+	}
 	each := func(do func(q int, v float64)) {
 		for n := range N {
 			tasks, entries := y.Object(n)
@@ -57,7 +77,7 @@ func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
 	count, square := make([]float64, Q), make([]float64, Q)
 	each(func(q int, v float64) {
 		count[q]++
-		if !f.NoOffsets {
+		if !f.NoOffsets && kinds[q] == GaussianView {
 			of.center[q] += v
 		}
 	})
@@ -75,7 +95,7 @@ func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
 			sum, n = sum+square[q], n+count[q]
 		}
 		sd := 1.0
-		if sum > 0 {
+		if sum > 0 && v.Kind == GaussianView {
 			sd = math.Sqrt(sum / n)
 		}
 		if math.IsInf(sd, 1) {
@@ -89,6 +109,25 @@ func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
 	return of, nil
 }
 
+// kindsOfColumns returns the kind of each column.
+func kindsOfColumns(views []FactorView) (kinds []FactorKind) {
+	for _, v := range views {
+		kinds = append(kinds, slices.Repeat([]FactorKind{v.Kind}, v.Columns)...)
+	}
+	return kinds
+}
+
+// checkKinds returns an error for the first entry of row n that is not of the kind of its column.
+func checkKinds(kinds []FactorKind, n int, y *slab.Observed) error {
+	columns, entries := y.Object(n)
+	for i, q := range columns {
+		if err := kinds[q].Check(entries[i]); err != nil {
+			return fmt.Errorf("mkl: y: row %d, column %d, of a %s view, %w", n, q, kinds[q], err)
+		}
+	}
+	return nil
+}
+
 // checkFactorViews returns an error unless every view has a column and a name of its own, and the views have the given number of columns
 // together.
 func checkFactorViews(views []FactorView, cols int) error {
@@ -100,6 +139,9 @@ func checkFactorViews(views []FactorView, cols int) error {
 		}
 		if k, taken := at[v.Name]; taken {
 			return fmt.Errorf("Views[%d].Name is %q, as Views[%d] is called", i, v.Name, k)
+		}
+		if v.Kind < GaussianView || v.Kind > PoissonView {
+			return fmt.Errorf("Views[%d].Kind is %d: there is no such kind", i, v.Kind)
 		}
 		if at[v.Name] = i; v.Columns > left {
 			return fmt.Errorf("Views[%d].Columns is %d: %d of the table's %d columns are left", i, v.Columns, left, cols)
@@ -167,7 +209,8 @@ func (m *FactorAnalysisModel) Views() []FactorView {
 //	1 − Σ(y − offset − f)²/Σ(y − offset)²,
 //
 // where f is the contribution of the factors and the sums are over the observed entries of the view. A factor that increases the squares
-// has a negative share. VarianceExplained returns nil without views.
+// has a negative share. Of a view that is not Gaussian the shares are of the deviance, with twice what log p(y|f) lacks of its
+// maximum over f in place of the squares. VarianceExplained returns nil without views.
 //
 // Source: R. Argelaguet et al., "Multi-Omics Factor Analysis: a framework for unsupervised integration of multi-omics data
 // sets", Molecular Systems Biology 14:e8124 (2018).
@@ -222,23 +265,30 @@ func (of *factorViews) summary(out io.Writer) {
 }
 
 // add adds the views to a model file.
-func (of *factorViews) add(f *fileWriter, j *factorsJSON, priors []SlabPrior) {
+func (of *factorViews) add(f *fileWriter, j *factorsJSON, s *slab.FactorState) {
 	if of == nil {
 		return
 	}
 	j.Views = of.views
 	var flat, explained []float64
-	for _, p := range priors {
+	for _, p := range s.Priors {
 		flat = append(flat, p.Pi, p.Variance)
 	}
 	for _, v := range of.explained {
 		explained = append(append(explained, v.All), v.Factors...)
 	}
 	V, Q := len(of.views), len(of.scale)
-	f.add("views.priors", flat, V, len(priors)/V, 2)
+	f.add("views.priors", flat, V, len(s.Priors)/V, 2)
 	f.add("views.explained", explained, V, len(explained)/V)
 	f.add("views.center", of.center, Q)
 	f.add("views.scale", of.scale, Q)
+	if s.OffsetPriors != nil {
+		var flat []float64
+		for _, p := range s.OffsetPriors {
+			flat = append(flat, p.Mean, p.Variance)
+		}
+		f.add("views.offsets", flat, V, 2)
+	}
 }
 
 // decodeViews reads the arrays that add has written.
@@ -250,15 +300,21 @@ func (m *FactorAnalysisModel) decodeViews(f *fileReader, s *slab.FactorState, vi
 	if err := checkFactorViews(views, Q); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
-	of := &factorViews{views: views}
+	of := &factorViews{views: views, kinds: kindsOfColumns(views)}
 	priors, explained := f.take("views.priors", V, M, 2), f.takeMatrix("views.explained", V, M+1)
 	of.center, of.scale = f.take("views.center", Q), f.takePositive("views.scale", Q)
+	if f.has("views.offsets") {
+		offsets := f.take("views.offsets", V, 2)
+		for v := range len(offsets) / 2 {
+			s.OffsetPriors = append(s.OffsetPriors, slab.OffsetPrior{Mean: offsets[2*v], Variance: offsets[2*v+1]})
+		}
+	}
 	if f.err != nil {
 		return f.err
 	}
 	for v, view := range views {
 		row := explained.Row(v)
-		s.Views = append(s.Views, view.Columns)
+		s.Views, s.Kinds = append(s.Views, view.Columns), append(s.Kinds, view.Kind)
 		of.explained = append(of.explained, ViewVariance{view.Name, row[0], slices.Clone(row[1:])})
 		for k := range M {
 			p := priors[2*(v*M+k):]

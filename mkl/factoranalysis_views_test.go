@@ -24,9 +24,10 @@ import (
 // name in their package.
 type mofaData struct {
 	rows, factors int
-	views         []int   // columns of each view
-	gaps          float64 // share of the entries that are missing
-	lost          float64 // share of the rows that lack a view, of each view but the first
+	views         []int        // columns of each view
+	gaps          float64      // share of the entries that are missing
+	lost          float64      // share of the rows that lack a view, of each view but the first
+	kinds         []FactorKind // of the views; nil if all are Gaussian
 }
 
 // draw returns the table, its expectation, the factors and which of them are at work where.
@@ -70,7 +71,7 @@ func (d mofaData) draw(seed uint64) (y, truth DenseTable, z [][]float64, at [][]
 			}
 			for n := range y {
 				f := la.Dot(w, z[n])
-				e := f + math.Sqrt(0.1)*src.NormFloat64()
+				e, f := d.entry(v, f, src)
 				if src.Float64() < d.gaps || lost[n] {
 					e = math.NaN()
 				}
@@ -81,10 +82,46 @@ func (d mofaData) draw(seed uint64) (y, truth DenseTable, z [][]float64, at [][]
 	return y, truth, z, at
 }
 
+// kind returns the kind of view v.
+func (d mofaData) kind(v int) FactorKind {
+	if d.kinds == nil {
+		return GaussianView
+	}
+	return d.kinds[v]
+}
+
+// entry draws an entry of view v for a function, and returns its expectation too.
+func (d mofaData) entry(v int, f float64, src *rand.Rand) (y, mean float64) {
+	switch d.kind(v) {
+	case BernoulliView:
+		if mean = 1 / (1 + math.Exp(-f)); src.Float64() < mean {
+			y = 1
+		}
+	case PoissonView:
+		mean = math.Log1p(math.Exp(f))
+		for at := src.ExpFloat64(); at <= mean; at += src.ExpFloat64() { // arrivals before the mean
+			y++
+		}
+	default:
+		y, mean = f+math.Sqrt(0.1)*src.NormFloat64(), f
+	}
+	return y, mean
+}
+
+// middle returns the expectation of column q where the function is 0.
+func (d mofaData) middle(q int) float64 {
+	for v, cols := range d.views {
+		if q -= cols; q < 0 {
+			return map[FactorKind]float64{GaussianView: 0, BernoulliView: 0.5, PoissonView: math.Ln2}[d.kind(v)]
+		}
+	}
+	panic("no such column")
+}
+
 // asViews are the views of the data.
 func (d mofaData) asViews() (views []FactorView) {
 	for v, cols := range d.views {
-		views = append(views, FactorView{fmt.Sprint("view", v+1), cols})
+		views = append(views, FactorView{Name: fmt.Sprint("view", v+1), Columns: cols, Kind: d.kind(v)})
 	}
 	return views
 }
@@ -204,7 +241,8 @@ func (d mofaData) explained(y DenseTable, weights, z [][]float64) (explained [][
 	return explained
 }
 
-// missingError is the RMS error of the expectations of missing entries over their RMS, or 0 without missing entries.
+// missingError is the RMS error of the expectations of missing entries over the RMS of the expectations, less those where the function
+// is 0. It is 0 without missing entries.
 func (d mofaData) missingError(t *testing.T, m *FactorAnalysisModel, y, truth DenseTable) float64 {
 	var cells []TableCell
 	for n, row := range y {
@@ -222,7 +260,9 @@ func (d mofaData) missingError(t *testing.T, m *FactorAnalysisModel, y, truth De
 	var rest, power float64
 	for i, c := range cells {
 		f := truth[c.Row][c.Col]
-		rest, power = rest+(mean[i]-f)*(mean[i]-f), power+f*f
+		rest += (mean[i] - f) * (mean[i] - f)
+		f -= d.middle(c.Col)
+		power += f * f
 	}
 	return math.Sqrt(rest / power)
 }
@@ -258,7 +298,9 @@ func (d mofaData) scorePCA(y, truth DenseTable, z [][]float64, at [][]bool) mofa
 			if math.IsNaN(v) {
 				f := truth[n][q]
 				e := center[q] + la.Dot(u[n], weights[q]) - f
-				rest, power = rest+e*e, power+f*f
+				rest += e * e
+				f -= d.middle(q)
+				power += f * f
 			}
 		}
 	}
@@ -316,11 +358,14 @@ func TestFactorViewsMeasured(t *testing.T) {
 		t.Skip("-factors.seeds is 0")
 	}
 	for i, d := range []mofaData{
-		{100, 3, []int{100, 100, 100}, 0, 0},
-		{100, 3, []int{100, 100, 100}, 0, 0.3},
-		{100, 5, []int{100, 100, 100}, 0, 0},
-		{200, 10, []int{1000, 300, 100}, 0, 0},
-		{100, 5, []int{100, 100, 100}, 0.2, 0},
+		{100, 3, []int{100, 100, 100}, 0, 0, nil},
+		{100, 3, []int{100, 100, 100}, 0, 0.3, nil},
+		{100, 5, []int{100, 100, 100}, 0, 0, nil},
+		{200, 10, []int{1000, 300, 100}, 0, 0, nil},
+		{100, 5, []int{100, 100, 100}, 0.2, 0, nil},
+		{100, 3, []int{100, 100, 100}, 0.2, 0, slices.Repeat([]FactorKind{BernoulliView}, 3)},
+		{100, 3, []int{100, 100, 100}, 0.2, 0, slices.Repeat([]FactorKind{PoissonView}, 3)},
+		{100, 3, []int{100, 100, 100}, 0.2, 0, []FactorKind{GaussianView, BernoulliView, PoissonView}},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) { d.measure(t) })
 	}
@@ -330,6 +375,9 @@ func TestFactorViewsMeasured(t *testing.T) {
 func (d mofaData) measure(t *testing.T) {
 	scores := map[string][]mofaScore{}
 	methods := []string{"views", "one table", "PCA"}
+	if d.kinds != nil {
+		methods = []string{"views", "views, all Gaussian", "PCA"}
+	}
 	for seed := range *factorSeeds {
 		y, truth, z, at := d.draw(uint64(seed))
 		for _, method := range methods {
@@ -338,8 +386,13 @@ func (d mofaData) measure(t *testing.T) {
 				continue
 			}
 			f := FactorAnalysis{Factors: d.factors + 5, Fitting: Fitting{Workers: 1}}
-			if method == "views" {
+			if method != "one table" {
 				f.Views = d.asViews()
+			}
+			for v := range f.Views {
+				if method != "views" {
+					f.Views[v].Kind = GaussianView
+				}
 			}
 			m, err := f.Fit(t.Context(), y)
 			require.NoError(t, err)
@@ -362,7 +415,7 @@ func (d mofaData) measure(t *testing.T) {
 
 // TestFactorViews finds the factors, and the views where they are at work, whatever the units of the views.
 func TestFactorViews(t *testing.T) {
-	d := mofaData{100, 3, []int{30, 40, 20}, 0.05, 0}
+	d := mofaData{100, 3, []int{30, 40, 20}, 0.05, 0, nil}
 	y, truth, z, at := d.draw(1)
 	f := FactorAnalysis{Factors: 6, Views: d.asViews()}
 	m, err := f.Fit(t.Context(), y)
@@ -436,7 +489,7 @@ func TestFactorViews(t *testing.T) {
 
 // TestFactorViewsKept goes on from a journal, and loads what was saved.
 func TestFactorViewsKept(t *testing.T) {
-	d := mofaData{40, 2, []int{5, 7}, 0.1, 0.2}
+	d := mofaData{40, 2, []int{5, 7}, 0.1, 0.2, nil}
 	y, _, _, _ := d.draw(2)
 	f := FactorAnalysis{Ascent: Ascent{MaxSweeps: 25}, Fitting: Fitting{Notes: map[string]string{"from": "a test"}}, Factors: 3, Views: d.asViews()}
 	goesOn(t, y, f)
@@ -462,16 +515,16 @@ func TestFactorViewsKept(t *testing.T) {
 	assert.Nil(t, plain.VarianceExplained())
 	assert.Nil(t, plain.Used())
 	for want, views := range map[string][]FactorView{
-		"mkl: Like: fits with Views have no such start":                    {{"a", 12}},
-		"mkl: Views: 2 of the table's 12 columns are of no view":           {{"a", 4}, {"b", 6}},
-		"mkl: Views[1].Columns is 9: 8 of the table's 12 columns are left": {{"a", 4}, {"b", 9}},
-		"mkl: Views[0].Columns is 0: it must be positive":                  {{"a", 0}, {"b", 12}},
-		"mkl: Views[1].Name is \"a\", as Views[0] is called":               {{"a", 4}, {"a", 8}},
-		"mkl: Views[1]: the squares of its entries overflow":               {{"a", 4}, {"b", 8}},
+		"mkl: Like: fits with Views have no such start":                    {{Name: "a", Columns: 12}},
+		"mkl: Views: 2 of the table's 12 columns are of no view":           {{Name: "a", Columns: 4}, {Name: "b", Columns: 6}},
+		"mkl: Views[1].Columns is 9: 8 of the table's 12 columns are left": {{Name: "a", Columns: 4}, {Name: "b", Columns: 9}},
+		"mkl: Views[0].Columns is 0: it must be positive":                  {{Name: "a", Columns: 0}, {Name: "b", Columns: 12}},
+		"mkl: Views[1].Name is \"a\", as Views[0] is called":               {{Name: "a", Columns: 4}, {Name: "a", Columns: 8}},
+		"mkl: Views[1]: the squares of its entries overflow":               {{Name: "a", Columns: 4}, {Name: "b", Columns: 8}},
 	} {
 		f.Views = views
 		table := slices.Clone(y)
-		if len(views) == 2 && views[1] == (FactorView{"b", 8}) {
+		if len(views) == 2 && views[1] == (FactorView{Name: "b", Columns: 8}) {
 			table[0], table[1] = slices.Clone(y[0]), slices.Clone(y[1])
 			table[0][5], table[1][5] = 1e200, -1e200
 		}

@@ -204,6 +204,62 @@ func TestFactorsOfViews(t *testing.T) {
 	}
 }
 
+// TestFactorsOfKinds recognises views of 0 and 1 and of counts, predicts probabilities and mean counts, and refuses entries of
+// another kind.
+func TestFactorsOfKinds(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("a1,a2,a3,m1,m2,m3,c1,c2,c3\n")
+	for i := range 80 {
+		z := 2 * math.Sin(float64(3*i*i))
+		for j := range 9 {
+			f, u := z*float64(j%3+1)/2, 0.5+0.5*math.Sin(float64(7*i+13*j*j+1))
+			text := strconv.FormatFloat(f+u, 'f', 3, 64)
+			switch {
+			case i%9 == j:
+				text = ""
+			case j >= 6:
+				text = strconv.Itoa(int(math.Log1p(math.Exp(f)) + u))
+			case j >= 3 && u < 1/(1+math.Exp(-f)):
+				text = "1"
+			case j >= 3:
+				text = "0"
+			}
+			b.WriteString(text)
+			b.WriteByte(",\n"[j/8])
+		}
+	}
+	fit := "fit k.csv -task factors -factors 3 -view a=a* -view m=m* -view c=c* -o m "
+	status, text, stderr := command(t, map[string]string{"k.csv": b.String(), "bad.csv": "a1,a2,a3,m1,m2,m3,c1,c2,c3\n1,1,1,0,0.5,1,0,0,0\n"}, "", strings.Fields(fit)...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "view m: its entries are 0 and 1, learned as bernoulli: -view-kind m=gaussian learns them as numbers with noise\n")
+	assert.Contains(t, stderr, "view c: its entries are counts, learned as poisson: ")
+	assert.Contains(t, text, "variance explained (deviance, of views of 0 and 1 and of counts), %")
+	assert.Regexp(t, `(?m)^column +noise SD\na1 .*\na2 .*\na3 .*\n\n?`, text)
+	rows := readCSV(t, output(t, "complete m k.csv"))
+	for i, row := range rows[1:] {
+		p, err := strconv.ParseFloat(row[3+i%9%3], 64)
+		require.NoError(t, err)
+		assert.True(t, p >= 0 && p <= 1, row)
+	}
+	require.Equal(t, console.StatusOK, func() int { status, _, _ := command(t, nil, "", "inspect", "m"); return status }())
+	for args, want := range map[string]string{
+		fit + "-view-kind a=poisson":                       `k.csv: row 2 (line 3), column 1 "a1": an entry of the poisson view "a" is `,
+		fit + "-view-kind z=poisson":                       `-view-kind z=poisson: no view is called "z"`,
+		fit + "-view-kind c=counts":                        `-view-kind c=counts: "counts" is no kind: gaussian, bernoulli or poisson`,
+		fit + "-view-kind c":                               "-view-kind c: a view and a kind are needed, as in mutations=bernoulli",
+		fit + "-view-kind c=gaussian -view-kind c=poisson": `the kind of view "c" was given before`,
+		"fit k.csv -task factors -view-kind c=gaussian":    "-view-kind c=gaussian: it says of what kind a -view is, and there is none",
+		"transform m bad.csv":                              "row 0, column 4, of a bernoulli view, is 0.5: it must be 0 or 1",
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
+		assert.Equal(t, console.StatusInput, status, args)
+		assert.Contains(t, stderr, want, args)
+	}
+	status, _, stderr = command(t, nil, "", strings.Fields(fit+"-view-kind m=gaussian -view-kind c=gaussian")...)
+	assert.Equal(t, console.StatusOK, status)
+	assert.NotContains(t, stderr, "learned as")
+}
+
 // TestFactorEntries fits a list of entries and predicts others, and refuses what is no such list by its place.
 func TestFactorEntries(t *testing.T) {
 	testkit.NotShort(t)

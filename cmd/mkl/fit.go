@@ -184,7 +184,7 @@ func (c *fitCmd) factors(e *console.Env, w model.Wanted) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := factors.Read(e, c.Flags, r.Task, c.Entries)
+	t, err := factors.Read(e, c.Flags, r.Task, c.Entries, r.Tables.ViewKind)
 	if err != nil {
 		return nil, err
 	}

@@ -202,12 +202,13 @@ func school() map[string]string {
 func cellar() map[string]string {
 	var wine, samples strings.Builder
 	wine.WriteString("acid_a,acid_b,hue,intensity,grape\n")
-	samples.WriteString("sample,gene_1,gene_2,gene_3,prot_1,prot_2,prot_3,age,bmi\n")
+	samples.WriteString("sample,gene_1,gene_2,gene_3,prot_1,prot_2,prot_3,age,bmi,mut_1,mut_2,n_1,n_2\n")
 	for i := range 36 {
 		grape := i % 3
 		fmt.Fprintf(&wine, "%d,%d,%d,%d,%s\n", 4*grape+i*i%5, i%7, 3*(2-grape)+i%4, i*i%11, []string{"Riesling", "Silvaner", "Merlot"}[grape])
 		a, b := i%9-4, i*i%11-5
-		fmt.Fprintf(&samples, "w%d,%d,%d,%d,%d,%d,%d,%d,%d\n", i, 3*a+i%2, 2*a-i%3, a, a+b, 2*b+i%2, b, 40+b, 20+i%5)
+		fmt.Fprintf(&samples, "w%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d\n", i, 3*a+i%2, 2*a-i%3, a, a+b, 2*b+i%2, b, 40+b, 20+i%5,
+			min(1, max(0, a+i%3)), min(1, max(0, b+i%2)), max(0, a), max(0, b+i%3))
 	}
 	return map[string]string{"wine.csv": wine.String(), "samples.csv": samples.String()}
 }

@@ -37,6 +37,10 @@ type Factors struct {
 	// one prior.
 	Views []int
 
+	// Kinds, if not nil, says of what kind the entries of each view are. Views that are not Gaussian have no noise, and the offsets of
+	// each view have a prior of their own. docs/theory/factors.md, section 6, has the bound.
+	Kinds []FactorKind
+
 	// Prior is the prior of the weights to start from. A Pi of 0 means ½, a
 	// Variance of 0 the one under which half the variance of the data is expected
 	// of the factors.

@@ -27,15 +27,19 @@ type factors struct {
 	// E[φ_n] and a 1 if there are offsets; E[w_q] and E[c_q], which counts from base.
 	object, task lineMoments
 
-	weights     []Pair // Q×M
-	offsetVar   []float64
-	offsetPrior OffsetPrior
-	priors      []Prior   // one of all weights or, with views, of each view and factor: V×M
-	viewOf      []int32   // the view of each task; nil without views
-	views       []int     // tasks of each view
-	priorScale  float64   // of the prior of σ_vm²
-	noise       []float64 // σ_q²
-	noiseScale  float64   // of the prior of the noise
+	weights      []Pair // Q×M
+	offsetVar    []float64
+	offsetPriors []OffsetPrior // one of all offsets or, with kinds, of each view
+	priors       []Prior       // one of all weights or, with views, of each view and factor: V×M
+	viewOf       []int32       // the view of each task; nil without views
+	views        []int         // tasks of each view
+	priorScale   float64       // of the prior of σ_vm²
+	noise        []float64     // σ_q²
+	noiseScale   float64       // of the prior of the noise
+
+	kinds []FactorKind // of each task; nil if all are Gaussian
+	raw   *Observed    // with kinds the entries as they were observed: y has targets of sites
+	level []float64    // of each task that is not Gaussian: Σ_n of the sites' levels
 
 	count  []float64 // observed entries of each task
 	square []float64 // of complete data Σ_n y_nq²
@@ -79,7 +83,11 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	case !(f.NoiseWeight >= 0) || math.IsInf(f.NoiseWeight, 1):
 		return nil, fmt.Errorf("vi: NoiseWeight is %g: it must not be negative", f.NoiseWeight)
 	}
-	mean, variance := y.moments()
+	kinds, err := f.kindsOf(y)
+	if err != nil {
+		return nil, err
+	}
+	mean, variance := momentsOf(y, kinds)
 	if variance == 0 {
 		return nil, fmt.Errorf("vi: y: every observed entry is %g", mean)
 	}
@@ -88,13 +96,16 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		y: y, N: y.n, Q: y.q, M: M, K: M,
 		perTask: f.Noise == NoisePerTask, noiseWeight: f.NoiseWeight, held: f.Held,
 		priors: []Prior{f.Prior}, count: make([]float64, y.q), error2: make([]float64, y.q), shake: make([]float64, y.q), noise: make([]float64, y.q),
-		weights: make([]Pair, y.q*M),
+		weights: make([]Pair, y.q*M), kinds: kinds,
 	}
 	power := variance
 	if f.Offsets {
 		m.K, m.base = M+1, mean
 		m.offsetVar = make([]float64, m.Q)
-		m.offsetPrior.Variance = variance
+		m.offsetPriors = []OffsetPrior{{Variance: variance}}
+		if kinds != nil {
+			m.offsetPriors = slices.Repeat(m.offsetPriors, len(f.Views))
+		}
 		for q := range m.offsetVar {
 			m.offsetVar[q] = variance
 		}
@@ -106,11 +117,13 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		return nil, err
 	}
 	m.object, m.task = newMoments(m.N, M, m.K), newMoments(m.Q, M, m.K)
-	if m.perTask {
+	if m.perTask || kinds != nil {
 		m.scaled = newMoments(m.Q, M, m.K)
 	}
 	for q := range m.noise {
-		m.noise[q] = 0.5 * variance
+		if m.noise[q] = 0.5 * variance; m.hasSites(q) {
+			m.noise[q] = 1 // the sites have precisions
+		}
 	}
 	m.noiseScale = 0.5 * variance
 	m.memory.Of(m.object.both.Data, m.noise, m.offsetVar)
@@ -124,6 +137,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	if err := f.cover(m); err != nil {
 		return nil, err
 	}
+	m.beginSites()
 	if err := f.begin(m); err != nil {
 		return nil, err
 	}
@@ -154,6 +168,9 @@ func (m *factors) setUpdates(plain bool) {
 	if m.K > m.M {
 		m.updates = append(m.updates, work.Update{Name: "(μ_c,σ_c²)", Step: func() error { m.updateOffsetPrior(); return nil }})
 	}
+	if m.kinds != nil {
+		m.updates = slices.Insert(m.updates, 0, work.Update{Name: "sites", Step: func() error { m.updateSites(); return nil }})
+	}
 	if plain || m.functions != nil {
 		return
 	}
@@ -164,7 +181,7 @@ func (m *factors) setUpdates(plain bool) {
 		}
 		return nil
 	}})
-	if conjugate.Sum(m.count) != float64(m.N)*float64(m.Q) { // entries are missing
+	if m.kinds != nil || conjugate.Sum(m.count) != float64(m.N)*float64(m.Q) { // entries are missing, or have sites
 		return
 	}
 	m.shears = m.newShearStep()
@@ -181,6 +198,10 @@ func (m *factors) setUpdates(plain bool) {
 
 // prepare counts, and cuts the work into blocks.
 func (m *factors) prepare() {
+	if m.kinds != nil {
+		m.y = m.y.withRoots()
+		m.level = make([]float64, m.Q)
+	}
 	y := m.y
 	m.objectBlocks, m.taskBlocks = y.byObject.blocks(m.N, m.Q), y.byTask.blocks(m.Q, m.N)
 	m.objectSums, m.taskSums = make([]float64, len(m.objectBlocks)-1), make([]slabSums, (len(m.taskBlocks)-1)*len(m.priors))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -188,6 +189,9 @@ func (m *factors) smallSteps() (steps []work.Update) {
 	if m.K > m.M {
 		steps = append(steps, work.Update{Name: "c", Step: func() error { m.updateTasks(m.M, m.K); return nil }})
 	}
+	if m.kinds != nil {
+		return append(slices.Insert(steps, 0, m.updates[0]), m.updates[3:]...)
+	}
 	return append(steps, m.updates[2:]...)
 }
 
@@ -198,6 +202,7 @@ func slowBound(m *factors) float64 {
 	s := &p.s
 	y := la.NewMatrix[float64](m.N, m.Q)
 	y.Fill(math.NaN())
+	roots := la.NewMatrix[float64](m.N, m.Q)
 	if m.y.complete() {
 		y.CopyFrom(m.y.dense)
 		for i := range y.Data {
@@ -208,6 +213,9 @@ func slowBound(m *factors) float64 {
 			index, value := m.y.byObject.line(n)
 			for i, q := range index {
 				y.Set(n, int(q), value[i])
+				if m.kinds != nil {
+					roots.Set(n, int(q), m.y.byObject.root[m.y.byObject.start[n]+i])
+				}
 			}
 		}
 	}
@@ -216,9 +224,17 @@ func slowBound(m *factors) float64 {
 		for q := range m.Q {
 			if v := y.At(n, q); !math.IsNaN(v) {
 				mean, function := p.Entry(n, q)
+				if m.hasSites(q) {
+					root := roots.At(n, q)
+					sum -= 0.5 * root * root * ((v-mean)*(v-mean) + function)
+					continue
+				}
 				sum -= 0.5 * (math.Log(2*math.Pi*s.Noise[q]) + ((v-mean)*(v-mean)+function)/s.Noise[q])
 			}
 		}
+	}
+	for _, v := range m.level {
+		sum += v
 	}
 	for i, w := range s.Weights {
 		prior := s.Prior
@@ -256,10 +272,13 @@ func slowBound(m *factors) float64 {
 		}
 	}
 	for q := range s.Offset {
-		sum += gauss(s.Offset[q], s.OffsetVariance[q], s.OffsetPrior)
+		sum += gauss(s.Offset[q], s.OffsetVariance[q], m.offsetPriorOf(q))
 	}
 	if s.NoiseWeight > 0 {
-		for _, v := range s.Noise { // the density of 1/σ²
+		for q, v := range s.Noise { // the density of 1/σ²
+			if m.hasSites(q) {
+				continue
+			}
 			shape, rate := 1+s.NoiseWeight/2, s.NoiseWeight*s.NoiseScale/2
 			sum += math.Log(math.Pow(rate, shape) / math.Gamma(shape) * math.Pow(v, 1-shape) * math.Exp(-rate/v))
 		}

@@ -9,16 +9,20 @@ func (m *factors) updateNoise() {
 	if !m.perTask {
 		var e, n float64
 		for q, v := range m.error2 {
-			e, n = e+v, n+m.count[q]
+			if !m.hasSites(q) {
+				e, n = e+v, n+m.count[q]
+			}
 		}
 		v := max(e/n, m.floor)
 		for q := range m.noise {
-			m.noise[q] = v
+			if !m.hasSites(q) {
+				m.noise[q] = v
+			}
 		}
 		return
 	}
 	for q, v := range m.error2 {
-		if n := m.count[q] + m.noiseWeight; n > 0 {
+		if n := m.count[q] + m.noiseWeight; n > 0 && !m.hasSites(q) {
 			m.noise[q] = max((v+float64(m.noiseWeight*m.noiseScale))/n, m.floor)
 		}
 	}
@@ -30,11 +34,15 @@ func (m *factors) updateNoiseScale() {
 	if m.noiseWeight == 0 {
 		return
 	}
-	var precision float64
-	for _, v := range m.noise {
-		precision += 1 / v
+	var precision, tasks float64
+	for q, v := range m.noise {
+		if !m.hasSites(q) {
+			precision, tasks = precision+1/v, tasks+1
+		}
 	}
-	m.noiseScale = (1 + 2/m.noiseWeight) * float64(m.Q) / precision
+	if tasks > 0 {
+		m.noiseScale = (1 + 2/m.noiseWeight) * tasks / precision
+	}
 }
 
 // updateSlab sets σ_w² or π, or σ_vm² or π_vm of all views and factors, to the maximum of the bound.
@@ -49,16 +57,32 @@ func (m *factors) updateSlab(variance, pi bool) {
 	}
 }
 
-// updateOffsetPrior sets μ_c to the mean of E[c_q] and σ_c² to the mean of E[(c_q − μ_c)²].
+// updateOffsetPrior sets μ_c to the mean of E[c_q] and σ_c² to the mean of E[(c_q − μ_c)²], of all tasks or of each view.
 func (m *factors) updateOffsetPrior() {
-	n := float64(m.Q)
-	var mean, variance float64
-	for q := range m.Q {
-		mean += m.task.mean.At(q, m.M) / n
+	from := 0
+	for i := range m.offsetPriors {
+		tasks := m.Q
+		if len(m.offsetPriors) > 1 {
+			tasks = m.views[i]
+		}
+		n := float64(tasks)
+		var mean, variance float64
+		for q := from; q < from+tasks; q++ {
+			mean += m.task.mean.At(q, m.M) / n
+		}
+		for q := from; q < from+tasks; q++ {
+			d := m.task.mean.At(q, m.M) - mean
+			variance += (m.offsetVar[q] + float64(d*d)) / n
+		}
+		m.offsetPriors[i] = OffsetPrior{mean, max(variance, m.floor)}
+		from += tasks
 	}
-	for q := range m.Q {
-		d := m.task.mean.At(q, m.M) - mean
-		variance += (m.offsetVar[q] + float64(d*d)) / n
+}
+
+// offsetPriorOf returns the prior of the offset of task q.
+func (m *factors) offsetPriorOf(q int) OffsetPrior {
+	if len(m.offsetPriors) == 1 {
+		return m.offsetPriors[0]
 	}
-	m.offsetPrior = OffsetPrior{mean, max(variance, m.floor)}
+	return m.offsetPriors[m.viewOf[q]]
 }

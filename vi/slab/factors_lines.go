@@ -47,7 +47,7 @@ type half struct {
 }
 
 // lineStats are the statistics of a line, with u_j and v_j the means and variances
-// of the other side and t_j the scale.
+// of the other side and t_j the scale. With sites t has the root of the entry's precision as a factor.
 type lineStats struct {
 	gram     la.Matrix[float64] // Σ t²·u·uᵀ, means×means
 	cross    []float64          // Σ t²·u·y
@@ -146,6 +146,9 @@ func (w *lineWorker) stats(h *half, i int) *lineStats {
 			}
 			w.gathered[r*(width+1)+width] = y
 		}
+		if roots := h.lines.root; roots != nil {
+			w.weigh(roots[h.lines.start[i]+first:][:rows], M, width+1)
+		}
 		la.Syrk(&w.ws, la.Transpose, 1, gathered.Slice(0, rows, M, width+1), beta, gram)
 		la.Gemv(&w.ws, la.Transpose, 1, gathered.Slice(0, rows, 0, M), w.ones[:rows], beta, w.variance)
 		beta = 1
@@ -154,6 +157,16 @@ func (w *lineWorker) stats(h *half, i int) *lineStats {
 	w.own = lineStats{gram: gram.Slice(0, k, 0, k), cross: last[:k], variance: w.variance, total: last[k]}
 	w.own.gram.MirrorLower()
 	return &w.own
+}
+
+// weigh multiplies the variances of gathered rows by the precisions of their entries, whose roots are given, and the means and
+// the entries by the roots.
+func (w *lineWorker) weigh(roots []float64, variances, width int) {
+	for r, t := range roots {
+		row := w.gathered[r*width:][:width]
+		la.Scal(t*t, row[:variances])
+		la.Scal(t, row[variances:])
+	}
 }
 
 // shared returns the room for the statistics that all lines of complete data have in

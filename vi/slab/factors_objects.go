@@ -20,7 +20,7 @@ func (m *factors) updateObjects(from, to int) error {
 		lines: &m.y.byObject, blocks: m.objectBlocks, other: &m.task, means: m.M, shifted: m.K > m.M,
 		base: m.base, weight: 1 / m.noise[0],
 	}
-	if m.perTask {
+	if m.perTask || m.kinds != nil {
 		for q, v := range m.noise {
 			m.scale[q] = 1 / math.Sqrt(v)
 		}

@@ -24,6 +24,8 @@ type FactorState struct {
 	Views  []int   // the numbers of tasks of the views; nil without views
 	Priors []Prior // of the weights of each view and factor, V×M, view by view; nil without views
 
+	Kinds []FactorKind // of each view; nil if all are Gaussian
+
 	Noise       []float64 // σ_q², Q
 	NoiseShared bool      // all tasks have one noise variance
 
@@ -34,15 +36,17 @@ type FactorState struct {
 	// Base.
 	Offset, OffsetVariance []float64
 	OffsetPrior            OffsetPrior
+	OffsetPriors           []OffsetPrior // of each view instead, with Kinds
 	Base                   float64
 }
 
 // FactorPosterior is the approximate posterior of [Factors]. It is immutable and
 // safe for concurrent use.
 type FactorPosterior struct {
-	s    FactorState
-	dim  factorDims
-	e, v la.Matrix[float64] // E[w], Var[w], Q×M
+	s     FactorState
+	dim   factorDims
+	kinds []FactorKind       // of each task; nil if all are Gaussian
+	e, v  la.Matrix[float64] // E[w], Var[w], Q×M
 }
 
 // factorDims are the numbers of objects, tasks and factors.
@@ -56,6 +60,9 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 	}
 	N, M, Q := s.Mean.Rows, s.Mean.Cols, len(s.Noise)
 	p := &FactorPosterior{s: s, dim: factorDims{N, Q, M}, e: la.NewMatrix[float64](Q, M), v: la.NewMatrix[float64](Q, M)}
+	if s.Kinds != nil {
+		p.kinds = kindsOfTasks(s.Kinds, s.Views)
+	}
 	for q := range Q {
 		e, v := p.e.Row(q), p.v.Row(q)
 		for k, w := range s.Weights[q*M:][:M] {
@@ -75,11 +82,12 @@ func (s *FactorState) validate() error {
 		check.Matrix("Variance", s.Variance, N, M, check.NotNegative),
 		checkPairs("Weights", s.Weights, Q, M),
 		s.validatePriors,
+		s.validateKinds,
 		check.That(s.Lengths == nil || len(s.Lengths) == M, "Lengths: %d for %d factors", len(s.Lengths), M),
 		check.Vector("Lengths", s.Lengths, check.Positive),
 		check.Vector("Noise", s.Noise, check.Positive),
 		func() error {
-			if s.NoiseShared && slices.Min(s.Noise) != slices.Max(s.Noise) {
+			if s.NoiseShared && s.Kinds == nil && slices.Min(s.Noise) != slices.Max(s.Noise) {
 				return errors.New("Noise: it is shared and not the same everywhere")
 			}
 			return nil
@@ -101,8 +109,7 @@ func (s *FactorState) validateOffsets() error {
 			"%d offsets and %d variances of them for %d tasks", len(s.Offset), len(s.OffsetVariance), Q),
 		check.Vector("Offset", s.Offset, check.Finite),
 		check.Vector("OffsetVariance", s.OffsetVariance, check.Positive),
-		check.Number("OffsetPrior.Variance", s.OffsetPrior.Variance, check.Positive),
-		check.Number("OffsetPrior.Mean", s.OffsetPrior.Mean, check.Finite),
+		s.validateOffsetPriors,
 		check.Number("Base", s.Base, check.Finite),
 	)
 }
@@ -121,6 +128,9 @@ func (m *factors) posterior() *FactorPosterior {
 	if p.s.Prior = m.priors[0]; m.viewOf != nil {
 		p.s.Prior, p.s.Views, p.s.Priors = Prior{}, m.views, m.priors
 	}
+	if m.kinds != nil {
+		p.kinds, p.s.Kinds = m.kinds, kindsOfViews(m.kinds, m.views)
+	}
 	for _, f := range m.functions {
 		if f.cov.kind == decayCovariance {
 			p.s.Lengths = append(p.s.Lengths, f.length)
@@ -134,7 +144,12 @@ func (m *factors) posterior() *FactorPosterior {
 		for q := range m.Q {
 			p.s.Offset[q] = m.task.mean.At(q, m.M)
 		}
-		p.s.OffsetVariance, p.s.OffsetPrior = m.offsetVar, m.offsetPrior
+		p.s.OffsetVariance = m.offsetVar
+		if m.kinds == nil {
+			p.s.OffsetPrior = m.offsetPriors[0]
+		} else {
+			p.s.OffsetPriors = m.offsetPriors
+		}
 	}
 	return p
 }
@@ -224,7 +239,8 @@ func (p *FactorPosterior) function(q int, a, variance []float64) (mean, function
 //
 // so that the variances are a little larger than for the objects fitted, whose factors count as
 // independent. Without entries it is the prior. Under a covariance over the objects the new one is
-// taken to be unrelated to them.
+// taken to be unrelated to them. Entries that are not Gaussian have the targets and precisions of their sites for y and 1/σ², which
+// the posterior of the factors and the sites determine together.
 func (p *FactorPosterior) Transform(tasks []int, y []float64) (mean, variance []float64, err error) {
 	mean, factor, err := p.object(tasks, y)
 	if err != nil {
@@ -249,48 +265,105 @@ func (p *FactorPosterior) Complete(tasks []int, y []float64) (mean, function []f
 	la.CholeskyInvDiag(nil, factor, variance)
 	mean, function = make([]float64, p.dim.Q), make([]float64, p.dim.Q)
 	for q := range p.dim.Q {
-		mean[q], function[q] = p.offset(q)
-		e, v := p.e.Row(q), p.v.Row(q)
-		mean[q] += la.Dot(e, a)
-		copy(x, e)
-		la.Trsv(la.NoTrans, factor, x)
-		function[q] += la.SumSq(x)
-		for k, ak := range a {
-			function[q] += float64(v[k] * (variance[k] + float64(ak*ak)))
-		}
+		mean[q], function[q] = p.objectFunction(q, a, variance, factor, x)
 	}
 	return mean, function, nil
 }
 
 // object returns the mean of a new object's factors and the Cholesky factor of their precision.
 func (p *FactorPosterior) object(tasks []int, y []float64) (mean []float64, factor la.Matrix[float64], err error) {
-	precision := la.NewMatrix[float64](p.dim.M, p.dim.M)
+	factor = la.NewMatrix[float64](p.dim.M, p.dim.M)
 	if len(tasks) != len(y) {
-		return nil, precision, fmt.Errorf("vi: tasks: %d for %d entries", len(tasks), len(y))
+		return nil, factor, fmt.Errorf("vi: tasks: %d for %d entries", len(tasks), len(y))
 	}
 	mean = make([]float64, p.dim.M)
-	for k := range p.dim.M {
-		precision.Set(k, k, 1)
-	}
+	sites := false
+	target, weight := slices.Clone(y), make([]float64, len(y))
 	for i, q := range tasks {
 		switch {
 		case q < 0 || q >= p.dim.Q:
-			return nil, precision, fmt.Errorf("vi: tasks[%d] is %d of %d", i, q, p.dim.Q)
+			return nil, factor, fmt.Errorf("vi: tasks[%d] is %d of %d", i, q, p.dim.Q)
 		case math.IsNaN(y[i]) || math.IsInf(y[i], 0):
-			return nil, precision, fmt.Errorf("vi: y[%d] is %g", i, y[i])
+			return nil, factor, fmt.Errorf("vi: y[%d] is %g", i, y[i])
 		}
-		w := 1 / p.s.Noise[q]
+		if err := p.kind(q).Check(y[i]); err != nil {
+			return nil, factor, fmt.Errorf("vi: y[%d] %w", i, err)
+		}
+		weight[i], sites = 1/p.s.Noise[q], sites || p.kind(q) != Gaussian
+	}
+	if !sites {
+		return mean, factor, p.solveObject(tasks, target, weight, mean, factor)
+	}
+	for k := range p.dim.M {
+		factor.Set(k, k, 1)
+	}
+	before := make([]float64, p.dim.M)
+	for range siteRounds {
+		p.objectSites(tasks, y, mean, factor, target, weight)
+		copy(before, mean)
+		if err := p.solveObject(tasks, target, weight, mean, factor); err != nil {
+			return nil, factor, err
+		}
+		var change float64
+		for k, v := range mean {
+			change = max(change, math.Abs(v-before[k]))
+		}
+		if change < siteChange {
+			return mean, factor, nil
+		}
+	}
+	return nil, factor, fmt.Errorf("vi: y: %w", errUnsettled)
+}
+
+// solveObject sets mean and factor to those of a new object, given targets of the given tasks with the given precisions.
+func (p *FactorPosterior) solveObject(tasks []int, target, weight, mean []float64, factor la.Matrix[float64]) error {
+	clear(mean)
+	factor.Fill(0)
+	for k := range p.dim.M {
+		factor.Set(k, k, 1)
+	}
+	for i, q := range tasks {
+		w := weight[i]
 		e, v := p.e.Row(q), p.v.Row(q)
 		c, _ := p.offset(q)
-		la.Axpy(w*(y[i]-c), e, mean)
+		la.Axpy(w*(target[i]-c), e, mean)
 		for k := range e {
-			la.Axpy(w*e[k], e[:k+1], precision.Row(k)[:k+1])
-			precision.Row(k)[k] += float64(w * v[k])
+			la.Axpy(w*e[k], e[:k+1], factor.Row(k)[:k+1])
+			factor.Row(k)[k] += float64(w * v[k])
 		}
 	}
-	if err := la.Cholesky(nil, precision); err != nil {
-		return nil, precision, fmt.Errorf("vi: precision of the factors: %w", err)
+	if err := la.Cholesky(nil, factor); err != nil {
+		return fmt.Errorf("vi: precision of the factors: %w", err)
 	}
-	la.CholeskySolveVec(precision, mean)
-	return mean, precision, nil
+	la.CholeskySolveVec(factor, mean)
+	return nil
+}
+
+// objectSites sets the targets and precisions of the entries that are not Gaussian, for a new object's factors of the given mean
+// and Cholesky factor of the precision.
+func (p *FactorPosterior) objectSites(tasks []int, y, mean []float64, factor la.Matrix[float64], target, weight []float64) {
+	variance, x := make([]float64, p.dim.M), make([]float64, p.dim.M)
+	la.CholeskyInvDiag(nil, factor, variance)
+	for i, q := range tasks {
+		if k := p.kind(q); k != Gaussian {
+			f, v := p.objectFunction(q, mean, variance, factor, x)
+			s := k.site(y[i], f, v)
+			target[i], weight[i] = s.target, s.precision
+		}
+	}
+}
+
+// objectFunction returns the mean and the variance of the function of task q of a new object, whose factors have the given mean,
+// variances and Cholesky factor of the precision. x is room for M numbers.
+func (p *FactorPosterior) objectFunction(q int, a, variance []float64, factor la.Matrix[float64], x []float64) (mean, function float64) {
+	mean, function = p.offset(q)
+	e, v := p.e.Row(q), p.v.Row(q)
+	mean += la.Dot(e, a)
+	copy(x, e)
+	la.Trsv(la.NoTrans, factor, x)
+	function += la.SumSq(x)
+	for k, ak := range a {
+		function += float64(v[k] * (variance[k] + float64(ak*ak)))
+	}
+	return mean, function
 }

@@ -47,8 +47,8 @@ func (m *factors) shear() {
 	s.e.CopyFrom(m.task.mean)
 	if m.K > m.M {
 		for q := range m.Q {
-			s.e.Row(q)[m.M] -= m.offsetPrior.Mean
-			s.stiff.Row(q)[m.M] = 1 / m.offsetPrior.Variance
+			s.e.Row(q)[m.M] -= m.offsetPriors[0].Mean
+			s.stiff.Row(q)[m.M] = 1 / m.offsetPriors[0].Variance
 		}
 	}
 	for k := range m.M {
@@ -97,7 +97,7 @@ func (m *factors) setShearedWeights() {
 			e[k], variance[k] = w.gated(g, h)
 		}
 		if m.K > m.M {
-			e[m.M] = s.e.At(q, m.M) + m.offsetPrior.Mean
+			e[m.M] = s.e.At(q, m.M) + m.offsetPriors[0].Mean
 		}
 	}
 }

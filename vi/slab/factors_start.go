@@ -48,7 +48,11 @@ func (s *FactorStart) into(m *factors) error {
 			return fmt.Errorf("vi: Start.Noise[%d] is %g", q, v)
 		}
 	}
-	copy(m.noise, s.Noise)
+	for q, v := range s.Noise {
+		if !m.hasSites(q) {
+			m.noise[q] = v
+		}
+	}
 	return nil
 }
 

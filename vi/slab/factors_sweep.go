@@ -10,13 +10,13 @@ import (
 
 // factorsKept is what of a state is not in slices of numbers.
 type factorsKept struct {
-	weights     []Pair // those before turnWeights, if that was called since
-	turned      bool
-	offset      []float64
-	priors      []Prior
-	offsetPrior OffsetPrior
-	noiseScale  float64
-	length      []float64
+	weights      []Pair // those before turnWeights, if that was called since
+	turned       bool
+	offset       []float64
+	priors       []Prior
+	offsetPriors []OffsetPrior
+	noiseScale   float64
+	length       []float64
 }
 
 // Keep implements [vi.Objective]. It copies what a posterior holds but for the weights, which are
@@ -25,7 +25,8 @@ func (m *factors) Keep() {
 	m.memory.Keep()
 	k := &m.kept
 	k.turned = false
-	k.offsetPrior, k.noiseScale = m.offsetPrior, m.noiseScale
+	k.noiseScale = m.noiseScale
+	k.offsetPriors = append(k.offsetPriors[:0], m.offsetPriors...)
 	k.priors = append(k.priors[:0], m.priors...)
 	k.offset, k.length = k.offset[:0], k.length[:0]
 	for q := range m.offsetVar {
@@ -43,7 +44,8 @@ func (m *factors) Restore() {
 	if k.turned {
 		m.weights, k.weights, k.turned = k.weights, m.weights, false
 	}
-	m.offsetPrior, m.noiseScale = k.offsetPrior, k.noiseScale
+	m.noiseScale = k.noiseScale
+	copy(m.offsetPriors, k.offsetPriors)
 	copy(m.priors, k.priors)
 	for i, l := range k.length {
 		m.functions[i].length = l
@@ -120,11 +122,15 @@ func (m *factors) Bound() float64 {
 		sum -= m.functions[k].kl
 	}
 	for q, e := range m.error2 {
+		if m.hasSites(q) {
+			sum += m.level[q] - float64(0.5*e)
+			continue
+		}
 		sum -= float64(0.5 * (float64(m.count[q]*special.Log(2*math.Pi*m.noise[q])) + e/m.noise[q]))
 	}
 	if m.K > m.M {
-		p := m.offsetPrior
 		for q, v := range m.offsetVar {
+			p := m.offsetPriorOf(q)
 			d := m.task.mean.At(q, m.M) - p.Mean
 			sum += float64(0.5 * (special.Log(v/p.Variance) + 1 - (v+float64(d*d))/p.Variance))
 		}
@@ -132,9 +138,17 @@ func (m *factors) Bound() float64 {
 	if m.perTask && m.noiseWeight > 0 {
 		shape, rate := 1+float64(m.noiseWeight/2), m.noiseWeight*m.noiseScale/2
 		gamma := special.LogGamma(shape)
-		sum += float64(float64(m.Q) * (float64(shape*special.Log(rate)) - gamma))
-		for _, v := range m.noise {
-			sum -= float64((shape-1)*special.Log(v)) + rate/v
+		tasks := 0
+		for q := range m.noise {
+			if !m.hasSites(q) {
+				tasks++
+			}
+		}
+		sum += float64(float64(tasks) * (float64(shape*special.Log(rate)) - gamma))
+		for q, v := range m.noise {
+			if !m.hasSites(q) {
+				sum -= float64((shape-1)*special.Log(v)) + rate/v
+			}
 		}
 	}
 	return sum

@@ -85,9 +85,10 @@ func (m *factors) updateTask(s *lineStats, q, from, to int, gain []float64, sums
 	if to > m.M {
 		g := s.gram.Row(m.M)[:m.K]
 		cross := s.cross[m.M] - la.Dot(g, e) + float64(g[m.M]*e[m.M])
-		v := 1 / (m.count[q]/noise + 1/m.offsetPrior.Variance)
+		p := m.offsetPriorOf(q)
+		v := 1 / (g[m.M]/noise + 1/p.Variance) // g is the number of entries or, with sites, the sum of their precisions
 		m.offsetVar[q] = v
-		e[m.M] = v * (cross/noise + m.offsetPrior.Mean/m.offsetPrior.Variance)
+		e[m.M] = v * (cross/noise + p.Mean/p.Variance)
 	}
 	// E_q = Σ(y − Σ e·a)² + Σ_m E[w²]ΣA + Var[w]Σa² + (entries)·Var[c].
 	sum, shake := s.total, s.total
@@ -100,7 +101,7 @@ func (m *factors) updateTask(s *lineStats, q, from, to int, gain []float64, sums
 		sum += float64((float64(e[k]*e[k])+v)*s.variance[k]) + float64(v*s.gram.At(k, k))
 	}
 	if m.K > m.M {
-		sum += float64(m.count[q] * m.offsetVar[q])
+		sum += float64(s.gram.At(m.M, m.M) * m.offsetVar[q])
 	}
 	m.error2[q], m.shake[q] = sum, shake
 }

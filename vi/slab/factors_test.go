@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
@@ -25,6 +26,7 @@ type factorProblem struct {
 	missing float64
 	noise   float64
 	offsets bool
+	kinds   []FactorKind // of each task; nil if all are Gaussian
 }
 
 func (p factorProblem) draw(seed uint64) (y, truth la.Matrix[float64]) {
@@ -52,6 +54,9 @@ func (p factorProblem) draw(seed uint64) (y, truth la.Matrix[float64]) {
 	la.Scal(p.noise, y.Data)
 	for i := range y.Data {
 		y.Data[i] += truth.Data[i]
+		if p.kinds != nil {
+			y.Data[i] = outcome(p.kinds[i%p.Q], truth.Data[i], src)
+		}
 		if src.Float64() < p.missing {
 			y.Data[i] = math.NaN()
 		}
@@ -66,21 +71,51 @@ var factorCases = []struct {
 	Factors
 	long bool // lines longer than a block of products
 }{
-	{"pca", factorProblem{12, 9, 2, 0, 0.3, false}, Factors{Count: 3, Noise: NoiseShared}, false},
-	{"fa", factorProblem{12, 9, 2, 0, 0.3, false}, Factors{Count: 3}, false},
-	{"pca, gaps", factorProblem{12, 9, 2, 0.3, 0.3, false}, Factors{Count: 3, Noise: NoiseShared}, false},
-	{"fa, gaps", factorProblem{12, 9, 2, 0.3, 0.3, false}, Factors{Count: 3}, false},
-	{"pca, offsets", factorProblem{14, 9, 2, 0, 0.3, true}, Factors{Count: 2, Noise: NoiseShared, Offsets: true}, false},
-	{"fa, offsets", factorProblem{14, 9, 2, 0, 0.3, true}, Factors{Count: 2, Offsets: true, NoiseWeight: 4}, false},
-	{"fa, offsets, gaps", factorProblem{14, 9, 2, 0.5, 0.3, true}, Factors{Count: 2, Offsets: true, NoiseWeight: 4}, false},
-	{"held", factorProblem{14, 9, 2, 0.5, 0.3, true}, Factors{Count: 2, Held: Held{true, true, true}}, false},
-	{"long", factorProblem{700, 5, 2, 0.2, 0.3, true}, Factors{Count: 3, Offsets: true}, true},
-	{"covariance", factorProblem{12, 30, 2, 0, 0.3, false}, Factors{Count: 3, Noise: NoiseShared, Covariance: nearby(12)}, false},
-	{"covariance, gaps", factorProblem{12, 30, 2, 0.5, 0.3, true}, Factors{Count: 3, Offsets: true, Covariance: nearby(12), LengthsEvery: 2}, false},
-	{"views", factorProblem{14, 11, 2, 0, 0.3, true}, Factors{Count: 3, Offsets: true, NoiseWeight: 4, Views: []int{3, 2, 6}}, false},
-	{"views, gaps", factorProblem{14, 11, 2, 0.3, 0.3, true}, Factors{Count: 3, Noise: NoiseShared, Offsets: true, Views: []int{4, 7}}, false},
-	{"views, held", factorProblem{14, 11, 2, 0, 0.3, false}, Factors{Count: 2, Noise: NoiseShared, Held: Held{Pi: true, Variance: true}, Views: []int{5, 6}}, false},
-	{"sparse", factorProblem{20, 300, 2, 0.96, 0.3, false}, Factors{Count: 3, NoiseWeight: 2}, true},
+	{"pca", factorProblem{12, 9, 2, 0, 0.3, false, nil}, Factors{Count: 3, Noise: NoiseShared}, false},
+	{"fa", factorProblem{12, 9, 2, 0, 0.3, false, nil}, Factors{Count: 3}, false},
+	{"pca, gaps", factorProblem{12, 9, 2, 0.3, 0.3, false, nil}, Factors{Count: 3, Noise: NoiseShared}, false},
+	{"fa, gaps", factorProblem{12, 9, 2, 0.3, 0.3, false, nil}, Factors{Count: 3}, false},
+	{"pca, offsets", factorProblem{14, 9, 2, 0, 0.3, true, nil}, Factors{Count: 2, Noise: NoiseShared, Offsets: true}, false},
+	{"fa, offsets", factorProblem{14, 9, 2, 0, 0.3, true, nil}, Factors{Count: 2, Offsets: true, NoiseWeight: 4}, false},
+	{"fa, offsets, gaps", factorProblem{14, 9, 2, 0.5, 0.3, true, nil}, Factors{Count: 2, Offsets: true, NoiseWeight: 4}, false},
+	{"held", factorProblem{14, 9, 2, 0.5, 0.3, true, nil}, Factors{Count: 2, Held: Held{true, true, true}}, false},
+	{"long", factorProblem{700, 5, 2, 0.2, 0.3, true, nil}, Factors{Count: 3, Offsets: true}, true},
+	{"covariance", factorProblem{12, 30, 2, 0, 0.3, false, nil}, Factors{Count: 3, Noise: NoiseShared, Covariance: nearby(12)}, false},
+	{"covariance, gaps", factorProblem{12, 30, 2, 0.5, 0.3, true, nil}, Factors{Count: 3, Offsets: true, Covariance: nearby(12), LengthsEvery: 2}, false},
+	{"views", factorProblem{14, 11, 2, 0, 0.3, true, nil}, Factors{Count: 3, Offsets: true, NoiseWeight: 4, Views: []int{3, 2, 6}}, false},
+	{"views, gaps", factorProblem{14, 11, 2, 0.3, 0.3, true, nil}, Factors{Count: 3, Noise: NoiseShared, Offsets: true, Views: []int{4, 7}}, false},
+	{"views, held", factorProblem{14, 11, 2, 0, 0.3, false, nil}, Factors{Count: 2, Noise: NoiseShared, Held: Held{Pi: true, Variance: true}, Views: []int{5, 6}}, false},
+	{"kinds", factorProblem{14, 11, 2, 0, 0.3, true, mixed}, Factors{Count: 3, Offsets: true, NoiseWeight: 4, Views: []int{3, 5, 3}, Kinds: threeKinds}, false},
+	{"kinds, gaps", factorProblem{14, 11, 2, 0.3, 0.3, true, mixed}, Factors{Count: 3, Noise: NoiseShared, Offsets: true, Views: []int{3, 5, 3}, Kinds: threeKinds}, false},
+	{"kinds, held", factorProblem{14, 11, 2, 0.3, 0.3, false, mixed}, Factors{Count: 2, Held: Held{Pi: true, Variance: true}, Views: []int{3, 5, 3}, Kinds: threeKinds}, false},
+	{"kinds, covariance", factorProblem{12, 11, 2, 0, 0.3, true, mixed}, Factors{Count: 2, Offsets: true, Views: []int{3, 5, 3}, Kinds: threeKinds, Covariance: nearby(12), LengthsEvery: 2}, false},
+	{"one kind", factorProblem{30, 11, 2, 0, 0.3, false, slices.Repeat([]FactorKind{Bernoulli}, 11)}, Factors{Count: 2, Offsets: true, Views: []int{11}, Kinds: []FactorKind{Bernoulli}}, false},
+	{"sparse", factorProblem{20, 300, 2, 0.96, 0.3, false, nil}, Factors{Count: 3, NoiseWeight: 2}, true},
+}
+
+// threeKinds are the kinds of three views, and mixed the kinds of their 3, 5 and 3 tasks.
+var (
+	threeKinds = []FactorKind{Bernoulli, Gaussian, Poisson}
+	mixed      = kindsOfTasks(threeKinds, []int{3, 5, 3})
+)
+
+// outcome draws an entry of the kind for a function.
+func outcome(kind FactorKind, f float64, src special.Rand) float64 {
+	switch kind {
+	case Bernoulli:
+		if src.Float64() < 1/(1+math.Exp(-f)) {
+			return 1
+		}
+		return 0
+	case Poisson:
+		// The number of arrivals before the mean.
+		count, at := -1.0, 0.0
+		for mean := math.Log1p(math.Exp(f)); at <= mean; count++ {
+			at -= math.Log(1 - src.Float64())
+		}
+		return count
+	}
+	return f + 0.3*src.NormFloat64()
 }
 
 // factorModel returns the initial state of a fit of f to y.
@@ -177,7 +212,7 @@ func sameFactors(t *testing.T, name string, a, b *FactorFit) {
 }
 
 func TestFactorWorkers(t *testing.T) {
-	for _, p := range []factorProblem{{300, 200, 2, 0, 0.3, true}, {280, 300, 2, 0.5, 0.3, true}} {
+	for _, p := range []factorProblem{{300, 200, 2, 0, 0.3, true, nil}, {280, 300, 2, 0.5, 0.3, true, nil}} {
 		y, _ := p.draw(4)
 		o, err := ObserveMatrix(y)
 		require.NoError(t, err)
@@ -218,7 +253,7 @@ func TestFactorJournal(t *testing.T) {
 // well as the noise allows, and knows its errors.
 func TestFactorsComplete(t *testing.T) {
 	testkit.NotShort(t)
-	p := factorProblem{80, 40, 3, 0.4, 0.2, true}
+	p := factorProblem{80, 40, 3, 0.4, 0.2, true, nil}
 	y, truth := p.draw(6)
 	o, err := ObserveMatrix(y)
 	require.NoError(t, err)
@@ -248,7 +283,7 @@ func TestFactorsComplete(t *testing.T) {
 // TestFactorTransform: a new object's factors are the fixed point of the updates,
 // and without entries the prior.
 func TestFactorTransform(t *testing.T) {
-	p := factorProblem{60, 20, 2, 0.2, 0.3, true}
+	p := factorProblem{60, 20, 2, 0.2, 0.3, true, nil}
 	y, _ := p.draw(7)
 	o, err := ObserveMatrix(y)
 	require.NoError(t, err)
@@ -306,7 +341,7 @@ func TestFactorTransform(t *testing.T) {
 // multi-task model, which goes about it otherwise.
 func TestFactorsAreMultiTask(t *testing.T) {
 	for _, missing := range []float64{0, 0.4} {
-		p := factorProblem{15, 10, 2, missing, 0.3, false}
+		p := factorProblem{15, 10, 2, missing, 0.3, false, nil}
 		y, _ := p.draw(8)
 		var start MultiTaskStart
 		mean := make([]float64, p.Q*3)
@@ -343,7 +378,7 @@ func TestFactorsAreMultiTask(t *testing.T) {
 // TestFactorsLike: the factors of every third task are a start for all, better
 // than a random one.
 func TestFactorsLike(t *testing.T) {
-	p := factorProblem{30, 60, 2, 0.2, 0.3, false}
+	p := factorProblem{30, 60, 2, 0.2, 0.3, false, nil}
 	y, _ := p.draw(10)
 	some := la.NewMatrix[float64](p.N, p.Q/3)
 	for n := range p.N {
@@ -535,7 +570,7 @@ func scaleFactor(m *factors, k int, c float64) {
 }
 
 func TestFactorErrors(t *testing.T) {
-	y, _ := factorProblem{5, 4, 1, 0, 0.3, false}.draw(1)
+	y, _ := factorProblem{5, 4, 1, 0, 0.3, false, nil}.draw(1)
 	o, err := ObserveMatrix(y)
 	require.NoError(t, err)
 	nan := math.NaN()

@@ -185,7 +185,8 @@ func (s *FactorState) validatePriors() error {
 //	R²_vm = 1 − Σ(y_nq − E[c_q] − E[w_qm]·a_nm)²/Σ(y_nq − E[c_q])²,
 //
 // with the sums over the observed entries of view v. each, V×M, holds the share of each factor alone. all, V, holds the share of all
-// factors together. Without views all tasks are one view. It returns an error unless y has the shape of the table of the fit.
+// factors together. Of a view that is not Gaussian they are shares of the deviance, with twice the difference of log p(y|y) and
+// log p(y|f) for the square. Without views all tasks are one view. It returns an error unless y has the shape of the table of the fit.
 //
 // Source: R. Argelaguet et al., "Multi-Omics Factor Analysis", Molecular Systems Biology 14 (2018).
 func (p *FactorPosterior) Explained(y *Observed) (each la.Matrix[float64], all []float64, err error) {
@@ -206,6 +207,17 @@ func (p *FactorPosterior) Explained(y *Observed) (each la.Matrix[float64], all [
 			c, _ := p.offset(q)
 			y, v, e := entries[i]-c, of[q], p.e.Row(q)
 			rest, row := y, each.Row(int(v))
+			if kind := p.kind(q); kind != Gaussian {
+				y, f := entries[i], c
+				for k, ak := range a {
+					own := float64(e[k] * ak)
+					f += own
+					row[k] += kind.deviance(y, c+own)
+				}
+				total[v] += kind.deviance(y, c)
+				all[v] += kind.deviance(y, f)
+				continue
+			}
 			for k, ak := range a {
 				f := float64(e[k] * ak)
 				rest -= f

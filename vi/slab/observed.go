@@ -32,6 +32,7 @@ type lines struct {
 	start []int   // line i has the entries start[i] … start[i+1]−1
 	index []int32 // the other coordinate, ascending within a line
 	value []float64
+	root  []float64 // with sites the roots of the entries' precisions; else nil
 }
 
 // ObserveMatrix observes the entries of y, N×Q, that are not NaN.

@@ -50,14 +50,7 @@ func (m *factors) Predictions(p *vi.Predictions) {
 			q = int(m.y.byObject.index[e])
 		}
 		a, w := m.object.mean.Row(n), m.task.mean.Row(q)
-		A, v := m.object.variance.Row(n), m.task.variance.Row(q)
-		variance := m.noise[q]
-		if m.K > m.M {
-			variance += m.offsetVar[q]
-		}
-		for k := range A {
-			variance += float64((float64(w[k]*w[k])+v[k])*A[k]) + float64(v[k]*float64(a[k]*a[k]))
-		}
+		variance := m.spread(n, q, m.noise[q])
 		p.Mean[i], p.SD[i] = la.Dot(a[:m.K], w), math.Sqrt(variance)
 	}
 }

@@ -124,6 +124,9 @@ func (m *factors) Snapshot(s *work.Snapshot) {
 	for _, v := range m.viewOf {
 		s.Same(float64(v))
 	}
+	for _, k := range m.kinds {
+		s.Same(float64(k))
+	}
 	m.held.same(s)
 	for i := range m.priors {
 		m.priors[i].snapshot(s)
@@ -131,8 +134,10 @@ func (m *factors) Snapshot(s *work.Snapshot) {
 	s.Int(&m.sweeps, math.MaxInt32)
 	s.Floats(m.object.both.Data, m.task.both.Data, m.noise, m.offsetVar, m.error2, m.shake, m.objectSums)
 	s.Float(&m.noiseScale)
-	s.Float(&m.offsetPrior.Mean)
-	s.Float(&m.offsetPrior.Variance)
+	for i := range m.offsetPriors {
+		s.Float(&m.offsetPriors[i].Mean)
+		s.Float(&m.offsetPriors[i].Variance)
+	}
 	pairs(s, m.weights)
 	for i := range m.taskSums {
 		t := &m.taskSums[i]
@@ -151,9 +156,13 @@ func (m *factors) entries() []float64 {
 	if m.identity != nil {
 		return m.identity
 	}
+	y := m.y
+	if m.kinds != nil {
+		y = m.raw
+	}
 	rows, cols := make([]float64, m.N), make([]float64, m.Q)
 	for n := range m.N {
-		index, values := m.y.Object(n)
+		index, values := y.Object(n)
 		for i, q := range index {
 			rows[n] += values[i]
 			cols[q] += float64(values[i] * (1 + float64(n))) // rows in another order are another table

@@ -52,10 +52,13 @@ func check(f dataset.Flags, task, entries string) error {
 }
 
 // Read reads a table for a fit of the given task. Entries is the text of -entries: the columns of a list of entries;
-// empty if the file has a column for each column.
-func Read(e *console.Env, f dataset.Flags, task, entries string) (*Table, error) {
+// empty if the file has a column for each column. Kinds are the texts of -view-kind.
+func Read(e *console.Env, f dataset.Flags, task, entries string, kinds []string) (*Table, error) {
 	if err := check(f, task, entries); err != nil {
 		return nil, err
+	}
+	if kinds != nil && f.View == nil {
+		return nil, console.Inputf("-view-kind %s: it says of what kind a -view is, and there is none", kinds[0])
 	}
 	opt, err := f.Options()
 	if err != nil {
@@ -71,7 +74,7 @@ func Read(e *console.Env, f dataset.Flags, task, entries string) (*Table, error)
 	if entries != "" {
 		err = t.readList(fs, main, entries)
 	} else {
-		err = t.readWide(fs, main, f, task)
+		err = t.readWide(fs, main, f, task, kinds)
 	}
 	if err != nil {
 		return nil, err
@@ -105,9 +108,13 @@ func (t *Table) readList(fs *console.Files, f *console.File, entries string) err
 }
 
 // readWide reads the columns of numbers among the columns that -target or -view names, view by view, each in units of its
-// standard deviation unless -raw-columns says otherwise.
-func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags, task string) error {
+// standard deviation unless -raw-columns or the kind of the view says otherwise.
+func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags, task string, kinds []string) error {
 	views, err := t.views(f, flags, task)
+	if err != nil {
+		return err
+	}
+	given, err := kindsOf(kinds, views)
 	if err != nil {
 		return err
 	}
@@ -126,6 +133,7 @@ func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags
 		return err
 	}
 	var kept []int
+	raw := map[int]bool{} // columns that stay as they are
 	for _, v := range views {
 		before := len(kept)
 		for _, j := range v.columns {
@@ -140,13 +148,20 @@ func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags
 		case len(kept) == before:
 			return console.Inputf("view %s: %s: no column of the view is of numbers", notes.Quoted(v.name), f.Name())
 		default:
-			t.Views = append(t.Views, mkl.FactorView{Name: v.name, Columns: len(kept) - before})
+			kind, err := t.kind(f, v.name, kept[before:], given)
+			if err != nil {
+				return err
+			}
+			for _, j := range kept[before:] {
+				raw[j] = kind != mkl.GaussianView
+			}
+			t.Views = append(t.Views, mkl.FactorView{Name: v.name, Columns: len(kept) - before, Kind: kind})
 		}
 	}
 	if len(kept) == 0 {
 		return console.Inputf("%s: no column is of numbers: a list of entries needs -entries ROW,COLUMN,VALUE", f.Name())
 	}
-	if err := t.take(f, kept, !flags.RawColumns); err != nil {
+	if err := t.take(f, kept, !flags.RawColumns, raw); err != nil {
 		return err
 	}
 	if columns := t.Source.Columns; len(columns) == 3 && t.Entries == len(kept)*f.Data.Rows {
@@ -155,8 +170,8 @@ func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags
 	return nil
 }
 
-// take makes the table of columns that were read.
-func (t *Table) take(f *console.File, columns []int, standard bool) error {
+// take makes the table of columns that were read, each in units of its standard deviation if standard is set, unless it is raw.
+func (t *Table) take(f *console.File, columns []int, standard bool, raw map[int]bool) error {
 	wide := make(mkl.DenseTable, f.Data.Rows)
 	for i := range wide {
 		wide[i] = make([]float64, len(columns))
@@ -167,7 +182,9 @@ func (t *Table) take(f *console.File, columns []int, standard bool) error {
 		if n == 0 {
 			return console.Inputf("%s: column %q has no entry: leave it out by -target", f.Name(), f.Columns()[j])
 		}
-		t.Entries += n
+		if t.Entries += n; raw[j] {
+			center, scale = 0, 1
+		}
 		if standard {
 			t.Note.Center, t.Note.Scale = append(t.Note.Center, center), append(t.Note.Scale, scale)
 		} else {

@@ -12,11 +12,13 @@ type FactorFlags struct {
 	Factors     int  `help:"Factors of -task factors, at most; 0 means 10."`
 	SharedNoise bool `help:"Give all columns of -task factors the same noise."`
 	NoOffsets   bool `help:"Leave out the columns' own levels in -task factors."`
+
+	ViewKind []string `name:"view-kind" sep:"none" placeholder:"VIEW=KIND" help:"Of a view of -task factors: gaussian, numbers with noise; bernoulli, 0 and 1; or poisson, counts. By default the entries decide, and the command says so. Repeat it for each view."`
 }
 
 var factorRows = []*Estimator{{
 	Model: "factors", Tasks: []string{FactorsTask}, Kind: "factors", Form: dataset.Entries, Part: "factor",
-	takes: "factors entries shared-noise no-offsets restarts resume",
+	takes: "factors entries view-kind shared-noise no-offsets restarts resume",
 }}
 
 // FactorAnalysis makes the estimator of a table with gaps, which has the given views or none.

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,10 +92,10 @@ func Doubts(form dataset.Form, name string, y dataset.Targets, guessed bool) (li
 		if len(y.Classes) > manyLabels && allNumbers(y.Classes) {
 			lines = append(lines, fmt.Sprintf("column %s: %d classes that are numbers: -task %s learns them as quantities", name, len(y.Classes), Regression))
 		}
-	case guessed && form == dataset.Numbers && seemCounts(y.Numbers[0]):
+	case guessed && form == dataset.Numbers && dataset.SeemCounts(y.Numbers[0]):
 		lines = append(lines, fmt.Sprintf("column %s: seems to be counts, and its intervals may go below 0: -task %s learns it as counts", name, CountsTask))
 	case guessed && form == dataset.Numbers:
-		if n := wholeValues(y.Numbers[0]); n > 0 && n <= fewValues && 5*n <= len(y.Numbers[0]) {
+		if n := dataset.WholeValues(y.Numbers[0]); n > 0 && n <= fewValues && 5*n <= len(y.Numbers[0]) {
 			text := fmt.Sprintf("column %s: %d different whole numbers: -task %s learns them as classes", name, n, Multiclass)
 			if n > 2 && n <= fewGrades {
 				text += fmt.Sprintf(", -task %s as grades", OrdinalTask)
@@ -144,53 +143,10 @@ func knownOrder(labels []string) []string {
 	return nil
 }
 
-// seemCounts reports whether numbers look like counts: whole numbers from 0 on, more than two different ones, for which
-// a normal distribution would have much probability below 0. The mean is below two standard deviations and the skewness above ½; of
-// Poisson's distribution both say that the mean is below 4. At least a tenth of the numbers is below ten: prices, incomes
-// and concentrations in whole units are skewed too, but are seldom so small.
-func seemCounts(y []float64) bool {
-	const small = 10
-	if wholeValues(y) < 3 || slices.Min(y) < 0 || slices.Max(y) > 1<<53 {
-		return false
-	}
-	n, below := float64(len(y)), 0
-	for _, v := range y {
-		if v < small {
-			below++
-		}
-	}
-	if float64(below) < n/10 {
-		return false
-	}
-	var mean, square, cube float64
-	for _, v := range y {
-		mean += v / n
-	}
-	for _, v := range y {
-		d := v - mean
-		square += d * d / n
-		cube += d * d * d / n
-	}
-	sd := math.Sqrt(square)
-	return mean < 2*sd && cube > 0.5*sd*square
-}
-
 // allNumbers reports whether all labels are numbers.
 func allNumbers(labels []string) bool {
 	return !slices.ContainsFunc(labels, func(label string) bool {
 		_, err := strconv.ParseFloat(label, 64)
 		return err != nil
 	})
-}
-
-// wholeValues counts the different values, if all are whole numbers.
-func wholeValues(x []float64) int {
-	values := map[float64]bool{}
-	for _, v := range x {
-		if v != math.Trunc(v) {
-			return 0
-		}
-		values[v] = true
-	}
-	return len(values)
 }

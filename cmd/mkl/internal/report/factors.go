@@ -39,6 +39,7 @@ func (r *Report) describeFactors(m *mkl.FactorAnalysisModel) {
 	weights, inclusion := m.Weights()
 	scores, _ := m.Factors()
 	r.Explained = m.VarianceExplained()
+	r.kinds = slices.ContainsFunc(m.Views(), func(v mkl.FactorView) bool { return v.Kind != mkl.GaussianView })
 	used := m.Used()
 	for k, share := range m.Energy() {
 		f := Factor{Factor: k + 1, Share: share, Active: share > leastShare}
@@ -100,8 +101,14 @@ func (r *Report) printFactors(out io.Writer) error {
 		return err
 	}
 	var noise []float64
+	var noisy []string
 	for _, t := range r.Targets {
-		noise = append(noise, float64(t.NoiseSD))
+		if t.NoiseSD > 0 { // a view of 0 and 1 or of counts has no noise
+			noise, noisy = append(noise, float64(t.NoiseSD)), append(noisy, t.Name)
+		}
+	}
+	if noise == nil {
+		return nil
 	}
 	if len(r.Targets) > mostColumns {
 		slices.Sort(noise)
@@ -110,8 +117,8 @@ func (r *Report) printFactors(out io.Writer) error {
 		return nil
 	}
 	rows = [][]string{{"column", "noise SD"}}
-	for q, t := range r.Targets {
-		rows = append(rows, []string{t.Name, console.Figure(noise[q])})
+	for i, name := range noisy {
+		rows = append(rows, []string{name, console.Figure(noise[i])})
 	}
 	fmt.Fprintln(out)
 	return console.PrintTable(out, "lr", rows)
@@ -137,7 +144,11 @@ func (r *Report) printExplained(out io.Writer) error {
 			rows[i+1] = append(rows[i+1], percent(v.Factors[k]))
 		}
 	}
-	fmt.Fprintf(out, "\nvariance explained, %%: of each view by all factors together, and by each factor that explains 1 %% of a view\n")
+	what := "variance explained"
+	if r.kinds {
+		what += " (deviance, of views of 0 and 1 and of counts)"
+	}
+	fmt.Fprintf(out, "\n%s, %%: of each view by all factors together, and by each factor that explains 1 %% of a view\n", what)
 	return console.PrintTable(out, align, rows)
 }
 

@@ -47,6 +47,7 @@ type Report struct {
 
 	est      *model.Estimator
 	notes    *notes.Notes
+	kinds    bool // some view of factors is not Gaussian
 	evidence bool // Bound is the log evidence
 	weighted bool // the model gives samples weights
 	pools    bool // every target has a pool of its own
