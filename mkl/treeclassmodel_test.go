@@ -52,7 +52,10 @@ func TestManyRowsLearnsEdgesOfClasses(t *testing.T) {
 	assert.Less(t, wrong, 60)
 	assert.Less(t, loss, 0.35)
 
-	back := requireFile(t, m, LoadAs[*AutoClassifierModel[int]], 4001)
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	back, err := LoadAs[*AutoClassifierModel[int]](bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
 	assert.Equal(t, predicted(t, m, at), predicted(t, back, at))
 	assert.Equal(t, m.Summary(), back.Summary())
 	p, err := back.Predictor(PredictorOptions{Tolerance: 1e-6})
@@ -64,8 +67,6 @@ func TestManyRowsLearnsEdgesOfClasses(t *testing.T) {
 		assert.Equal(t, got[i], label)
 		assert.InDeltaSlice(t, probability[i], one, 1e-5)
 	}
-	var file bytes.Buffer
-	require.NoError(t, m.Save(&file))
 	prefix := fmt.Sprintf("member.%d.", i)
 	for _, d := range []struct {
 		want   string
