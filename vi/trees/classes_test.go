@@ -141,7 +141,7 @@ func TestProbabilitiesOfScores(t *testing.T) {
 	}
 }
 
-// A limit of the work leaves fewer rounds, each of which adds more.
+// A limit of the work leaves fewer rounds.
 func TestRoundsFollowTheLimit(t *testing.T) {
 	assert.Equal(t, mostRounds, Process{}.rounds(5000, 10, 3))
 	few := Process{Seconds: 2}.rounds(5000, 10, 26)

@@ -14,7 +14,7 @@ import (
 // ClassState is what a posterior of classes consists of. It is shared, not copied.
 type ClassState struct {
 	Level   []float64 // of each function: its score without trees
-	Trees   []Tree    // equally many of each function, those of the first function first
+	Trees   []Tree    // equally many of each function, function by function
 	Heights []float64 // of all leaves, tree by tree
 }
 
