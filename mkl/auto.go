@@ -226,7 +226,7 @@ type AutoClassifier[T comparable] struct {
 
 	// MaxSamples is the most samples that members are fitted to; if there are more, that many are
 	// chosen at random. 0 means: above DefaultExactSamples, members of a part of the samples are
-	// pooled with two members of all samples, as in [Auto]. Views with given
+	// pooled with three members of all samples, as in [Auto]. Views with given
 	// kernels need all samples, and then all are used.
 	MaxSamples int
 

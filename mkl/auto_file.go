@@ -96,12 +96,13 @@ type poolModelJSON struct {
 	Edges     edges                          `json:"edges,omitempty"`
 }
 
-// poolClassifierJSON has members, and perhaps the others of poolModelJSON.
+// poolClassifierJSON has members, and perhaps the others of poolModelJSON, with trees of classes.
 type poolClassifierJSON struct {
 	poolJSON
 	Members    []poolMemberJSON[multiGPClassifierJSON] `json:"members"`
 	Indicators []poolMemberJSON[indicatorsJSON]        `json:"indicators,omitempty"` // after the members
 	Landmarks  *poolMemberJSON[landmarkClassifierJSON] `json:"landmarks,omitempty"`
+	Trees      *poolMemberJSON[treeClassesJSON]        `json:"trees,omitempty"`
 	Local      *poolMemberJSON[localClassesJSON]       `json:"local,omitempty"`
 }
 
@@ -178,6 +179,11 @@ func (m *AutoClassifierModel[T]) encode(f *fileWriter) poolClassifierJSON {
 	if m.landmarks != nil {
 		member := addMember(f, &m.pool, next, m.landmarks.encode)
 		j.Landmarks = &member
+		next++
+	}
+	if m.trees != nil {
+		member := addMember(&f, &m.pool, next, m.trees.encode)
+		j.Trees = &member
 		next++
 	}
 	if m.local != nil {
@@ -338,6 +344,12 @@ func (m *AutoClassifierModel[T]) decode(f *fileReader) error {
 		}
 		m.landmarks = &LandmarkClassifierModel[T]{}
 		if err := takeMember(f, &m.pool, *j.Landmarks, m.landmarks, m.landmarks.take); err != nil {
+			return err
+		}
+	}
+	if j.Trees != nil {
+		m.trees = &treeClassModel[T]{}
+		if err := takeMember(f, &m.pool, *j.Trees, m.trees, m.trees.take); err != nil {
 			return err
 		}
 	}

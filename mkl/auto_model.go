@@ -283,7 +283,8 @@ type AutoClassifierModel[T comparable] struct {
 	members    []*MultiGPClassifierModel[T]
 	indicators []*indicatorModel[T]        // which follow the members
 	landmarks  *LandmarkClassifierModel[T] // of very many samples, else nil
-	local      *localClassModel[T]         // of very many samples, else nil
+	trees      *treeClassModel[T]          // likewise
+	local      *localClassModel[T]         // likewise
 }
 
 // Kind returns "pool-classifier".
@@ -336,7 +337,7 @@ func (m *AutoClassifierModel[T]) PredictClasses(ctx context.Context, opt Predict
 // String describes the model in one line.
 func (m *AutoClassifierModel[T]) String() string {
 	if m.onLandmarks {
-		return fmt.Sprintf("pool of %d Gaussian process classifiers of %d classes, for %d samples", len(m.models), len(m.Classes()), m.of)
+		return fmt.Sprintf("pool of %d classifiers of %d classes, for %d samples", len(m.models), len(m.Classes()), m.of)
 	}
 	return m.describe(fmt.Sprintf("multiple Gaussian process classifiers of %d classes", len(m.Classes())))
 }

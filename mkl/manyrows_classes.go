@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
@@ -22,11 +23,14 @@ func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, cl
 		return nil, err
 	}
 	labels, class = vec.Picked(labels, r.order), vec.Picked(class, r.order)
-	r.steps = 3
+	r.steps = 4
 	m := &AutoClassifierModel[T]{}
 	m.onLandmarks, m.of, m.rule = true, n, weighed
 	m.record = r.record(Trace{})
 	if err := a.addLocal(r, m, classes, class); err != nil {
+		return nil, err
+	}
+	if err := a.addTrees(r, m, classes, class); err != nil {
 		return nil, err
 	}
 	if err := a.addExact(r, m, classes, labels, class); err != nil {
@@ -74,7 +78,7 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 	rows := len(some)
 	e := a
 	e.part = true
-	e.MaxSamples, e.Time, e.Progress, e.Classes = rows, 0, r.report(2), classes
+	e.MaxSamples, e.Time, e.Progress, e.Classes = rows, 0, r.report(3), classes
 	exact, err := e.Fit(r.ctx, takeRows(r.views, some), vec.Picked(labels, some))
 	if exact == nil || err != nil {
 		return r.leaveOut("exact members", err)
@@ -91,7 +95,7 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 // addLandmarks adds a member on landmarks, fitted to the first samples.
 func (a AutoClassifier[T]) addLandmarks(r *manyRows, m *AutoClassifierModel[T], classes, labels []T) error {
 	const what = "landmarks"
-	c := LandmarkClassifier[T]{Fitting: r.stepFitting(3), MaxPasses: a.MaxSteps, Classes: classes}
+	c := LandmarkClassifier[T]{Fitting: r.stepFitting(4), MaxPasses: a.MaxSteps, Classes: classes}
 	kernels := len(r.views) * (2 + len(narrower))
 	count, most := Landmarks{}.count(kernels), Landmarks{}.count(kernels)
 	for count > leastLandmarks && classLandmarkSeconds(len(labels), count*kernels, functions(len(classes))) > r.seconds-r.spent {
@@ -110,12 +114,16 @@ func (a AutoClassifier[T]) addLandmarks(r *manyRows, m *AutoClassifierModel[T], 
 	return nil
 }
 
-// sortMembers puts the exact members first and the local member last, as in files.
+// sortMembers puts the local member last and the one with trees before it, as in files.
 func (m *AutoClassifierModel[T]) sortMembers() {
-	if m.local == nil {
-		return
+	for _, kind := range []string{"tree-classes", "local-classes"} {
+		i := slices.IndexFunc(m.models, func(model Model) bool { return model.Kind() == kind })
+		if i < 0 {
+			continue
+		}
+		model, name := m.models[i], m.names[i]
+		m.models, m.names = append(slices.Delete(m.models, i, i+1), model), append(slices.Delete(m.names, i, i+1), name)
 	}
-	m.models, m.names = append(m.models[1:], m.models[0]), append(m.names[1:], m.names[0])
 }
 
 // weigh sets the weights of the members from their predictions of the held-out samples' classes, and drops members of
@@ -126,8 +134,9 @@ func (m *AutoClassifierModel[T]) weigh(r *manyRows, class []int) error {
 	var all [][]float64
 	for _, model := range m.models {
 		var p [][]float64
-		if l, ok := model.(*localClassModel[T]); ok {
-			p = l.heldProbabilities()
+		if h, ok := model.(interface{ heldProbabilities() [][]float64 }); ok {
+			// The model was fitted to these samples too, but made these predictions before.
+			p = h.heldProbabilities()
 		} else {
 			q, err := model.(ClassModel[T]).PredictClasses(r.ctx, PredictOptions{Workers: r.Workers}, at...)
 			if err != nil {
@@ -146,6 +155,6 @@ func (m *AutoClassifierModel[T]) weigh(r *manyRows, class []int) error {
 	if len(m.members)+len(m.indicators) == 0 {
 		m.views, m.groups = nil, nil // the shares belong to dropped members
 	}
-	m.landmarks, m.local = oneOf[*LandmarkClassifierModel[T]](kept), oneOf[*localClassModel[T]](kept)
+	m.landmarks, m.trees, m.local = oneOf[*LandmarkClassifierModel[T]](kept), oneOf[*treeClassModel[T]](kept), oneOf[*localClassModel[T]](kept)
 	return nil
 }

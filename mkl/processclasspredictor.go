@@ -30,7 +30,8 @@ type classMember struct {
 	functions []pointFunction // one function for two classes, else one for each
 
 	indicators *indicatorFunction // if not nil, it predicts instead of functions
-	local      *localFunction     // if not nil, it predicts instead of functions
+	local      *localFunction     // likewise
+	trees      *treeClassFunction // likewise
 }
 
 // Predictor prepares the model for predictions of single samples. Tolerance bounds the error of each probability.
@@ -86,6 +87,8 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 			p.members = append(p.members, classMember{weight: m.weights[i], indicators: member.function(&p.bank, opt)})
 		case *LandmarkClassifierModel[T]:
 			p.addLandmarks(member, opt, m.weights[i])
+		case *treeClassModel[T]:
+			p.members = append(p.members, classMember{weight: m.weights[i], trees: member.function()})
 		case *localClassModel[T]:
 			p.members = append(p.members, classMember{weight: m.weights[i], local: member.function(member.head, false)})
 		}
@@ -130,6 +133,9 @@ func (p *processClassPredictor[T]) infos() (all []PredictorInfo) {
 		if m.local != nil {
 			all = append(all, m.local.info())
 		}
+		if m.trees != nil {
+			all = append(all, m.trees.about)
+		}
 	}
 	return all
 }
@@ -173,6 +179,11 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 		m := &p.members[i]
 		if m.indicators != nil {
 			bound += float64(m.weight * m.indicators.predict(&p.bank, s, x, stage, p.tolerance*hastyShare, s.log))
+			la.Axpy(m.weight, s.log, s.sum)
+			continue
+		}
+		if m.trees != nil {
+			m.trees.probabilities(x, s.log)
 			la.Axpy(m.weight, s.log, s.sum)
 			continue
 		}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi/trees"
@@ -41,14 +43,23 @@ func (a Auto) addTrees(r *manyRows, m *AutoModel, y []float64) error {
 	return nil
 }
 
-// fitTrees fits the member with trees to all samples. It may use a quarter of the remaining seconds.
-func (m *manyRows) fitTrees(settings Fitting, y []float64) (*treeModel, error) {
-	views := m.views
-	x := distinctInputs(views)
+// treeFit is what members with trees need: the features of all samples, and the settings of the fit.
+type treeFit struct {
+	onViews
+	features *localFeatures
+	x        la.Matrix[float64]
+	process  trees.Process
+}
+
+// treeFeatures prepares the fit of a member with trees to all samples. It may use a quarter of the remaining seconds. memory returns
+// the bytes that it takes with so many features.
+func (m *manyRows) treeFeatures(settings Fitting, memory func(features int) int64) (*treeFit, error) {
+	x := distinctInputs(m.views)
 	f := &fitting{Fitting: settings}
-	t := &treeModel{
-		onViews:  onViews{f.record(Trace{Converged: true, Reason: "the steps of a forecast"}), inputsDesign(views, len(y))},
-		features: newLocalFeatures(x, openColumns(views)),
+	t := &treeFit{
+		onViews:  onViews{f.record(Trace{Converged: true, Reason: "the steps of a forecast"}), inputsDesign(m.views, x[0].Rows)},
+		features: newLocalFeatures(x, openColumns(m.views)),
+		process:  trees.Process{Seed: m.Seed, Workers: m.Workers, Held: m.held, Seconds: max(1, 0.25*(m.seconds-m.spent-m.exact))},
 	}
 	d := len(t.features.columns)
 	if d == 0 {
@@ -57,14 +68,23 @@ func (m *manyRows) fitTrees(settings Fitting, y []float64) (*treeModel, error) {
 	if d > mostTreeFeatures {
 		return nil, fmt.Errorf("%d features are more than %d", d, mostTreeFeatures)
 	}
-	if need, limit := trees.Memory(len(y), d), m.allowed()/2; need > limit {
+	if need, limit := memory(d), m.allowed()/2; need > limit {
 		return nil, &MemoryError{Need: need, Limit: limit}
 	}
+	t.x = t.features.of(x)
+	return t, nil
+}
+
+// fitTrees fits the member with trees to all samples.
+func (m *manyRows) fitTrees(settings Fitting, y []float64) (*treeModel, error) {
+	f, err := m.treeFeatures(settings, func(d int) int64 { return trees.Memory(len(y), d) })
+	if err != nil {
+		return nil, err
+	}
 	targets, z := standardizeTargets([][]float64{y}, false)
-	t.target = targets[0]
-	p := trees.Process{Seed: m.Seed, Workers: m.Workers, Held: m.held, Seconds: max(1, 0.25*(m.seconds-m.spent-m.exact)), Progress: m.stepSeconds(2)}
-	var err error
-	t.posterior, err = p.Fit(m.ctx, t.features.of(x), z.Data)
+	t := &treeModel{onViews: f.onViews, features: f.features, target: targets[0]}
+	f.process.Progress = m.stepSeconds(2)
+	t.posterior, err = f.process.Fit(m.ctx, f.x, z.Data)
 	return t, err
 }
 
@@ -88,7 +108,11 @@ func (m *treeModel) Outputs() []ModelOutput { return []ModelOutput{{NoiseSD: m.N
 
 // KernelWeights returns what the curves and what the trees contribute: the sum of the variances of the heights of each.
 func (m *treeModel) KernelWeights() (all []KernelWeight) {
-	curves, leaves := m.posterior.State().Spread()
+	return treeWeights(m.posterior.State().Spread())
+}
+
+// treeWeights returns what curves and trees contribute, by the sums of the variances of their heights.
+func treeWeights(curves, leaves float64) (all []KernelWeight) {
 	for _, p := range []struct {
 		name string
 		of   float64
@@ -105,11 +129,7 @@ func (m *treeModel) KernelSpreads(_ context.Context, _ PredictOptions, x ...Feat
 	if _, err := checkInputs(m.design, x); err != nil {
 		return nil, err
 	}
-	spreads := make([]float64, len(m.KernelWeights()))
-	for i := range spreads {
-		spreads[i] = 1
-	}
-	return spreads, nil
+	return slices.Repeat([]float64{1}, len(m.KernelWeights())), nil
 }
 
 // PredictTargets implements [TargetModel].
@@ -139,7 +159,12 @@ func (m *treeModel) heldPrediction() *Prediction {
 
 // info describes the predictions, which are exact.
 func (m *treeModel) info() PredictorInfo {
-	return PredictorInfo{Kernels: vec.UpTo(len(m.KernelWeights()))}
+	return treeInfo(m.KernelWeights())
+}
+
+// treeInfo describes predictions by trees whose parts have the given weights.
+func treeInfo(of []KernelWeight) PredictorInfo {
+	return PredictorInfo{Kernels: vec.UpTo(len(of))}
 }
 
 // String describes the model in one line.

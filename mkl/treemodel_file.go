@@ -27,21 +27,13 @@ func (m *treeModel) encode(f *fileWriter) treesJSON {
 	s := m.posterior.State()
 	j := treesJSON{Samples: m.Samples(), Target: []float64{m.target.mean, m.target.sd}, Noise: s.Noise, Factor: s.Factor}
 	j.Inputs, j.Columns = m.features.encode(f, m.design)
-	var knots, at []float64
+	var knots []float64
 	for _, c := range s.Curves {
 		j.Curves = append(j.Curves, [2]int{c.Feature, len(c.Knots)})
 		knots = append(knots, c.Knots...)
 	}
-	for _, t := range s.Trees {
-		splits := make([][3]int, len(t.Splits))
-		for k, v := range t.Splits {
-			splits[k] = [3]int{v.Feature, v.Low, v.High}
-			at = append(at, v.At)
-		}
-		j.Trees = append(j.Trees, splits)
-	}
 	f.add("knots", knots, len(knots))
-	f.add("at", at, len(at))
+	j.Trees = f.addTrees(s.Trees)
 	f.add("mean", s.Mean, len(s.Mean))
 	f.add("covariance", packLower(s.Covariance), triangle(len(s.Mean)))
 	return j
@@ -53,16 +45,11 @@ func (m *treeModel) take(f *fileReader, j treesJSON) (err error) {
 		return errors.New("target: a mean and a positive standard deviation are needed")
 	}
 	m.target = target{j.Target[0], j.Target[1]}
-	if j.Samples < 1 || len(j.Columns) < 1 {
-		return fmt.Errorf("%d samples of %d features", j.Samples, len(j.Columns))
-	}
-	ds := &gram.Design{D: j.Samples}
-	if m.features, err = takeFeatures(f, ds, j.Inputs, j.Columns); err != nil {
+	if m.onViews, m.features, err = takeTreeFeatures(f, j.Samples, j.Inputs, j.Columns); err != nil {
 		return err
 	}
-	m.onViews = onViews{design: ds}
 	s := trees.State{Noise: j.Noise, Factor: j.Factor}
-	knots, at := f.take("knots", f.size("knots")), f.take("at", f.size("at"))
+	knots := f.take("knots", f.size("knots"))
 	if f.err != nil {
 		return f.err
 	}
@@ -74,25 +61,69 @@ func (m *treeModel) take(f *fileReader, j treesJSON) (err error) {
 		s.Curves = append(s.Curves, trees.Curve{Feature: c[0], Knots: knots[:c[1]:c[1]]})
 		knots = knots[c[1]:]
 	}
-	for i, splits := range j.Trees {
-		if len(splits) > len(at) {
-			return fmt.Errorf("trees[%d] has %d splits where %d are left", i, len(splits), len(at))
-		}
-		t := trees.Tree{Leaves: len(splits) + 1}
-		for k, v := range splits {
-			t.Splits = append(t.Splits, trees.Split{Feature: v[0], At: at[k], Low: v[1], High: v[2]})
-		}
-		at = at[len(splits):]
-		heights += t.Leaves
-		s.Trees = append(s.Trees, t)
+	if len(knots) > 0 {
+		return fmt.Errorf("%d knots belong to no curve", len(knots))
 	}
-	if len(knots)+len(at) > 0 {
-		return fmt.Errorf("%d knots and %d splits belong to no curve and no tree", len(knots), len(at))
+	var leaves int
+	if s.Trees, leaves, err = f.takeTrees(j.Trees); err != nil {
+		return err
 	}
+	heights += leaves
 	s.Mean, s.Covariance = f.take("mean", heights), f.takeLower("covariance", heights)
 	if f.err != nil {
 		return f.err
 	}
 	m.posterior, err = trees.NewPosterior(s, len(m.features.columns))
 	return err
+}
+
+// addTrees adds the tensor at, where the splits of all trees are, and returns feature, low and high of each split.
+func (f *fileWriter) addTrees(all []trees.Tree) (settings [][][3]int) {
+	var at []float64
+	for _, t := range all {
+		splits := make([][3]int, len(t.Splits))
+		for k, v := range t.Splits {
+			splits[k] = [3]int{v.Feature, v.Low, v.High}
+			at = append(at, v.At)
+		}
+		settings = append(settings, splits)
+	}
+	f.add("at", at, len(at))
+	return settings
+}
+
+// takeTrees reads trees, and returns how many leaves they have.
+func (f *fileReader) takeTrees(settings [][][3]int) (all []trees.Tree, leaves int, err error) {
+	at := f.take("at", f.size("at"))
+	if f.err != nil {
+		return nil, 0, f.err
+	}
+	for i, splits := range settings {
+		if len(splits) > len(at) {
+			return nil, 0, fmt.Errorf("trees[%d] has %d splits where %d are left", i, len(splits), len(at))
+		}
+		t := trees.Tree{Leaves: len(splits) + 1}
+		for k, v := range splits {
+			t.Splits = append(t.Splits, trees.Split{Feature: v[0], At: at[k], Low: v[1], High: v[2]})
+		}
+		at = at[len(splits):]
+		leaves += t.Leaves
+		all = append(all, t)
+	}
+	if len(at) > 0 {
+		return nil, 0, fmt.Errorf("%d splits belong to no tree", len(at))
+	}
+	return all, leaves, nil
+}
+
+// takeTreeFeatures reads the features of a member with trees.
+func takeTreeFeatures(f *fileReader, samples int, inputs []inputJSON, columns [][2]int) (v onViews, l *localFeatures, err error) {
+	if samples < 1 || len(columns) < 1 {
+		return v, nil, fmt.Errorf("%d samples of %d features", samples, len(columns))
+	}
+	ds := &gram.Design{D: samples}
+	if l, err = takeFeatures(f, ds, inputs, columns); err != nil {
+		return v, nil, err
+	}
+	return onViews{design: ds}, l, nil
 }

@@ -145,7 +145,7 @@ func assertTreeFileIsChecked(t *testing.T, m *AutoModel, prefix string) {
 		{"target: a mean", func(j *treesJSON) { j.Target[1] = 0 }},
 		{"samples of", func(j *treesJSON) { j.Samples = 0 }},
 		{"curves[0] has", func(j *treesJSON) { j.Curves[0][1] = 1 << 30 }},
-		{"belong to no curve", func(j *treesJSON) { j.Trees = j.Trees[1:] }},
+		{"belong to no tree", func(j *treesJSON) { j.Trees = j.Trees[1:] }},
 		{"splits where", func(j *treesJSON) { j.Trees = append(j.Trees, j.Trees...) }},
 		{"leads to", func(j *treesJSON) { j.Trees[0][0][1] = 0 }},
 		{"feature 77", func(j *treesJSON) { j.Trees[0][0][0] = 77 }},

@@ -60,27 +60,14 @@ type fitting struct {
 // Fit infers the heights of curves and trees from the samples x (n×d) and their targets y, whose mean should be 0 and variance 1.
 // The order of the samples must be random. Errors name values that are not finite. If ctx ends the error wraps its cause.
 func (p Process) Fit(ctx context.Context, x la.Matrix[float64], y []float64) (*Posterior, error) {
-	n := x.Rows
-	switch {
-	case n == 0 || x.Cols == 0:
-		return nil, fmt.Errorf("trees: x: %d×%d where at least one row and one column are needed", n, x.Cols)
-	case len(y) != n:
-		return nil, fmt.Errorf("trees: y: length %d where %d is needed", len(y), n)
-	}
-	for i := range n {
-		if f := check.NonFinite(x.Row(i)); f >= 0 {
-			return nil, fmt.Errorf("trees: x: entry (%d, %d) is %g", i, f, x.At(i, f))
-		}
+	p, err := p.checked(x, len(y))
+	if err != nil {
+		return nil, err
 	}
 	if i := check.NonFinite(y); i >= 0 {
 		return nil, fmt.Errorf("trees: y: entry %d is %g", i, y[i])
 	}
-	if p.Held == 0 {
-		p.Held = min(4000, n/5)
-	}
-	if p.Held < fewestHeld || n-p.Held < 2*fewestHeld {
-		return nil, fmt.Errorf("trees: %d of %d samples held out: at least %d must be, and twice as many must be left", p.Held, n, fewestHeld)
-	}
+	n := x.Rows
 	f := &fitting{Process: p, x: x, y: y, train: n - p.Held, stop: new(work.Stop), la: la.Workspace{Workers: p.Workers}}
 	f.stop.Heed(ctx)
 	trees := p.trees(f.train, x.Cols)
@@ -93,6 +80,29 @@ func (p Process) Fit(ctx context.Context, x la.Matrix[float64], y []float64) (*P
 		return nil, err
 	}
 	return f.posterior()
+}
+
+// checked returns the settings for samples x with so many targets, with the number of samples held out.
+func (p Process) checked(x la.Matrix[float64], targets int) (Process, error) {
+	n := x.Rows
+	switch {
+	case n == 0 || x.Cols == 0:
+		return p, fmt.Errorf("trees: x: %d×%d where at least one row and one column are needed", n, x.Cols)
+	case targets != n:
+		return p, fmt.Errorf("trees: y: length %d where %d is needed", targets, n)
+	}
+	for i := range n {
+		if f := check.NonFinite(x.Row(i)); f >= 0 {
+			return p, fmt.Errorf("trees: x: entry (%d, %d) is %g", i, f, x.At(i, f))
+		}
+	}
+	if p.Held == 0 {
+		p.Held = min(4000, n/5)
+	}
+	if p.Held < fewestHeld || n-p.Held < 2*fewestHeld {
+		return p, fmt.Errorf("trees: %d of %d samples held out: at least %d must be, and twice as many must be left", p.Held, n, fewestHeld)
+	}
+	return p, nil
 }
 
 // spend records work that was done.

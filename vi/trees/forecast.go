@@ -5,9 +5,11 @@ import "math"
 // Seconds of one core of the machine that docs/lab/rows.md names, for one of the operations that a fit consists of. They turn counts
 // of operations into a forecast; nothing else depends on them.
 const (
-	secondsGrow = 3e-9   // a sample and feature of a level of a tree
-	secondsPair = 1.5e-9 // a sample in the sums of two blocks
-	secondsCube = 6e-11  // of an update of the posterior, times the cube of the heights
+	secondsGrow  = 3e-9   // a sample and feature of a level of a tree
+	secondsPair  = 1.5e-9 // a sample in the sums of two blocks
+	secondsCube  = 6e-11  // of an update of the posterior, times the cube of the heights
+	secondsCell  = 1e-9   // an interval of a feature of a leaf
+	secondsScore = 6e-8   // a sample and function of a round of trees of classes
 )
 
 const (
@@ -50,6 +52,37 @@ func (p Process) trees(n, d int) int {
 func Memory(n, d int) int64 {
 	heights := float64(min(d*knotsFor(d), curveHeights) + mostTrees*leavesOfTree)
 	samples := float64(n) * (float64(9*d) + float64(5*min(d, curveHeights/2)) + mostTrees + 64)
-	bins := float64(leavesOfTree*mostBins*16) * float64(d)
+	bins := float64(leavesOfTree*mostBins*24) * float64(d)
 	return int64(min(float64(samples)+float64(24*heights*heights)+float64(bins), math.MaxInt64/2))
+}
+
+// classSeconds returns the work of a round of trees of so many functions, for n samples of d features.
+func classSeconds(n, d, functions int) float64 {
+	unsure := min(1, 3/float64(functions)) // most samples soon have a small probability of most classes
+	seen := min(float64(n), mostGrown/seenShare) * seenShare * (sureShare + float64((1-sureShare)*unsure))
+	grow := float64(secondsGrow*seen*float64(d)*3) + float64(secondsCell*2*leavesOfTree*mostBins*float64(d))
+	return float64(functions) * (grow + float64(secondsScore*float64(n)))
+}
+
+// ForecastClasses returns the seconds of a fit of so many functions to n samples of d features, with so many rounds before samples are
+// held out and as many after.
+func ForecastClasses(n, d, functions, rounds int) float64 {
+	return 2 * float64(rounds) * classSeconds(n, d, functions)
+}
+
+// rounds returns how many rounds a fit to classes may take.
+func (p Process) rounds(n, d, functions int) int {
+	if !(p.Seconds > 0) {
+		return mostRounds
+	}
+	r := p.Seconds / ForecastClasses(n, d, functions, 1)
+	return int(math.Floor(min(max(r, leastRounds), float64(mostRounds))))
+}
+
+// MemoryClasses returns about how many bytes a fit of so many functions to n samples of d features takes, the features included.
+func MemoryClasses(n, d, functions int) int64 {
+	samples := float64(n) * (float64(9*d) + float64(24*functions) + 96)
+	bins := float64(leavesOfTree*mostBins*24) * float64(d)
+	trees := float64(mostRounds*functions) * (leavesOfTree * 48)
+	return int64(min(float64(samples)+bins+trees, math.MaxInt64/2))
 }

@@ -10,22 +10,23 @@ import (
 // samples, so that trees do not depend on the number of workers.
 type grower struct {
 	*binned
-	least int // samples of a leaf
-	most  int // leaves
-	crew  *work.Crew[struct{}]
+	weight []float64 // [sample], nil for ones
+	least  int       // samples of a leaf
+	most   int       // leaves
+	crew   *work.Crew[struct{}]
 }
 
-// cell is the sum of targets and the number of samples in an interval of a feature.
+// cell is the sum of targets, the sum of weights and the number of samples in an interval of a feature.
 type cell struct {
-	sum float64
-	n   int
+	sum, weight float64
+	n           int
 }
 
 // growing is a leaf of a growing tree.
 type growing struct {
-	rows []int32
-	sum  float64
-	sums [][]cell // [feature][interval]
+	rows        []int32
+	sum, weight float64
+	sums        [][]cell // [feature][interval]
 
 	gain         float64 // of the best split
 	feature, bin int
@@ -33,11 +34,11 @@ type growing struct {
 	high         bool // by its High
 }
 
-// shrinkage is the number of samples of mean 0 that count in each leaf.
+// shrinkage is the number of samples of mean 0 and weight 1 that count in each leaf.
 const shrinkage = 1
 
-// worth returns what a leaf explains of the squares of the residuals.
-func worth(sum float64, n int) float64 { return float64(sum*sum) / float64(n+shrinkage) }
+// worth returns what a leaf explains of the squares of the residuals, which have a sum and a sum of weights.
+func worth(sum, weight float64) float64 { return float64(sum*sum) / (weight + shrinkage) }
 
 // grow grows a tree on the residuals r of rows, which it reorders.
 func (g *grower) grow(rows []int32, r []float64) (Tree, error) {
@@ -116,26 +117,50 @@ func (g *grower) measure(l *growing, r []float64) error {
 	for _, i := range l.rows {
 		l.sum += r[i]
 	}
+	l.weight = float64(len(l.rows))
+	if g.weight != nil {
+		l.weight = 0
+		for _, i := range l.rows {
+			l.weight += g.weight[i]
+		}
+	}
 	l.sums = make([][]cell, len(g.of))
 	return g.each(l, func(f int) {
 		s := make([]cell, len(g.edges[f])+1)
-		bins := g.of[f]
-		for _, i := range l.rows {
-			c := &s[bins[i]]
-			c.sum += r[i]
-			c.n++
-		}
+		g.fill(s, g.of[f], l.rows, r)
 		l.sums[f] = s
 	})
 }
 
+// fill adds the sums of rows to the cells of the intervals of a feature.
+func (g *grower) fill(s []cell, bins []uint8, rows []int32, r []float64) {
+	if g.weight != nil {
+		for _, i := range rows {
+			c := &s[bins[i]]
+			c.sum += r[i]
+			c.weight += g.weight[i]
+			c.n++
+		}
+		return
+	}
+	for _, i := range rows {
+		c := &s[bins[i]]
+		c.sum += r[i]
+		c.n++
+	}
+	for b := range s {
+		s[b].weight = float64(s[b].n)
+	}
+}
+
 // remaining computes the sums of a leaf: the sums of its parent, which it takes, less the sums of the other leaf.
 func (g *grower) remaining(l, parent, other *growing) error {
-	l.sum, l.sums = parent.sum-other.sum, parent.sums
+	l.sum, l.weight, l.sums = parent.sum-other.sum, parent.weight-other.weight, parent.sums
 	parent.sums = nil
 	return g.each(l, func(f int) {
 		for b := range l.sums[f] {
 			l.sums[f][b].sum -= other.sums[f][b].sum
+			l.sums[f][b].weight -= other.sums[f][b].weight
 			l.sums[f][b].n -= other.sums[f][b].n
 		}
 	})
@@ -169,19 +194,20 @@ const leastGain = 1e-9
 
 // best returns the best split of a leaf by feature f.
 func (g *grower) best(l *growing, f int) (s split) {
-	whole := worth(l.sum, len(l.rows))
+	whole := worth(l.sum, l.weight)
 	var below cell
 	for b := range l.sums[f][:len(l.sums[f])-1] {
 		below.sum += l.sums[f][b].sum
+		below.weight += l.sums[f][b].weight
 		below.n += l.sums[f][b].n
 		above := len(l.rows) - below.n
-		if below.n < g.least {
+		if l.sums[f][b].n == 0 || below.n < g.least {
 			continue
 		}
 		if above < g.least {
 			break
 		}
-		gain := worth(below.sum, below.n) + worth(l.sum-below.sum, above) - whole
+		gain := worth(below.sum, below.weight) + worth(l.sum-below.sum, l.weight-below.weight) - whole
 		if gain > s.gain && gain > leastGain*math.Abs(whole) {
 			s = split{gain, b}
 		}

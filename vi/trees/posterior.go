@@ -71,14 +71,7 @@ func (s *State) Spread() (curves, leaves float64) {
 	next := func(n int) float64 {
 		w := s.Mean[first : first+n]
 		first += n
-		var mean, square float64
-		for _, v := range w {
-			mean += v / float64(n)
-		}
-		for _, v := range w {
-			square += float64((v-mean)*(v-mean)) / float64(n)
-		}
-		return square
+		return variance(w)
 	}
 	for i := range s.Curves {
 		curves += next(len(s.Curves[i].Knots))
@@ -87,6 +80,19 @@ func (s *State) Spread() (curves, leaves float64) {
 		leaves += next(s.Trees[i].Leaves)
 	}
 	return curves, leaves
+}
+
+// variance returns the variance of heights.
+func variance(w []float64) (square float64) {
+	n := float64(len(w))
+	var mean float64
+	for _, v := range w {
+		mean += v / n
+	}
+	for _, v := range w {
+		square += float64((v-mean)*(v-mean)) / n
+	}
+	return square
 }
 
 // State returns what the posterior consists of.

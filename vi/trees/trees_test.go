@@ -204,11 +204,22 @@ func TestHeightsAreWhereTheEvidenceIsLargest(t *testing.T) {
 	}
 }
 
-// The first split of a tree is the best of all that there are.
+// The first split of a tree is the best of all that there are, for samples with and without weights.
 func TestFirstSplitIsTheBest(t *testing.T) {
+	testFirstSplit(t, nil)
+	weight := make([]float64, 200)
+	rng := rand.New(rand.NewPCG(8, 1))
+	for i := range weight {
+		weight[i] = rng.Float64()
+	}
+	testFirstSplit(t, weight)
+}
+
+func testFirstSplit(t *testing.T, weight []float64) {
+	t.Helper()
 	x, y, _ := edges(4, 200)
 	b := bin(x, 200)
-	g := &grower{binned: b, least: 5, most: 2, crew: work.NewCrew(3, x.Cols, func(int) struct{} { return struct{}{} })}
+	g := &grower{binned: b, weight: weight, least: 5, most: 2, crew: work.NewCrew(3, x.Cols, func(int) struct{} { return struct{}{} })}
 	rows := make([]int32, 200)
 	for i := range rows {
 		rows[i] = int32(i)
@@ -216,7 +227,7 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 	tree, err := g.grow(rows, y)
 	require.NoError(t, err)
 	gain := func(f int, at float64) float64 {
-		var s [2]float64
+		var s, w [2]float64
 		var n [2]int
 		for i, v := range y {
 			side := 0
@@ -225,11 +236,16 @@ func TestFirstSplitIsTheBest(t *testing.T) {
 			}
 			s[side] += v
 			n[side]++
+			if weight == nil {
+				w[side]++
+			} else {
+				w[side] += weight[i]
+			}
 		}
 		if min(n[0], n[1]) < 5 {
 			return 0
 		}
-		return worth(s[0], n[0]) + worth(s[1], n[1]) - worth(s[0]+s[1], 200)
+		return worth(s[0], w[0]) + worth(s[1], w[1]) - worth(s[0]+s[1], w[0]+w[1])
 	}
 	best := gain(tree.Splits[0].Feature, tree.Splits[0].At)
 	require.Positive(t, best)

@@ -13,18 +13,17 @@ func (e *exporter) pool() error {
 		return err
 	}
 	classes := e.kind == "pool-classifier"
+	instead := "-model landmarks learns numbers by a model that can be exported, and so does a fit of at most 3000 samples"
+	if classes {
+		instead = "a fit of at most 3000 samples learns classes by a model that can be exported"
+	}
 	switch {
 	case m.Local != nil:
-		instead := "-model landmarks learns numbers by a model that can be exported, and so does a fit of at most 3000 samples"
-		if classes {
-			instead = "a fit of at most 3000 samples learns classes by a model that can be exported"
-		}
 		return fmt.Errorf("the member %q, with %.0f %% of the weight, searches for samples, which a graph has no operators for: %s",
 			m.Local.Name, 100*m.Local.Weight, instead)
 	case m.Trees != nil:
-		return fmt.Errorf("the member %q, with %.0f %% of the weight, has trees, which the operators of tensors do not have: "+
-			"-model landmarks learns numbers by a model that can be exported, and so does a fit of at most 3000 samples",
-			m.Trees.Name, 100*m.Trees.Weight)
+		return fmt.Errorf("the member %q, with %.0f %% of the weight, has trees, which the operators of tensors do not have: %s",
+			m.Trees.Name, 100*m.Trees.Weight, instead)
 	case classes && m.Landmarks != nil:
 		return fmt.Errorf("the pool is a model of classes with landmarks, which cannot be exported: " +
 			"-model mgp and -model bmkl learn one that can")
