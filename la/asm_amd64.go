@@ -50,7 +50,7 @@ func avx512Set() *instructionSet {
 		},
 	}
 	s.strips64, s.strips32 = avx512Strips64, avx512Strips32
-	s.exp2Sum = avx512Exp2Sum
+	s.exp2Sum, s.mulBytes = avx512Exp2Sum, avx512MulBytes
 	s.panels64 = panelKernels[float64]{mul: avx512PanelMul64, sqDist: avx512PanelSqDist64, absDist: avx512PanelAbsDist64}
 	s.panels32 = panelKernels[float32]{mul: avx512PanelMul32, sqDist: avx512PanelSqDist32, absDist: avx512PanelAbsDist32}
 	s.mixed = vectorKernels[float32, float64]{
@@ -86,7 +86,7 @@ func avx2Set() *instructionSet {
 		},
 	}
 	s.strips64, s.strips32 = avx2Strips64, avx2Strips32
-	s.exp2Sum = avx2Exp2Sum
+	s.exp2Sum, s.mulBytes = avx2Exp2Sum, avx2MulBytes
 	s.panels64 = panelKernels[float64]{mul: avx2PanelMul64, sqDist: avx2PanelSqDist64, absDist: avx2PanelAbsDist64}
 	s.panels32 = panelKernels[float32]{mul: avx2PanelMul32, sqDist: avx2PanelSqDist32, absDist: avx2PanelAbsDist32}
 	s.mixed = vectorKernels[float32, float64]{

@@ -18,6 +18,7 @@ func neonSet() *instructionSet {
 		neonGather(8*r, panels, k, unsafe.Pointer(src), 8*ld, unsafe.Pointer(dst), 8*step)
 	}
 	s.f64.scalPiece, s.f64.expPiece = neonScal64, neonExp64
+	s.f64.negRootPiece, s.f64.restTimesPiece = neonNegRoot64, neonRestTimes64
 	s.f64.vectorKernels = vectorKernels[float64, float64]{
 		dotPiece: neonDot64, dotAxpyPiece: neonDotAxpy64,
 		axpyPiece: neonAxpy64, axpysPiece: neonAxpys64, axpysRows: 4,
@@ -33,6 +34,7 @@ func neonSet() *instructionSet {
 		neonGather(4*r, panels, k, unsafe.Pointer(src), 4*ld, unsafe.Pointer(dst), 4*step)
 	}
 	s.f32.scalPiece, s.f32.expPiece = neonScal32, neonExp32
+	s.f32.negRootPiece, s.f32.restTimesPiece = neonNegRoot32, neonRestTimes32
 	s.f32.vectorKernels = vectorKernels[float32, float32]{
 		dotPiece: neonDot32, dotAxpyPiece: neonDotAxpy32,
 		axpyPiece: neonAxpy32, axpysPiece: neonAxpys32, axpysRows: 4,
@@ -71,6 +73,12 @@ func neonUnpack64(m, k int, src *float64, r int, dst *float64, ld int)
 func neonScal64(n int, alpha float64, x *float64)
 
 //go:noescape
+func neonNegRoot64(n int, x *float64)
+
+//go:noescape
+func neonRestTimes64(n int, e, x *float64)
+
+//go:noescape
 func neonExp64(n int, dst, src *float64)
 
 //go:noescape
@@ -99,6 +107,12 @@ func neonUnpack32(m, k int, src *float32, r int, dst *float32, ld int)
 
 //go:noescape
 func neonScal32(n int, alpha float32, x *float32)
+
+//go:noescape
+func neonNegRoot32(n int, x *float32)
+
+//go:noescape
+func neonRestTimes32(n int, e, x *float32)
 
 //go:noescape
 func neonExp32(n int, dst, src *float32)

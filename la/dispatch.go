@@ -21,7 +21,8 @@ type instructionSet struct {
 	panels64 panelKernels[float64]
 	panels32 panelKernels[float32]
 
-	exp2Sum exp2SumEntry
+	exp2Sum  exp2SumEntry
+	mulBytes bytesEntry
 }
 
 // newSet returns an instruction set with the portable routines.
@@ -30,7 +31,7 @@ func newSet(name string) *instructionSet {
 		mixed:    genericVectorKernels[float32, float64](),
 		strips64: genericStripKernels[float64](), strips32: genericStripKernels[float32](),
 		panels64: genericPanelKernels[float64](), panels32: genericPanelKernels[float32](),
-		exp2Sum: genericExp2Sum}
+		exp2Sum: genericExp2Sum, mulBytes: genericMulBytes}
 }
 
 // instructionSets holds the sets that are in this binary and that this CPU can run, best first. The

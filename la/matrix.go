@@ -177,7 +177,7 @@ func (m *Matrix[T]) checkShape(name string, rows, cols int) {
 	}
 }
 
-func checkLen[T Float](name string, x []T, n int) {
+func checkLen[T any](name string, x []T, n int) {
 	if len(x) != n {
 		panic(fmt.Sprintf("la: %s: length %d where %d is needed", name, len(x), n))
 	}

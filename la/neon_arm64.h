@@ -36,6 +36,11 @@
 #define VFMLSS2(m, n, d) WORD $(0x4f805800 | (m)<<16 | (n)<<5 | (d)) // fmls vd.4s, vn.4s, vm.s[2]
 #define VFMLSS3(m, n, d) WORD $(0x4fa05800 | (m)<<16 | (n)<<5 | (d)) // fmls vd.4s, vn.4s, vm.s[3]
 
+#define VFSQRTD(n, d) WORD $(0x6ee1f800 | (n)<<5 | (d)) // fsqrt vd.2d, vn.2d
+#define VFSQRTS(n, d) WORD $(0x6ea1f800 | (n)<<5 | (d)) // fsqrt vd.4s, vn.4s
+#define VFNEGD(n, d) WORD $(0x6ee0f800 | (n)<<5 | (d)) // fneg vd.2d, vn.2d
+#define VFNEGS(n, d) WORD $(0x6ea0f800 | (n)<<5 | (d)) // fneg vd.4s, vn.4s
+
 #define VFCVTL(n, d) WORD $(0x0e617800 | (n)<<5 | (d)) // fcvtl vd.2d, vn.2s
 #define VFCVTL2(n, d) WORD $(0x4e617800 | (n)<<5 | (d)) // fcvtl2 vd.2d, vn.4s
 

@@ -37,3 +37,9 @@ func avx2PanelSqDist32(panels, k int, a, x, y *float32, add bool)
 
 //go:noescape
 func avx2PanelAbsDist32(panels, k int, a, x, y *float32, add bool)
+
+//go:noescape
+func avx512MulBytes(pairs int, a *int8, x *int16, y *int32, add bool)
+
+//go:noescape
+func avx2MulBytes(pairs int, a *int8, x *int16, y *int32, add bool)

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // Chains over panels of 64 rows, which panel.go defines: products with a vector, squared Euclidean
-// distances and Manhattan distances. First AVX-512, then AVX2 with FMA.
+// distances and Manhattan distances. bytes.go defines the products of bytes. First AVX-512, then AVX2 with FMA.
 
 // func avx512PanelMul64(panels, k int, a, x, y *float64, add bool)
 //
@@ -476,6 +476,55 @@ store0:
 	JNZ  panel
 
 done:
+	VZEROUPPER
+	RET
+
+// func avx512MulBytes(pairs int, a *int8, x *int16, y *int32, add bool)
+//
+//	R9 pairs left   SI a   DI x   DX y   R10 add
+//	Z0–Z3 of y   Z16 x_2p and x_2p+1 in every element
+//
+//	y = 0, or from memory
+//	for p < pairs { widen a to words; y += a_p0 * x_2p + a_p1 * x_2p+1 }
+TEXT ·avx512MulBytes(SB), NOSPLIT, $0-33
+	MOVQ pairs+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	MOVBLZX add+32(FP), R10
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	TESTB R10, R10
+	JZ    pair
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+
+pair:
+	VPBROADCASTD (DI), Z16
+	VPMOVSXBW (SI), Z18
+	VPMADDWD Z16, Z18, Z18
+	VPADDD Z18, Z0, Z0
+	VPMOVSXBW 32(SI), Z19
+	VPMADDWD Z16, Z19, Z19
+	VPADDD Z19, Z1, Z1
+	VPMOVSXBW 64(SI), Z20
+	VPMADDWD Z16, Z20, Z20
+	VPADDD Z20, Z2, Z2
+	VPMOVSXBW 96(SI), Z21
+	VPMADDWD Z16, Z21, Z21
+	VPADDD Z21, Z3, Z3
+	ADDQ $4, DI
+	ADDQ $128, SI
+	DECQ R9
+	JNZ  pair
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z1, 64(DX)
+	VMOVUPS Z2, 128(DX)
+	VMOVUPS Z3, 192(DX)
 	VZEROUPPER
 	RET
 
@@ -1182,5 +1231,78 @@ store0:
 	JNZ  panel
 
 done:
+	VZEROUPPER
+	RET
+
+// func avx2MulBytes(pairs int, a *int8, x *int16, y *int32, add bool)
+//
+//	R9 pairs left   SI a   DI x   DX y   R10 add
+//	Y0–Y7 of y   Y8 x_2p and x_2p+1 in every element
+//
+//	y = 0, or from memory
+//	for p < pairs { widen a to words; y += a_p0 * x_2p + a_p1 * x_2p+1 }
+TEXT ·avx2MulBytes(SB), NOSPLIT, $0-33
+	MOVQ pairs+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	MOVBLZX add+32(FP), R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	TESTB R10, R10
+	JZ    pair
+	VMOVUPS (DX), Y0
+	VMOVUPS 32(DX), Y1
+	VMOVUPS 64(DX), Y2
+	VMOVUPS 96(DX), Y3
+	VMOVUPS 128(DX), Y4
+	VMOVUPS 160(DX), Y5
+	VMOVUPS 192(DX), Y6
+	VMOVUPS 224(DX), Y7
+
+pair:
+	VPBROADCASTD (DI), Y8
+	VPMOVSXBW (SI), Y9
+	VPMADDWD Y8, Y9, Y9
+	VPADDD Y9, Y0, Y0
+	VPMOVSXBW 16(SI), Y10
+	VPMADDWD Y8, Y10, Y10
+	VPADDD Y10, Y1, Y1
+	VPMOVSXBW 32(SI), Y11
+	VPMADDWD Y8, Y11, Y11
+	VPADDD Y11, Y2, Y2
+	VPMOVSXBW 48(SI), Y12
+	VPMADDWD Y8, Y12, Y12
+	VPADDD Y12, Y3, Y3
+	VPMOVSXBW 64(SI), Y13
+	VPMADDWD Y8, Y13, Y13
+	VPADDD Y13, Y4, Y4
+	VPMOVSXBW 80(SI), Y14
+	VPMADDWD Y8, Y14, Y14
+	VPADDD Y14, Y5, Y5
+	VPMOVSXBW 96(SI), Y9
+	VPMADDWD Y8, Y9, Y9
+	VPADDD Y9, Y6, Y6
+	VPMOVSXBW 112(SI), Y10
+	VPMADDWD Y8, Y10, Y10
+	VPADDD Y10, Y7, Y7
+	ADDQ $4, DI
+	ADDQ $128, SI
+	DECQ R9
+	JNZ  pair
+	VMOVUPS Y0, (DX)
+	VMOVUPS Y1, 32(DX)
+	VMOVUPS Y2, 64(DX)
+	VMOVUPS Y3, 96(DX)
+	VMOVUPS Y4, 128(DX)
+	VMOVUPS Y5, 160(DX)
+	VMOVUPS Y6, 192(DX)
+	VMOVUPS Y7, 224(DX)
 	VZEROUPPER
 	RET

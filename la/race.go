@@ -12,13 +12,13 @@ const raceEnabled = true
 // The race detector does not see what assembly reads and writes: the Go code
 // that leads to it declares it here.
 
-func raceRead[T Float](x []T) {
+func raceRead[T any](x []T) {
 	if len(x) > 0 {
 		runtime.RaceReadRange(unsafe.Pointer(&x[0]), len(x)*int(unsafe.Sizeof(x[0])))
 	}
 }
 
-func raceWrite[T Float](x []T) {
+func raceWrite[T any](x []T) {
 	if len(x) > 0 {
 		runtime.RaceWriteRange(unsafe.Pointer(&x[0]), len(x)*int(unsafe.Sizeof(x[0])))
 	}

@@ -55,6 +55,8 @@ var armInstructions = []struct{ diagram, text string }{
 	{"0111 1110 0z11 0000 1101 10nn nnnd dddd", "faddp Ed, vn.2E"},
 	// Advanced SIMD two-register miscellaneous.
 	{"0Q00 1110 0110 0001 0111 10nn nnnd dddd", "fcvtlQ vd.2d, vn.W"},
+	{"0Q10 1110 1z10 0001 1111 10nn nnnd dddd", "fsqrt vd.T, vn.T"},
+	{"0Q10 1110 1z10 0000 1111 10nn nnnd dddd", "fneg vd.T, vn.T"},
 }
 
 // decodeArm returns the assembly text of one instruction, "" if it is not in

@@ -24,7 +24,7 @@ import (
 // more, that member with noise that varies ([VaryingNoise]); where they have heavy tails,
 // one with noise that has ([HeavyNoise]).
 // A pool of one view with 2 to 20 features and more than 64 samples may have one more member, whose kernels are products of functions of
-// single features ([kernel.Interaction]). It is left out if its weight in the mixture is below an equal share.
+// single features ([kernel.Interaction]). It is left out if its weight beside the pool of all others is below one half.
 // Of several views two members more have amplitudes that borrow strength: in one they are alike in all views, in the other a
 // half-Cauchy factor of each view can switch the view off. The first is without a view that by itself more probably has no information
 // about the target than some, unless the view is surely needed beside the others; the second weighs views by these probabilities. See
@@ -41,7 +41,6 @@ type Auto struct {
 	// of operations on one core of the machine of docs/lab/rows.md. Time decides which members are fitted, and to how
 	// many samples and steps. Forecast and result are the same on every machine. 0 means no limit up to
 	// DefaultExactSamples samples, and [DefaultTime] above.
-	// samples, and [DefaultTime] above.
 	Time time.Duration
 
 	// MaxSamples is the most samples that members are fitted to; if there are more, that many are
@@ -215,8 +214,8 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 // predictions of the training labels are clearly worse than the first member's.
 //
 // A further member is a least-squares process of the classes' indicators, in which all classes share the amplitudes of the
-// kernels. Its weight comes from leave-one-out probabilities. The member with products of functions of single features is weighted in
-// the same way, and left out if its weight is below an equal share: see [Auto]. For several views the two members with
+// kernels. Its weight comes from leave-one-out probabilities. The member with products of functions of single features, of 2 to 60
+// features, is weighted beside the pool of all others, and left out if its weight is below one half: see [Auto]. For several views the two members with
 // amplitudes of [Auto] take the place of the least-squares process, with equal weights. Several views without kernels and more than
 // two classes have these two members alone.
 type AutoClassifier[T comparable] struct {
@@ -312,15 +311,20 @@ func allOpen(views []View) bool {
 }
 
 // addKinds adds the member with products of features, which may be nil, and the least-squares members, and weights all members.
-// Members of one kind have equal weights. The member with products of features is left out if its weight is below an equal share.
+// Members of one kind have equal weights. The member with products of features is left out if its weight beside the pool of all
+// others is below one half.
 func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) {
 	m.views, m.groups = l.table.views, l.table.groups
-	w := m.weighKinds(product, l, seed)
-	if product != nil && w.products < w.equal {
-		m.dropped = append(m.dropped, interactionsMember)
-		product, w = nil, m.weighKinds(nil, l, seed)
+	w := m.weighKinds(l, seed)
+	if product != nil {
+		if share := weightBeside(m.leftOutOfKinds(w, l), product.leftOutLogProbabilities(l.class), seed); share < leastBeside {
+			m.dropped = append(m.dropped, interactionsMember)
+			product = nil
+		} else {
+			w = kindWeights{float64((1 - share) * w.processes), float64((1 - share) * w.leastSquares), share}
+		}
 	}
-	if w.equal < 1 {
+	if w.processes < 1 && w.leastSquares < 1 {
 		m.rule = byKind
 	}
 	for range m.members {
@@ -339,39 +343,37 @@ func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l 
 }
 
 // kindWeights are the weights of the kinds of members in a pool of classes.
-type kindWeights struct {
-	processes, leastSquares, products float64
+type kindWeights struct{ processes, leastSquares, products float64 }
 
-	equal float64 // one over the number of kinds
-}
-
-// weighKinds weights the kinds by leave-one-out probabilities: of the processes only those that learn no widths count.
-func (m *AutoClassifierModel[T]) weighKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) kindWeights {
+// weighKinds weights the processes and the least-squares members by leave-one-out probabilities: of the processes only those that
+// learn no widths count.
+func (m *AutoClassifierModel[T]) weighKinds(l leastSquares[T], seed uint64) kindWeights {
 	switch {
 	case len(m.members) == 0:
-		return kindWeights{leastSquares: 1, equal: 1}
-	case len(l.members) == 0 && product == nil:
-		return kindWeights{processes: 1, equal: 1}
+		return kindWeights{leastSquares: 1}
+	case len(l.members) == 0:
+		return kindWeights{processes: 1}
 	}
-	log := [][]float64{m.members[0].leftOutLogProbabilities(l.class)}
-	if log[0] == nil {
-		return kindWeights{processes: 0.5, leastSquares: 0.5, equal: 0.5}
+	first := m.members[0].leftOutLogProbabilities(l.class)
+	if first == nil {
+		return kindWeights{processes: 0.5, leastSquares: 0.5}
+	}
+	w := stack([][]float64{first, l.leftOut()}, seed)
+	return kindWeights{processes: w[0], leastSquares: w[1]}
+}
+
+// leftOutOfKinds returns the logarithms of the leave-one-out probabilities of the samples' classes of the pool with the weights w. They
+// are somewhat too high, because leave-one-out does not repeat the learning of widths.
+func (m *AutoClassifierModel[T]) leftOutOfKinds(w kindWeights, l leastSquares[T]) []float64 {
+	var log [][]float64
+	var weights []float64
+	for _, member := range m.members {
+		log, weights = append(log, member.leftOutLogProbabilities(l.class)), append(weights, w.processes/float64(len(m.members)))
 	}
 	if len(l.members) > 0 {
-		log = append(log, l.leftOut())
+		log, weights = append(log, l.leftOut()), append(weights, w.leastSquares)
 	}
-	if product != nil {
-		log = append(log, product.leftOutLogProbabilities(l.class))
-	}
-	w := stack(log, seed)
-	out := kindWeights{processes: w[0], equal: 1 / float64(len(w))}
-	if len(l.members) > 0 {
-		out.leastSquares = w[1]
-	}
-	if product != nil {
-		out.products = w[len(w)-1]
-	}
-	return out
+	return mixedDensity(log, weights)
 }
 
 // keepUseful drops the members whose leave-one-out predictions of the training samples' classes are clearly

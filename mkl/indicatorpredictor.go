@@ -20,7 +20,7 @@ type indicatorFunction struct {
 
 // function prepares the model for single samples, whose kernels b computes if it can.
 func (m *indicatorModel[T]) function(b *processBank, opt PredictorOptions) *indicatorFunction {
-	f := &indicatorFunction{amplitude: m.weight, samples: m.design.D, point: amplitude.NewPoint(m.process, m.head, opt.Exact)}
+	f := &indicatorFunction{amplitude: m.weight, samples: m.design.D, point: amplitude.NewPoint(m.process, m.head, opt.Exact, opt.process(1))}
 	f.memory = reuse.NewPool(f.point.NewScratch)
 	var ok bool
 	if f.shared, ok = b.sum(m.design, m.weight); !ok {

@@ -14,28 +14,39 @@ import (
 const interactionsMember = "products of features"
 
 const (
-	mostInteractions = 4  // features in a product
-	mostInteracting  = 20 // features: a kernel costs an exponential for each of them
+	mostInteractions         = 4  // features in a product
+	mostInteracting          = 20 // features of numbers: with more, measurements found no gain
+	mostInteractingOfClasses = 60 // features of classes
 )
+
+// interactionWidths are the widths of the kernels, in standard deviations of a feature.
+var interactionWidths = []float64{1, 3}
+
+// leastBeside is the least weight of the member beside the pool of all others. Leave-one-out predictions of a pool that learns widths
+// are somewhat too good, so that a member with that weight predicts at least as well.
+const leastBeside = 0.5
 
 // kernelsOfInteractions has a kernel for products of one feature, two features and so on.
 const kernelsOfInteractions = kernelsOfRanks << 1
 
 // interactionKernels returns the kernels of products of up to mostInteractions of d features, or none.
 func interactionKernels(d int) (all []kernel.Kernel) {
-	if d < 2 || d > mostInteracting {
+	if d < 2 {
 		return nil
 	}
-	for o := 1; o <= min(d, mostInteractions); o++ {
-		all = append(all, kernel.Interaction{Order: o, Width: 1})
+	for _, w := range interactionWidths {
+		for o := 1; o <= min(d, mostInteractions); o++ {
+			all = append(all, kernel.Interaction{Order: o, Width: w})
+		}
 	}
 	return all
 }
 
 // interactions returns the views of the member with products of features, or nil if the pool has no such member. The member is for one
-// view without a kernel, and for more than mostDrawn samples: with fewer, members average over draws, and measurements found no gain.
-func (p *poolPlan) interactions() ([]View, error) {
-	if len(p.rows) <= mostDrawn || len(p.views) != 1 || !allOpen(p.views) {
+// view without a kernel of at most most features, and for more than mostDrawn samples: with fewer, members average over draws, and
+// measurements found no gain.
+func (p *poolPlan) interactions(most int) ([]View, error) {
+	if len(p.rows) <= mostDrawn || len(p.views) != 1 || !allOpen(p.views) || columnsOf(p.views) > most {
 		return nil, nil
 	}
 	views, _, err := FillViews(kernelsOfInteractions, p.views)
@@ -46,9 +57,10 @@ func (p *poolPlan) interactions() ([]View, error) {
 }
 
 // interactionsInTime returns the views of the member with products of features and the settings of its fit. each is the forecast time
-// of one member in seconds. It returns no views if there is no such member, or if it would exceed the limit in seconds.
-func (p *pool) interactionsInTime(plan *poolPlan, f *fitting, limit, each float64) ([]View, Fitting, error) {
-	views, err := plan.interactions()
+// of one member in seconds. It returns no views if there are more than most features, if there is no such member for another reason, or if it would exceed the
+// limit in seconds.
+func (p *pool) interactionsInTime(plan *poolPlan, f *fitting, most int, limit, each float64) ([]View, Fitting, error) {
+	views, err := plan.interactions(most)
 	if err != nil || views == nil {
 		return nil, Fitting{}, err
 	}
@@ -60,13 +72,13 @@ func (p *pool) interactionsInTime(plan *poolPlan, f *fitting, limit, each float6
 	return views, f.ofMember(members, members), nil
 }
 
-// addInteractions fits the member with products of features and adds it if its weight in the mixture is at least an equal
-// share. It returns the densities of all members of the pool.
+// addInteractions fits the member with products of features and adds it if its weight beside the pool of all others is at least
+// leastBeside. It returns the densities of all members of the pool.
 func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan, y []float64, density [][]float64, each float64) ([][]float64, error) {
 	if a.part {
 		return density, nil
 	}
-	views, settings, err := m.interactionsInTime(plan, a.fitting(), a.Time.Seconds(), each)
+	views, settings, err := m.interactionsInTime(plan, a.fitting(), mostInteracting, a.Time.Seconds(), each)
 	if err != nil || views == nil {
 		return density, err
 	}
@@ -74,14 +86,14 @@ func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan,
 	if err != nil {
 		return density, m.withoutInteractions(ctx, err)
 	}
-	with := append(slices.Clone(density), member.leftOutDensity(y))
-	if w := stack(with, a.Seed); w[len(w)-1] < 1/float64(len(w)) {
+	own := member.leftOutDensity(y)
+	if weightBeside(mixedDensity(density, stack(density, a.Seed)), own, a.Seed) < leastBeside {
 		m.dropped = append(m.dropped, interactionsMember)
 		return density, nil
 	}
 	m.names, m.members = append(m.names, interactionsMember), append(m.members, member)
 	m.add(member)
-	return with, nil
+	return append(slices.Clone(density), own), nil
 }
 
 // fitInteractions fits the member with products of features, with a sharpness of its own. It returns nil if the pool has no such member.
@@ -91,7 +103,7 @@ func (a AutoClassifier[T]) fitInteractions(
 	if a.part || len(m.members) == 0 || m.members[0].leaveOneOut == nil {
 		return nil, nil
 	}
-	views, settings, err := m.interactionsInTime(plan, a.fitting(), a.Time.Seconds(), each)
+	views, settings, err := m.interactionsInTime(plan, a.fitting(), mostInteractingOfClasses, a.Time.Seconds(), each)
 	if err != nil || views == nil {
 		return nil, err
 	}

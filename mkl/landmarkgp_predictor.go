@@ -42,7 +42,7 @@ func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.Featu
 	})
 	if by, pivots := p.triangles(); by != nil && !opt.Exact {
 		f.pivots = pivots
-		f.triangle = posterior.Triangle(by, shift, f.trials(features), opt.MeanOnly)
+		f.triangle = posterior.Triangle(by, shift, f.trials(features), opt.MeanOnly, f.tolerance)
 	}
 	return f
 }

@@ -68,11 +68,11 @@ func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptio
 		f.pivots.set(ds, f.amplitude, f.near.Pivots, f.near.ScratchSize())
 	case opt.Exact || opt.MeanOnly:
 	default:
-		f.triangle = post.Triangle(k)
+		f.triangle = post.Triangle(k, tolerance)
 		if f.noise != nil {
 			noise := f.all
 			noise.amplitude = f.noiseAmplitude
-			f.noiseTriangle = m.noise.About.Triangle(newComposite(ds, &noise))
+			f.noiseTriangle = m.noise.About.Triangle(newComposite(ds, &noise), tolerance)
 		}
 	}
 	var ok bool

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // Gibbs sampling and the variational approximation agree in what they predict, and
@@ -141,4 +143,22 @@ func TestProbitGibbsFilesAreChecked(t *testing.T) {
 	} {
 		assertRefused(t, file.Bytes(), c.change, c.want)
 	}
+}
+
+// A predictor of a sampled model has the model's probabilities where a kernel is constant but for rounding.
+func TestProbitGibbsOfConstantKernel(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 9))
+	x, far, y := normal(rng, 16, 1), normal(rng, 16, 1), make([]int, 16)
+	for i := range y {
+		far.Set(i, 0, 1e8+float64(i%2)*1.5e-8)
+		if x.At(i, 0) > 0 {
+			y[i] = 1
+		}
+	}
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 1}}, {X: far, Kernel: kernel.Linear{}, Normalize: true}}
+	m, err := ProbitSampler[int]{Rule: WeightedSum{}, GibbsDraws: GibbsDraws{Draws: 10, BurnIn: 10}}.Fit(t.Context(), views, y)
+	require.NoError(t, err)
+	p, err := m.Predictor(PredictorOptions{Exact: true})
+	require.NoError(t, err)
+	requireSameClasses(t, m, p, x, far)
 }

@@ -415,3 +415,32 @@ func BenchmarkProcessPredictor(b *testing.B) {
 		}
 	}
 }
+
+// Targets near the end of the range have predictions with finite bounds, or an error. Their squares are beyond the range.
+func TestProcessPredictorOfHugeTargets(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(5, 1)), 20, 1)
+	for _, scale := range []float64{1e100, 1e150, 1e200, 1e300} {
+		y := make([]float64, x.Rows)
+		for i := range y {
+			y[i] = scale * math.Sin(x.At(i, 0))
+		}
+		m, err := MultiGP{RawTargets: true, PointScales: true}.Fit(t.Context(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y)
+		if err != nil {
+			continue
+		}
+		p, err := m.Predictor(PredictorOptions{})
+		if err != nil {
+			continue
+		}
+		for i := range x.Rows {
+			b, err := p.PredictWithBound(x.Row(i))
+			if err != nil {
+				continue
+			}
+			for _, v := range []float64{b.Mean, b.Variance, b.MeanError, b.SDError} {
+				assert.False(t, math.IsNaN(v), "%g: %+v", scale, b)
+			}
+			assert.Positive(t, b.Variance)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package mkl_test
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,4 +24,25 @@ func TestReadmeQuotesExample(t *testing.T) {
 	quoted, _, ok = strings.Cut(quoted, "```\n")
 	require.True(t, ok)
 	require.Equal(t, strings.ReplaceAll("\n"+body, "\n\t", "\n"), "\n"+quoted)
+}
+
+// Every time of a prediction in the README's table names its data: how many samples and features there are, and the machine.
+func TestReadmeTimesNameTheirData(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	_, table, ok := strings.Cut(string(readme), "## What to expect")
+	require.True(t, ok)
+	table, _, _ = strings.Cut(table, "\n## ")
+	times := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 || !regexp.MustCompile(`\d (µs|ms)`).MatchString(cells[2]) {
+			continue
+		}
+		times++
+		for _, what := range []string{`\d samples`, `feature`, `EPYC|Xeon`} {
+			require.Regexp(t, what, cells[3])
+		}
+	}
+	require.Greater(t, times, 2)
 }

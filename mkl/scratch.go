@@ -21,6 +21,8 @@ type scratch struct {
 	phi                    []float64 // of a processFunction: the composite kernels
 	heal                   []float64 // for the Healer
 	triangles              *bemkl.TrianglesScratch
+	f                      []float64 // D: for triangles
+	rounded                *gram.RoundedScratch
 
 	probit    *probit.PointScratch      // of a ProbitPredictor after variational inference
 	projected *probit.ProjectionScratch // of a ProbitPredictor from pivots

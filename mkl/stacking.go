@@ -74,6 +74,33 @@ func stack(logDensity [][]float64, seed uint64) []float64 {
 	return mean
 }
 
+// weightBeside returns the weight that [stack] gives a model beside a pool of others, from the logarithms of their densities.
+func weightBeside(pool, model []float64, seed uint64) float64 {
+	return stack([][]float64{pool, model}, seed)[1]
+}
+
+// mixedDensity returns the logarithms of the densities of a mixture of models, from the logarithms of the models' densities and their
+// weights.
+func mixedDensity(logDensity [][]float64, weights []float64) []float64 {
+	out := make([]float64, len(logDensity[0]))
+	for n := range out {
+		top := math.Inf(-1)
+		for _, l := range logDensity {
+			top = max(top, l[n])
+		}
+		if math.IsInf(top, 0) || math.IsNaN(top) {
+			out[n] = top
+			continue
+		}
+		var sum float64
+		for m, l := range logDensity {
+			sum += float64(weights[m] * special.Exp(l[n]-top))
+		}
+		out[n] = top + special.Log(sum)
+	}
+	return out
+}
+
 // drawModel returns m with a probability proportional to weights[m]·density[m].
 func drawModel(src special.Rand, weights, density []float64) int {
 	var sum float64

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -128,4 +129,32 @@ func TestViewTableFiles(t *testing.T) {
 	v, ok := old.share()
 	assert.True(t, ok)
 	assert.True(t, math.IsNaN(v.In) && math.IsNaN(v.Loss) && math.IsNaN(v.LossSE))
+}
+
+// Shares of views in disjoint halves of the rows differ by no more than their standard deviations say. The views hold different parts of the
+// signal. Of views that hold the same signal docs/lab/stumbles.md says what was measured.
+func TestSharesOfHalves(t *testing.T) {
+	testkit.NotShort(t)
+	const n, problems = 45, 4
+	within := 0
+	for problem := range uint64(problems) {
+		rng := rand.New(rand.NewPCG(problem, 31))
+		a, b, y := normal(rng, 2*n, 2), normal(rng, 2*n, 2), make([]float64, 2*n)
+		for i := range y {
+			y[i] = a.At(i, 0) + math.Sin(2*b.At(i, 1)) + 0.3*rng.NormFloat64()
+		}
+		var share, sd [2]float64
+		for half := range 2 {
+			low, high := half*n, (half+1)*n
+			m := fitPool(t, Auto{}, []View{
+				{Name: "a", Input: "a", X: a.Slice(low, high, 0, 2).Clone()}, {Name: "b", Input: "b", X: b.Slice(low, high, 0, 2).Clone()},
+			}, y[low:high])
+			share[half], sd[half] = m.Views()[0].Share, m.Views()[0].SD
+		}
+		t.Log(share, sd)
+		if math.Abs(share[0]-share[1]) <= 2*math.Hypot(sd[0], sd[1]) {
+			within++
+		}
+	}
+	assert.GreaterOrEqual(t, within, 3, "of %d", problems)
 }

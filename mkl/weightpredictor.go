@@ -43,6 +43,8 @@ type weightPredictor struct {
 	pivots *gram.Pivots      // nil without pivots
 
 	triangles *bemkl.Triangles // nil if predictions from all samples are in float64
+	rounded   *gram.Rounded    // kernels in float32, for triangles in integers; nil if these are not tried
+	unitError float64          // of E[g] with rounded, for kernels of at most 1
 	least     float64          // the least standard deviation of a prediction
 	tolerance float64          // of triangles, in units of the predictive standard deviation; near has a tenth of it
 
@@ -144,7 +146,7 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 		slices.ContainsFunc(p.Inputs, func(in gram.Input) bool { return in.Given }) {
 		return
 	}
-	parts := bemkl.TriangleParts{E: p.e, Healer: p.healer}
+	parts := bemkl.TriangleParts{E: p.e, Healer: p.healer, Tolerance: p.tolerance}
 	parts.Trials, parts.Selves = p.trials()
 	if p.full {
 		if parts.Limit = f.limit(f.index); math.IsInf(parts.Limit, 1) {
@@ -155,20 +157,52 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 	if p.triangles = bemkl.NewTriangles(parts); p.triangles == nil {
 		return
 	}
+	if p.triangles.Coarse() {
+		p.rounded, _ = gram.NewRounded(&p.Points)
+	}
 	s := p.newScratch()
-	within := 0
+	p.calibrate(s)
+	within, coarse := 0, 0
 	samples := p.someSamples(func(_, _ int, x [][]float64) {
 		p.Kernels(s.PointScratch, x)
-		mean, variance := p.linear(s)
-		if p.certified(s, mean, variance).Within(p.tolerance) {
+		if p.certified(s).Within(p.tolerance) {
 			within++
+		}
+		if p.rounded != nil && p.inIntegers(s, x).Within(p.tolerance) {
+			coarse++
 		}
 	})
 	if 2*within < samples { // most predictions would be computed twice
 		p.triangles = nil
+	}
+	if 2*coarse < samples {
+		p.rounded = nil
+	}
+	if p.triangles == nil && p.rounded == nil {
 		return
 	}
 	p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
+}
+
+// calibrate sets the error of E[g] from kernels in float32. If the errors of kernels are independent, and none is above 2⁻²³, its standard
+// deviation is less than 2⁻²³·|a|. The error is four such deviations, or three times the largest of the calibration samples.
+func (p *weightPredictor) calibrate(s *scratch) {
+	if p.rounded == nil {
+		return
+	}
+	unit := 0x1p-23 * math.Sqrt(la.SumSq(p.a))
+	p.unitError = 4 * unit
+	near := make([]float64, len(p.e))
+	p.someSamples(func(_, _ int, x [][]float64) {
+		p.rounded.Kernels(s.rounded, s.PointScratch, x)
+		la.GemvMixed(&s.WS, la.NoTrans, 1, s.rounded.K, p.a, 0, near)
+		p.Kernels(s.PointScratch, x)
+		for n, v := range near {
+			if size := s.rounded.Largest[n]; size > 0 {
+				p.unitError = max(p.unitError, 3*math.Abs(v-la.Dot(s.K.Row(n), p.a))/size)
+			}
+		}
+	})
 }
 
 // someSamples calls do for up to calibrationSamples samples, evenly spaced: q counts the calls, i is the sample's index, and x are its
@@ -264,6 +298,10 @@ func (p *weightPredictor) newScratch() *scratch {
 	}
 	if p.triangles != nil {
 		s.triangles = bemkl.NewTrianglesScratch(p.Samples)
+		s.f = make([]float64, p.Samples)
+	}
+	if p.rounded != nil {
+		s.rounded = p.rounded.NewScratch()
 	}
 	return s
 }
@@ -312,16 +350,22 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 	return BoundedPrediction{c.Mean, c.Variance, sd * c.MeanError, sd * c.SDError, BoundProved}, c.Within(p.tolerance / 10)
 }
 
-// fromAll predicts the standardised target of x from all samples that are kept, in float32 where the bound with the errors of
-// pruning is within the tolerance. The errors are in the target's units.
+// fromAll predicts the standardised target of x from all samples that are kept: in integers, in float32 or in float64, the first in this
+// order whose bound, with the errors of pruning, is within the tolerance. The errors are in the target's units.
 func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) BoundedPrediction {
-	p.Kernels(s.PointScratch, x)
-	mean, variance := p.linear(s)
-	if p.triangles != nil && healed == (p.healer != nil) {
-		if c := p.certified(s, mean, variance); c.Within(p.tolerance) {
-			return BoundedPrediction{c.Mean, c.Variance, p.target.sd * c.MeanError, p.target.sd * c.SDError, p.info.Kind}
+	prepared := healed == (p.healer != nil)
+	if p.rounded != nil && prepared {
+		if c := p.inIntegers(s, x); c.Within(p.tolerance) {
+			return p.bounded(c)
 		}
 	}
+	p.Kernels(s.PointScratch, x)
+	if p.triangles != nil && prepared {
+		if c := p.certified(s); c.Within(p.tolerance) {
+			return p.bounded(c)
+		}
+	}
+	mean, variance := p.linear(s)
 	b := BoundedPrediction{mean, variance + p.inside(s), p.info.MeanError, p.info.SDError, p.pruned}
 	if healed {
 		m, v := p.healer.Heal(&s.WS, s.K, s.Self, s.heal)
@@ -330,33 +374,76 @@ func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) Bounde
 	return b
 }
 
-// certified predicts the standardised target from the kernels in s, in float32, with the moments that linear returned. The bounds
-// include the errors of pruning.
-func (p *weightPredictor) certified(s *scratch, mean, variance float64) vi.Certified {
-	a := p.triangles.Predict(s.K, s.Self, s.triangles)
-	c := vi.Certified{Mean: mean + a.Mean, Variance: variance + a.Variance, MeanError: a.MeanError + p.info.MeanError/p.target.sd, LeastSD: p.least}
+// bounded returns a prediction of the standardised target with its errors in the target's units.
+func (p *weightPredictor) bounded(c vi.Certified) BoundedPrediction {
+	return BoundedPrediction{c.Mean, c.Variance, p.target.sd * c.MeanError, p.target.sd * c.SDError, p.info.Kind}
+}
+
+// certified predicts the standardised target from the kernels in s, in float32. The bounds include the errors of pruning.
+func (p *weightPredictor) certified(s *scratch) vi.Certified {
+	mean, variance := p.linear(s)
+	clear(s.f)
+	for n, e := range p.e {
+		la.Axpy(e, s.K.Row(n), s.f)
+	}
+	return p.withForms(mean, variance, 0, 0, p.triangles.Predict(s.f, s.Self, 0, false, s.triangles))
+}
+
+// inIntegers predicts the standardised target of x from kernels in float32, in integers. The bounds include the errors of pruning.
+func (p *weightPredictor) inIntegers(s *scratch, x [][]float64) vi.Certified {
+	p.rounded.Kernels(s.rounded, s.PointScratch, x)
+	la.GemvMixed(&s.WS, la.NoTrans, 1, s.rounded.K, p.a, 0, s.g)
+	la.GemvMixed(&s.WS, la.Transpose, 1, s.rounded.K, p.e, 0, s.f)
+	mean, variance := p.ofWeights(s.g)
+	var meanError, varianceError, inexact float64
+	for n, size := range s.rounded.Largest {
+		inexact += float64(math.Abs(p.e[n]) * size)
+		if p.cov.Rows > 0 {
+			row := p.cov.Row(n + 1)
+			slope := row[0] + la.Dot(row[1:], s.g)
+			varianceError += float64(2 * math.Abs(slope) * p.unitError * size)
+		}
+	}
+	meanError = float64(p.unitError * inexact)
+	return p.withForms(mean, variance, meanError, varianceError, p.triangles.Predict(s.f, s.Self, 0x1p-23*inexact, true, s.triangles))
+}
+
+// withForms returns the prediction with these parts of mean and variance, their errors, and what the forms add. The bounds include the
+// errors of pruning.
+func (p *weightPredictor) withForms(mean, variance, meanError, varianceError float64, a bemkl.Addition) vi.Certified {
+	c := vi.Certified{
+		Mean: mean + a.Mean, Variance: variance + a.Variance,
+		MeanError: meanError + a.MeanError + p.info.MeanError/p.target.sd, LeastSD: p.least,
+	}
 	if p.cov.Rows > 0 {
-		sd := math.Sqrt(c.Variance)
-		c.LeastSD = math.Sqrt(max(p.least*p.least, c.Variance-a.VarianceError))
-		c.SDError = max(math.Sqrt(c.Variance+a.VarianceError)-sd, sd-c.LeastSD) + p.info.SDError/p.target.sd
+		sd, e := math.Sqrt(c.Variance), varianceError+a.VarianceError
+		c.LeastSD = math.Sqrt(max(p.least*p.least, c.Variance-e))
+		c.SDError = max(math.Sqrt(c.Variance+e)-sd, sd-c.LeastSD) + p.info.SDError/p.target.sd
 	}
 	return c
 }
 
 // linear returns the mean, and the variance without the part of the covariance of the sample weights. It stores E[g] in s.
 func (p *weightPredictor) linear(s *scratch) (mean, variance float64) {
-	mean = p.bias
-	for n, e := range p.e {
+	for n := range p.e {
 		s.g[n] = la.Dot(s.K.Row(n), p.a)
-		mean += float64(e * s.g[n])
+	}
+	return p.ofWeights(s.g)
+}
+
+// ofWeights returns the moments of linear from E[g].
+func (p *weightPredictor) ofWeights(e []float64) (mean, variance float64) {
+	mean = p.bias
+	for n, g := range e {
+		mean += float64(p.e[n] * g)
 	}
 	if p.cov.Rows == 0 {
 		return mean, math.NaN()
 	}
 	variance = p.constant + p.cov.At(0, 0)
-	for n, g := range s.g {
+	for n, g := range e {
 		row := p.cov.Row(n + 1)
-		variance += float64(g * (2*row[0] + la.Dot(row[1:], s.g)))
+		variance += float64(g * (2*row[0] + la.Dot(row[1:], e)))
 	}
 	return mean, variance
 }

@@ -14,7 +14,7 @@ import (
 // No prediction of weighted kernels is further from float64 than its bound, or than the tolerance, healed or not: with much noise
 // and with hardly any, narrow, wide and unbounded kernels, samples that occur twice and a feature that is constant.
 func TestWeightsStayWithinTheTolerance(t *testing.T) {
-	const n = 120
+	const n = 260 // integers are tried from 256 samples on
 	rng := rand.New(rand.NewPCG(61, 62))
 	x := normal(rng, n, 6)
 	f, labels := make([]float64, n), make([]string, n)

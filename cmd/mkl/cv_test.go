@@ -428,3 +428,21 @@ func TestCVOfManyRows(t *testing.T) {
 		assert.Regexp(t, `(?m)^auto +\S+ ± \S+`, stdout)
 	}
 }
+
+// TestCVSaysItsSplit: one line says the kind of the folds, their groups, the seed, and the rows of each.
+func TestCVSaysItsSplit(t *testing.T) {
+	files := map[string]string{"h.csv": dwellings(40)}
+	for _, c := range []struct{ args, want string }{
+		{"-target price -folds 4", "4 folds, drawn with seed 1; each learns from 30 rows and predicts 10 rows"},
+		{"-target price -folds 3 -seed 7 -repeats 2", "3 folds, 2 times, drawn with seed 7; each learns from 26 to 27 rows and predicts 13 to 14 rows"},
+		{"-target dear -folds 4", "4 folds, each with its share of each class, seed 1; each learns from 30 rows and predicts 10 rows"},
+		{"-target price -folds 3 -group owner", "3 folds of whole groups (owner), 12 groups, drawn with seed 1; each learns from "},
+		{"-target price -folds 3 -order sold", "3 folds in the order of sold; each learns from "},
+	} {
+		status, _, stderr := command(t, files, "", append(strings.Fields("cv h.csv -models bmkl -sweeps 2 -no-baselines"), strings.Fields(c.args)...)...)
+		files = nil
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stderr, "\ncv: "+c.want, c.args)
+		assert.Equal(t, 1, strings.Count(stderr, "each learns from"))
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -183,5 +184,98 @@ func TestAdvice(t *testing.T) {
 		require.Equal(t, console.StatusOK, status, stderr)
 		assert.Contains(t, stderr, c.says, c.args)
 		assert.NotContains(t, stderr, c.instead, c.args)
+	}
+}
+
+// stumbling is a table of two views and 400 rows, whose noise grows with the first column.
+func stumbling() string {
+	rng := rand.New(rand.NewPCG(6, 2))
+	var b strings.Builder
+	b.WriteString("x,z,u,v,w,y\n")
+	for range 400 {
+		x := 4 * rng.Float64()
+		cells := []string{number(x)}
+		for range 4 {
+			cells = append(cells, number(rng.NormFloat64()))
+		}
+		b.WriteString(strings.Join(append(cells, number(10+x+x*x*0.3*rng.NormFloat64())), ",") + "\n")
+	}
+	return b.String()
+}
+
+// TestReportIsTrue: a page says of how many rows a model learned, not how many it keeps. It has a line of the baseline, names kernels in
+// whole, and shows no standard deviation of 0 where none is known.
+func TestReportIsTrue(t *testing.T) {
+	status, _, stderr := command(t, map[string]string{"d.csv": stumbling()}, "", strings.Fields("fit d.csv -target y -model landmarks -landmarks 20 -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, page, stderr := command(t, nil, "", "report", "m", "-data", "d.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, page, "learned from 400 samples. ")
+	assert.NotContains(t, page, "learned from 20 samples")
+	assert.Contains(t, page, "mean alone")
+	assert.NotRegexp(t, `± 0(\.0*)?( %|<)`, page)
+	assert.NotRegexp(t, `rbf\(width=[^)<]*<`, page, "kernels are named in whole")
+}
+
+// TestNoiseThatGrows: evaluate says where intervals of one noise fail, which the coverage of all rows hides.
+func TestNoiseThatGrows(t *testing.T) {
+	status, _, stderr := command(t, map[string]string{"d.csv": stumbling()}, "", strings.Fields("fit d.csv -target y -model landmarks -landmarks 20 -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, stdout, stderr := command(t, nil, "", "evaluate", "m", "d.csv")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Regexp(t, `\nwarning: in \d of 5 fifths of the predictions the 95 % interval does not hold its share: the noise is not the same everywhere\n`, stdout)
+	status, stdout, _ = command(t, nil, "", "evaluate", "m", "d.csv", "-json")
+	require.Equal(t, console.StatusOK, status)
+	var ev evaluation.Evaluation
+	require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
+	require.Len(t, ev.Fifths, 1)
+	last := ev.Fifths[0].Parts[4]
+	assert.True(t, last.Fails(0.95), "%+v", last)
+}
+
+// TestShortFit: a fit of many kernels says on a page's worth of lines what it learned, with a line of each view and the score of rows left out.
+func TestShortFit(t *testing.T) {
+	const samples = 200
+	table := strings.Join(strings.SplitAfter(stumbling(), "\n")[:samples+1], "")
+	status, stdout, stderr := command(t, map[string]string{"d.csv": table}, "", strings.Fields("fit d.csv -target y -view a=x,z -view b=u,v,w -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	lines := strings.Fields(strings.ReplaceAll(stdout, " ", ""))
+	assert.LessOrEqual(t, len(lines), 16, stdout)
+	assert.Contains(t, stdout, "left out one by one: explains ")
+	assert.Regexp(t, `(?m)^a +\d+\.\d +± \d`, stdout)
+	assert.Contains(t, stdout, "(-list-kernels lists them)")
+	assert.NotContains(t, stdout, "rbf(")
+
+	// A file holds a triangle of 8-byte numbers for each member, and little else.
+	var told struct{ Members []report.Member }
+	status, stdout, stderr = command(t, nil, "", "inspect", "m", "-json")
+	require.Equal(t, console.StatusOK, status, stderr)
+	require.NoError(t, json.Unmarshal([]byte(stdout), &told))
+	file, err := os.Stat("m")
+	require.NoError(t, err)
+	require.NotEmpty(t, told.Members)
+	assert.Less(t, file.Size(), int64(len(told.Members)*samples*samples*8/2+100_000))
+}
+
+// TestStumblesHaveTests looks up the tests that docs/lab/stumbles.md names.
+func TestStumblesHaveTests(t *testing.T) {
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "docs", "lab", "stumbles.md"))
+	require.NoError(t, err)
+	named := regexp.MustCompile("`([a-z0-9/]+)` `((?:Test|Fuzz)[A-Za-z0-9]+)`").FindAllStringSubmatch(string(text), -1)
+	require.Greater(t, len(named), 36)
+	read := map[string]string{}
+	for _, of := range named {
+		folder, name := of[1], of[2]
+		if _, ok := read[folder]; !ok {
+			files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*_test.go"))
+			require.NoError(t, err)
+			for _, file := range files {
+				source, err := os.ReadFile(file)
+				require.NoError(t, err)
+				read[folder] += string(source)
+			}
+		}
+		assert.Contains(t, read[folder], "\nfunc "+name+"(", folder)
 	}
 }

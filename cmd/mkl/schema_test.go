@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -19,9 +20,10 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/provenance"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/ranking"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/report"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/serving"
 )
 
-// schemas are the schemas of what commands print with -json, by the command. They are made of the types that the
+// schemas are the schemas of what commands print with -json, by the command, and of errors. They are made of the types that the
 // commands print. A test that runs a command with -json validates what it prints: see [command].
 var schemas = func() map[string]*jsonschema.Schema {
 	number := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
@@ -30,7 +32,9 @@ var schemas = func() map[string]*jsonschema.Schema {
 	opt := &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[console.Number]():     number,
 		reflect.TypeFor[console.Figures]():    {Types: []string{"null", "object"}, AdditionalProperties: number},
-		reflect.TypeFor[exploration.Kind]():   {Type: "string", Enum: ofKinds()},
+		reflect.TypeFor[exploration.Kind]():   {Type: "string", Enum: anyOf(exploration.Kinds)},
+		reflect.TypeFor[console.Code]():       {Type: "string", Enum: anyOf(console.Codes)},
+		reflect.TypeFor[serving.Code]():       {Type: "string", Enum: anyOf(serving.Codes)},
 		reflect.TypeFor[ranking.Comparison](): {Type: "object", Ref: "#/$defs/comparison"}, // which holds others
 	}}
 	of := func(t reflect.Type) *jsonschema.Schema {
@@ -59,18 +63,26 @@ var schemas = func() map[string]*jsonschema.Schema {
 		"inspect":   of(reflect.TypeFor[inspection]()),
 		"demo":      of(reflect.TypeFor[report.Report]()),
 		"version":   of(reflect.TypeFor[provenance.Version]()),
+		"error":     titled("the last line of standard error of a command with -json that ends with an error", of(reflect.TypeFor[console.Failure]())),
+		"failure":   titled("an answer of mkl serve whose HTTP status is not 200", of(reflect.TypeFor[serving.Failure]())),
 	}
 	for name, s := range all {
 		s.Schema = "https://json-schema.org/draft/2020-12/schema"
-		s.Title = "mkl " + name + " -json"
+		s.Title = cmp.Or(s.Title, "mkl "+name+" -json")
 	}
 	return all
 }()
 
-// ofKinds are the kinds of findings of mkl explore.
-func ofKinds() (all []any) {
-	for _, k := range exploration.Kinds {
-		all = append(all, k)
+// titled gives a schema a title.
+func titled(title string, s *jsonschema.Schema) *jsonschema.Schema {
+	s.Title = title
+	return s
+}
+
+// anyOf are the values that a text may have.
+func anyOf[T any](values []T) (all []any) {
+	for _, v := range values {
+		all = append(all, v)
 	}
 	return all
 }

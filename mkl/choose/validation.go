@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // Candidate is a way to learn that is compared with others.
@@ -42,8 +43,19 @@ type Validation struct {
 	// settings: a file with another key is refused.
 	Key string
 
-	// Progress, if not nil, is called after each fold of each candidate, one call at a time.
-	Progress func(done, of int)
+	// Progress, if not nil, is called when a fold of a candidate begins and when it has ended, one call at a time. What File
+	// holds already counts as done, without a call.
+	Progress func(Step)
+}
+
+// Step says how far a validation is.
+type Step struct {
+	Candidate string        // the candidate's name
+	Fold      int           // the fold's place in Folds
+	Ended     bool          // false: the fold begins
+	Took      time.Duration // of a fold that has ended
+	Err       error         // why a fold failed that has ended
+	Done, Of  int           // folds of candidates that have ended, and all
 }
 
 // Run runs the validation. The result records a fold that fails, and the other folds continue. An error
@@ -78,7 +90,18 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var mu sync.Mutex
-	finish := func(t task, losses []map[Score]float64, err error) {
+	tell := func(s Step) {
+		if v.Progress != nil {
+			s.Done, s.Of = done, len(v.Candidates)*len(v.Folds)
+			v.Progress(s)
+		}
+	}
+	begin := func(t task) {
+		mu.Lock()
+		defer mu.Unlock()
+		tell(Step{Candidate: r.Names[t.candidate], Fold: t.fold})
+	}
+	finish := func(t task, took time.Duration, losses []map[Score]float64, err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if ctx.Err() != nil {
@@ -93,17 +116,17 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 				return
 			}
 		}
-		if v.Progress != nil {
-			v.Progress(done, len(v.Candidates)*len(v.Folds))
-		}
+		tell(Step{Candidate: r.Names[t.candidate], Fold: t.fold, Ended: true, Took: took, Err: err})
 	}
 	queue := make(chan task)
 	var wait sync.WaitGroup
 	for range min(v.workers(), len(tasks)) {
 		wait.Go(func() {
 			for t := range queue {
+				begin(t)
+				start := time.Now()
 				losses, err := v.fold(ctx, t.candidate, t.fold, variance)
-				finish(t, losses, err)
+				finish(t, time.Since(start), losses, err)
 			}
 		})
 	}

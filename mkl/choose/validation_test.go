@@ -207,12 +207,25 @@ func TestResume(t *testing.T) {
 	_, err := v.Run(ctx)
 	assert.ErrorIs(t, err, context.Canceled)
 	require.EqualValues(t, 4, fits.Load())
-	var last, of int
-	v.Progress = func(done, all int) { last, of = done, all }
+	var last Step
+	begun, ended := 0, 0
+	v.Progress = func(s Step) {
+		last = s
+		if s.Ended {
+			ended++
+			assert.NoError(t, s.Err)
+		} else {
+			begun++
+			assert.Zero(t, s.Took)
+		}
+	}
 	got, err := v.Run(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, 11, fits.Load(), "the fourth is done again")
-	assert.Equal(t, []int{20, 20}, []int{last, of})
+	assert.Equal(t, []int{20, 20}, []int{last.Done, last.Of})
+	assert.Equal(t, begun, ended)
+	assert.Contains(t, []string{v.Candidates[0].Name, "mean"}, last.Candidate)
+	assert.Less(t, last.Fold, 10)
 	_, err = v.Run(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, 11, fits.Load())

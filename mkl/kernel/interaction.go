@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
-	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
 )
 
 // Interaction is a kernel of products of Order functions, each of one feature: the mean over all sets of Order features of
@@ -50,24 +52,94 @@ func (k Interaction) Check(d int) error {
 // Statistic implements [Kernel]. It is the kernel itself.
 func (k Interaction) Statistic() Statistic {
 	k = k.filled()
+	rooms := &sync.Pool{New: func() any { return new(interactionRoom) }}
+	block := func(a, b, out la.Matrix[float64]) {
+		room := rooms.Get().(*interactionRoom)
+		k.fill(room, a, b, out)
+		rooms.Put(room)
+	}
+	return Statistic{
+		Kind:  CustomStatistic,
+		Block: block,
+		Func: func(x, y []float64) float64 {
+			one := [1]float64{}
+			block(la.MatrixOf(1, len(x), x), la.MatrixOf(1, len(y), y), la.MatrixOf(1, 1, one[:]))
+			return one[0]
+		},
+	}
+}
+
+// interactionColumns is how many samples of b are paired with a sample of a at a time.
+const interactionColumns = 128
+
+// interactionRoom is the memory of [Interaction.fill] for some samples of b.
+type interactionRoom struct {
+	columns, far []float64                                        // their features, feature by feature, and exp(−b·y²) of these
+	one          [interactionColumns]float64                      // k(x_j, y_j) of one feature
+	e            [mostInteracting + 1][interactionColumns]float64 // e[o] of the features so far
+}
+
+// fill stores the kernel of row i of a and row j of b in out(i, j). The sum e[o], over all sets of o of the features so far, of the
+// products of their kernels grows feature by feature; a feature's exponentials of several samples are computed together.
+func (k Interaction) fill(r *interactionRoom, a, b, out la.Matrix[float64]) {
 	near, far, share := k.Rates()
-	return Statistic{Kind: CustomStatistic, Func: func(x, y []float64) float64 {
-		// e[o] is the sum, over all sets of o of the features so far, of the products of their kernels.
-		e := [mostInteracting + 1]float64{1}
-		sets := 1.0 // of Order features
-		for j, v := range x {
-			w := y[j]
-			d := v - w
-			one := special.Exp(-float64(near*float64(d*d))) - float64(share*special.Exp(-float64(far*(float64(v*v)+float64(w*w)))))
-			for o := k.Order; o > 0; o-- {
-				e[o] += float64(one * e[o-1])
+	d := a.Cols
+	sets := 1.0 // of Order features
+	for j := range k.Order {
+		sets *= float64(d-j) / float64(j+1)
+	}
+	own := make([]float64, d) // −c·exp(−b·x²)
+	for first := 0; first < b.Rows; first += interactionColumns {
+		n := min(interactionColumns, b.Rows-first)
+		r.take(b.Slice(first, first+n, 0, d), far)
+		one := r.one[:n]
+		for i := range a.Rows {
+			x := a.Row(i)
+			for j, v := range x {
+				own[j] = -float64(far * float64(v*v))
 			}
-			if j < k.Order {
-				sets *= float64(len(x)-j) / float64(j+1)
+			la.Exp(own, own)
+			for o := range k.Order + 1 {
+				clear(r.e[o][:n])
+			}
+			e := r.e[0][:n]
+			for c := range e {
+				e[c] = 1
+			}
+			for j, v := range x {
+				y, product := r.columns[j*n:][:n], r.far[j*n:][:n]
+				for c, w := range y {
+					u := v - w
+					one[c] = -float64(near * float64(u*u))
+				}
+				la.Exp(one, one)
+				la.Axpy(-float64(share*own[j]), product, one)
+				for o := min(k.Order, j+1); o > 0; o-- {
+					sum, less := r.e[o][:n], r.e[o-1][:n]
+					for c, v := range one {
+						sum[c] += float64(v * less[c])
+					}
+				}
+			}
+			to := out.Row(i)[first : first+n]
+			for c, v := range r.e[k.Order][:n] {
+				to[c] = v / sets
 			}
 		}
-		return e[k.Order] / sets
-	}}
+	}
+}
+
+// take stores the features of the samples b, feature by feature, and exp(−rate·y²) of each.
+func (r *interactionRoom) take(b la.Matrix[float64], rate float64) {
+	size := b.Rows * b.Cols
+	r.columns, r.far = slices.Grow(r.columns[:0], size)[:size], slices.Grow(r.far[:0], size)[:size]
+	for c := range b.Rows {
+		for j, v := range b.Row(c) {
+			r.columns[j*b.Rows+c] = v
+			r.far[j*b.Rows+c] = -float64(rate * float64(v*v))
+		}
+	}
+	la.Exp(r.far, r.far)
 }
 
 // Rates returns a, b and c of the kernel exp(−a(x−y)²) − c·exp(−b(x²+y²)) of one feature.

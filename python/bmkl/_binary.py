@@ -1,5 +1,6 @@
 """Finds and runs the command mkl."""
 
+import json
 import os
 import re
 import shutil
@@ -55,5 +56,7 @@ def run(arguments, folder):
     lines = done.stderr.splitlines()
     if done.returncode != 0:
         said = lines[-1] if lines else f"exit status {done.returncode}"
-        raise CommandError(re.sub(r"^mkl: ((data\.(csv|npz)|model\.mkl): )?", "", said))
+        if said.startswith("{"):  # with -json
+            said = json.loads(said)["error"]
+        raise CommandError(re.sub(r"^(mkl: )?((data\.(csv|npz)|model\.mkl): )?", "", said))
     return done.stdout, lines

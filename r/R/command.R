@@ -25,7 +25,8 @@ run <- function(folder, ...) {
   notes <- readLines("stderr.txt", encoding = "UTF-8", warn = FALSE)
   if (status != 0) {
     said <- if (length(notes)) notes[length(notes)] else paste("the command ended with status", status)
-    stop(sub("^mkl: ((data\\.csv|model\\.mkl): )?", "", said), call. = FALSE)
+    if (startsWith(said, "{")) said <- json(said)$error # with -json
+    stop(sub("^(mkl: )?((data\\.csv|model\\.mkl): )?", "", said), call. = FALSE)
   }
   list(lines = lines, notes = notes)
 }

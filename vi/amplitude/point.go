@@ -9,7 +9,7 @@ import (
 )
 
 // Point predicts the classes of single samples, without allocation and with few passes over memory. The variance, which all
-// classes share, comes from float32. It is immutable.
+// classes share, comes from integers or from float32. It is immutable.
 type Point struct {
 	process  *Process
 	triangle *triangle.Triangle // of the factor of K + σ²I; nil where float32 is too coarse
@@ -26,11 +26,16 @@ type PointScratch struct {
 }
 
 // NewPoint prepares predictions by p, whose means h makes probabilities. Unless exact they are in float32, for which the factor
-// is inverted, in N³/3 products for N samples.
-func NewPoint(p *Process, h *Head, exact bool) *Point {
+// is inverted, in N³/3 products for N samples. Integers are used where they change most variances by no more than the tolerance,
+// relatively.
+func NewPoint(p *Process, h *Head, exact bool, tolerance float64) *Point {
 	t := &Point{process: p, share: special.Exp(h.Damping) / h.Variance}
 	if !exact {
-		t.triangle = triangle.New(p.Factor, nil, factored{p})
+		var enough triangle.Enough
+		if tolerance >= triangle.LeastCoarse {
+			enough = func(self, square, bound float64) bool { return bound <= tolerance*(p.Noise+max(0, self-square)) }
+		}
+		t.triangle = triangle.New(p.Factor, nil, factored{p}, enough)
 	}
 	w, slope := h.work(), special.Exp(h.Slope)
 	for c, s := range w.scale {
@@ -79,15 +84,20 @@ func (t *Point) Probabilities(k []float64, self, enough float64, p []float64, s 
 	}
 	t.logits(k, s)
 	noise, self := t.process.Noise, 1+self
-	t.triangle.Start(k, self, memory)
+	coarse := t.triangle.Coarse()
+	t.triangle.Start(k, self, coarse, memory)
 	for {
 		square, e, all := t.triangle.Add(memory)
 		low, left := noise, max(0, self-square)
 		if all {
 			low += max(0, left-e) // else the other samples may take all of it away
 		}
-		if bound = t.between(low, noise+left+e, s.logit, p); all || bound <= enough {
+		if bound = t.between(low, noise+left+e, s.logit, p); bound <= enough || all && !coarse {
 			return bound
+		}
+		if all {
+			coarse = false
+			t.triangle.Start(k, self, coarse, memory)
 		}
 	}
 }

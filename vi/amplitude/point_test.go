@@ -73,7 +73,7 @@ func TestPointWithinItsBounds(t *testing.T) {
 					want[i] = make([]float64, classes)
 				}
 				h.Probabilities(mean, variance, want)
-				point, exact := NewPoint(p, h, false), NewPoint(p, h, true)
+				point, exact := NewPoint(p, h, false, 1e-2), NewPoint(p, h, true, 0)
 				require.True(t, point.Float32())
 				require.False(t, exact.Float32())
 				s, memory, got := point.NewScratch(), triangle.NewScratch(n), make([]float64, classes)

@@ -7,12 +7,12 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/triangle"
 )
 
-// Triangles computes in float32 the parts of a prediction of one output that need products with matrices of the samples'
+// Triangles computes in integers or in float32 the parts of a prediction of one output that need products with matrices of the samples'
 // order. All are quadratic forms in f = Σ_m E[e_m]·k_m, which is computed in float64:
 //
 //	inside = fᵀ·Cov[a]·f,   rest = φᵀ(I − F·M⁻¹Fᵀ)φ,   apart = κ − fᵀz.
 //
-// The last two are for healed predictions. Each form comes with a bound on its rounding in float32. The bounds are calibrated, not
+// The last two are for healed predictions. Each form comes with a bound on its rounding. The bounds are calibrated, not
 // proved; docs/theory/predictor.md compares them with measured errors. A Triangles is immutable and safe for concurrent use.
 type Triangles struct {
 	e      []float64
@@ -29,14 +29,15 @@ type Triangles struct {
 
 // TriangleParts holds the parts of a [Triangles] of P kernels with D samples, and the T vectors of its calibration.
 type TriangleParts struct {
-	E      []float64            // P: E[e]
-	CovE   la.Matrix[float64]   // P×P: Cov[e]
-	Root   la.Matrix[float64]   // ρ×D: Cᵀ, lower trapezoidal, with C·Cᵀ = Cov[a]; empty without variances
-	Order  []int                // D: the samples in the order of the columns of Cᵀ
-	Limit  float64              // μ: k_mᵀ·Cov[a]·k_m is at most μ·k_m(x,x); see [RegressionPosterior.WeightLimit]
-	Healer *Healer              // nil if predictions are not healed
-	Trials []la.Matrix[float64] // P of T×D: the kernels of the vectors with the samples
-	Selves la.Matrix[float64]   // P×T: the kernels of the vectors with themselves
+	E         []float64            // P: E[e]
+	CovE      la.Matrix[float64]   // P×P: Cov[e]
+	Root      la.Matrix[float64]   // ρ×D: Cᵀ, lower trapezoidal, with C·Cᵀ = Cov[a]; empty without variances
+	Order     []int                // D: the samples in the order of the columns of Cᵀ
+	Limit     float64              // μ: k_mᵀ·Cov[a]·k_m is at most μ·k_m(x,x); see [RegressionPosterior.WeightLimit]
+	Healer    *Healer              // nil if predictions are not healed
+	Trials    []la.Matrix[float64] // P of T×D: the kernels of the vectors with the samples
+	Selves    la.Matrix[float64]   // P×T: the kernels of the vectors with themselves
+	Tolerance float64              // of the predictor, in standard deviations: integers are tried if it is large enough
 }
 
 // mostCondition bounds D times the quotient of the diagonal elements of the factor of healing: above it the rounding of
@@ -68,12 +69,25 @@ func NewTriangles(parts TriangleParts) *Triangles {
 	}
 	rest, apart := parts.Healer.one.At(ws, f)
 	t.pull, t.precision = forms.Pull, forms.Precision
-	t.rest = triangle.Against(forms.Rest, f, selves, rest)
-	t.apart = triangle.NewForm(forms.Apart, f, apart)
+	t.rest = triangle.Against(forms.Rest, f, selves, rest, parts.enough())
+	t.apart = triangle.NewForm(forms.Apart, f, apart, parts.enough() != nil)
 	if t.rest == nil || t.apart == nil {
 		return nil
 	}
 	return t
+}
+
+// enough returns what keeps the integers of a triangle: the predictor judges all of them together.
+func (parts *TriangleParts) enough() triangle.Enough {
+	if parts.Tolerance < triangle.LeastCoarse {
+		return nil
+	}
+	return func(float64, float64, float64) bool { return true }
+}
+
+// Coarse reports whether Predict can be asked for integers.
+func (t *Triangles) Coarse() bool {
+	return (t.inside != nil || t.rest != nil) && (t.inside == nil || t.inside.Coarse()) && (t.rest == nil || t.rest.Coarse() && t.apart.Coarse())
 }
 
 // setInside sets the fields that variances need, and reports whether rounding is small. f has the vector f of each trial in a row, and
@@ -90,7 +104,7 @@ func (t *Triangles) setInside(parts TriangleParts, f la.Matrix[float64], selves 
 		return y
 	}
 	t.order = parts.Order
-	if t.inside = triangle.Of(root, ordered(f), selves); t.inside == nil {
+	if t.inside = triangle.Of(root, ordered(f), selves, parts.enough()); t.inside == nil {
 		return false
 	}
 	products := make([]la.Matrix[float64], len(parts.Trials)) // Cᵀk
@@ -135,14 +149,17 @@ func largest(x []float64) (most float64) {
 
 // TrianglesScratch is memory for one prediction.
 type TrianglesScratch struct {
-	f, ordered []float64
-	triangle   *triangle.Scratch
+	ordered  []float64
+	triangle *triangle.Scratch
 }
 
 // NewTrianglesScratch returns memory for predictions of models of n samples.
 func NewTrianglesScratch(n int) *TrianglesScratch {
-	return &TrianglesScratch{make([]float64, n), make([]float64, n), triangle.NewScratch(n)}
+	return &TrianglesScratch{make([]float64, n), triangle.NewScratch(n)}
 }
+
+// pullDeviations is the number of standard deviations in the bound on the error of Pullᵀf.
+const pullDeviations = 4
 
 // Addition is what is added to a mean and to a variance, with bounds on the errors.
 type Addition struct {
@@ -150,21 +167,19 @@ type Addition struct {
 	MeanError, VarianceError float64 // bounds on the errors
 }
 
-// Predict returns what the forms add to the mean and to the variance of a target at a point x. k, P×D, has the kernels of x with the
-// samples, and self, P, the kernels of x with itself. Predict does not allocate.
+// Predict returns what the forms add to the mean and to the variance of a target at a point x. f is the vector of the forms and self, P,
+// has the kernels of x with itself. If coarse, the forms are in integers, for Triangles that are Coarse. Then the elements of f may have
+// independent errors of the standard deviation inexact, else it is 0. Predict does not allocate.
 //
 // The variance has the term tr(Cov[e]·C) with C_ml = k_mᵀ·Cov[a]·k_l. It is between 0 and h = μ·Σ_m Σ_l |Cov[e_m, e_l]|·k_m(x,x),
 // because the diagonal matrix of the sums Σ_l |Cov[e_m, e_l]| less Cov[e] is positive semidefinite. Predict takes θ·h for the term. θ is
 // the term's share of h in the calibration.
-func (t *Triangles) Predict(k la.Matrix[float64], self []float64, s *TrianglesScratch) (a Addition) {
-	clear(s.f)
-	for m, e := range t.e {
-		la.Axpy(e, k.Row(m), s.f)
-	}
-	size := largest(s.f)
+func (t *Triangles) Predict(f, self []float64, inexact float64, coarse bool, s *TrianglesScratch) (a Addition) {
+	s.triangle.Inexact(inexact)
+	size := largest(f)
 	if t.inside != nil {
-		pick(s.ordered, s.f, t.order)
-		a.Variance, a.VarianceError = t.inside.Square(s.ordered, size, s.triangle)
+		pick(s.ordered, f, t.order)
+		a.Variance, a.VarianceError = t.inside.Square(s.ordered, size, coarse, s.triangle)
 		var left float64
 		for m, c := range t.loose {
 			left += float64(c * max(0, self[m]))
@@ -179,13 +194,16 @@ func (t *Triangles) Predict(k la.Matrix[float64], self []float64, s *TrianglesSc
 	for m, e := range t.e {
 		kappa += float64(e * self[m])
 	}
-	rest, restError := t.rest.Square(s.f, size, s.triangle)
-	with, apartError := t.apart.At(s.f, s.triangle)
-	apart, pull := kappa-with, la.Dot(t.pull, s.f)
+	rest, restError := t.rest.Square(f, size, coarse, s.triangle)
+	with, apartError := t.apart.At(f, coarse, s.triangle)
+	apart, pull := kappa-with, la.Dot(t.pull, f)
 	precision := t.precision + rest
 	least, most := max(t.precision, precision-restError), precision+restError
 	a.Mean = float64(apart / precision * pull)
 	a.MeanError = math.Abs(pull) * (apartError/least + float64(math.Abs(apart)/precision*(restError/least)))
+	if inexact > 0 {
+		a.MeanError += float64((math.Abs(apart) + apartError) / least * pullDeviations * inexact * math.Sqrt(la.SumSq(t.pull)))
+	}
 	healed, wide, narrow := float64(apart/precision*apart), math.Abs(apart)+apartError, max(0, math.Abs(apart)-apartError)
 	a.Variance += healed
 	a.VarianceError += max(float64(wide/least*wide)-healed, healed-float64(narrow/most*narrow))

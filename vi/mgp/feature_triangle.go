@@ -19,23 +19,25 @@ import (
 //
 // L being the factor of B. G is a lower triangle, so that a prediction needs no features. The values k_p + c_p are taken in units,
 // powers of two, in which they are about as large as the values of other p. The mean is computed in float64,
-// the variance in float32. Its bound is calibrated. A FeatureTriangle is immutable and safe for concurrent use.
+// the variance in integers or in float32. Its bound is calibrated. A FeatureTriangle is immutable and safe for concurrent use.
 type FeatureTriangle struct {
-	noise   float64
-	weights []float64 // of k + c in the mean
-	offset  []float64 // c
-	inverse []float64 // of the unit of each element of k + c
-	size    float64   // of the sums that make the mean, per unit of the largest |k + c|
-	tri     *triangle.Triangle
+	noise     float64
+	tolerance float64   // of integers
+	weights   []float64 // of k + c in the mean
+	offset    []float64 // c
+	inverse   []float64 // of the unit of each element of k + c
+	size      float64   // of the sums that make the mean, per unit of the largest |k + c|
+	tri       *triangle.Triangle
 }
 
 // Triangle returns the triangle of the posterior; nil where rounding is not small. by are the A_p and shift the s_p. Where
 // shift is nil they are 0. If the posterior has a feature more than the A_p make, it is 1, and so is its value. Each
 // row of trials has the values of a sample. With meanOnly there are no variances. Triangle costs about F³/2
-// multiplications for F features.
-func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, trials la.Matrix[float64], meanOnly bool) *FeatureTriangle {
+// multiplications for F features, and F³ more where integers are tried. Integers are used if predictions with them are mostly within
+// the tolerance, in standard deviations.
+func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, trials la.Matrix[float64], meanOnly bool, tolerance float64) *FeatureTriangle {
 	F := len(p.s.Mean)
-	t := &FeatureTriangle{noise: p.s.Noise, weights: make([]float64, F), offset: make([]float64, F), inverse: make([]float64, F)}
+	t := &FeatureTriangle{noise: p.s.Noise, tolerance: tolerance, weights: make([]float64, F), offset: make([]float64, F), inverse: make([]float64, F)}
 	size := make([]float64, F)
 	first := 0
 	for i, a := range by {
@@ -86,7 +88,7 @@ func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, 
 	for i := range selves {
 		selves[i] = t.shift(at.Row(i))
 	}
-	if t.tri = triangle.Of(g, at, selves); t.tri == nil {
+	if t.tri = triangle.Of(g, at, selves, enough(t.noise, tolerance, func(_, square float64) float64 { return square })); t.tri == nil {
 		return nil
 	}
 	return t
@@ -141,8 +143,12 @@ func (t *FeatureTriangle) Predict(k []float64, s *TriangleScratch) vi.Certified 
 	if t.tri == nil {
 		return vi.Certified{Mean: mean, MeanError: rounding, Variance: math.NaN(), LeastSD: math.Sqrt(t.noise)}
 	}
-	square, e := t.tri.Square(k, largest, s)
-	c := certified(mean, t.noise+square, e, t.noise)
-	c.MeanError = rounding
-	return c
+	for coarse := t.tri.Coarse(); ; coarse = false {
+		square, e := t.tri.Square(k, largest, coarse, s)
+		c := certified(mean, t.noise+square, e, t.noise)
+		c.MeanError = rounding
+		if !coarse || c.Within(t.tolerance) {
+			return c
+		}
+	}
 }

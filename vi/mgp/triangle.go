@@ -9,13 +9,14 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/triangle"
 )
 
-// Triangle computes predictions of a [Posterior] with the variance Var[f] = k(x,x) − |Gk|² in float32, k being the composite
-// kernels of x with the training samples and G = L⁻¹S^½ with the factor L of B. The mean is computed in float64. Every
-// variance comes with a bound on what float32 did to it. The bound is calibrated, not proved; docs/theory/predictor.md
+// Triangle computes predictions of a [Posterior] with the variance Var[f] = k(x,x) − |Gk|² in integers or in float32, k being the
+// composite kernels of x with the training samples and G = L⁻¹S^½ with the factor L of B. The mean is computed in float64. Every
+// variance comes with a bound on what rounding did to it. Where the bound in integers is above the tolerance, float32 is next. The bound is calibrated, not proved; docs/theory/predictor.md
 // compares it with what happens. A Triangle is immutable and safe for concurrent use.
 type Triangle struct {
 	post *Posterior
 	*triangle.Triangle
+	tolerance float64 // of integers, in standard deviations
 }
 
 // TriangleScratch is memory for one prediction by a [Triangle].
@@ -25,30 +26,47 @@ type TriangleScratch = triangle.Scratch
 func NewTriangleScratch(n int) *TriangleScratch { return triangle.NewScratch(n) }
 
 // Triangle returns the posterior's triangle. k is the composite kernel of the training samples; nil stands for the
-// kernel that the posterior's factor implies. It costs N³/3 multiplications and some columns of k. The
-// result is nil where rounding is not small.
-func (p *Posterior) Triangle(k Composite) *Triangle {
+// kernel that the posterior's factor implies. It costs N³/3 multiplications and some columns of k, and N³ where integers are tried. The
+// result is nil where rounding is not small. Integers are used if predictions with them are mostly within the tolerance, in standard
+// deviations.
+func (p *Posterior) Triangle(k Composite, tolerance float64) *Triangle {
 	if k == nil {
 		k = factored{p}
 	}
-	if t := triangle.New(p.s.Factor, p.root, k); t != nil {
-		return &Triangle{p, t}
+	noise := 1 / p.s.Tau
+	if t := triangle.New(p.s.Factor, p.root, k, enough(noise, tolerance, func(self, square float64) float64 { return self - square })); t != nil {
+		return &Triangle{p, t, tolerance}
 	}
 	return nil
 }
 
-// variance returns the variance of the function and a bound on its error.
-func (t *Triangle) variance(k []float64, self float64, s *TriangleScratch) (variance, bound float64) {
-	square, bound := t.Square(k, self, s)
+// enough returns whether integers are enough for the standard deviation, where the function has this variance. It is nil if the
+// tolerance is too small for them.
+func enough(noise, tolerance float64, variance func(self, square float64) float64) triangle.Enough {
+	if tolerance < triangle.LeastCoarse {
+		return nil
+	}
+	return func(self, square, bound float64) bool {
+		return certified(0, max(0, variance(self, square))+noise, bound, noise).Within(tolerance)
+	}
+}
+
+// variance returns the variance of the function and a bound on its error. If coarse, it is in integers where the triangle has them.
+func (t *Triangle) variance(k []float64, self float64, coarse bool, s *TriangleScratch) (variance, bound float64) {
+	square, bound := t.Square(k, self, coarse && t.Coarse(), s)
 	return max(0, self-square), bound
 }
 
 // Predict returns the prediction of a sample from its composite kernels with all training samples, and with
 // itself. It does not allocate.
 func (t *Triangle) Predict(k []float64, self float64, s *TriangleScratch) vi.Certified {
-	function, e := t.variance(k, self, s)
-	noise := 1 / t.post.s.Tau
-	return certified(la.Dot(k, t.post.s.Alpha), function+noise, e, noise)
+	mean, noise := la.Dot(k, t.post.s.Alpha), 1/t.post.s.Tau
+	for coarse := t.Coarse(); ; coarse = false {
+		function, e := t.variance(k, self, coarse, s)
+		if c := certified(mean, function+noise, e, noise); !coarse || c.Within(t.tolerance) {
+			return c
+		}
+	}
 }
 
 // Judge says whether a prediction is close enough.
@@ -63,12 +81,18 @@ type Judge interface {
 // panels is not judged. stopped reports whether the judge was content.
 func (t *Triangle) PredictUntil(judge Judge, k []float64, self float64, s *TriangleScratch) (c vi.Certified, stopped bool) {
 	mean, noise := la.Dot(k, t.post.s.Alpha), 1/t.post.s.Tau
-	t.Start(k, self, s)
+	coarse := t.Coarse()
+	t.Start(k, self, coarse, s)
 	for {
 		square, e, all := t.Add(s)
 		left := max(0, self-square)
 		if all {
-			return certified(mean, left+noise, e, noise), false
+			if c = certified(mean, left+noise, e, noise); !coarse || c.Within(t.tolerance) {
+				return c, false
+			}
+			coarse = false
+			t.Start(k, self, coarse, s)
+			continue
 		}
 		least, most := math.Sqrt(noise), math.Sqrt(noise+left+e)
 		sd := 0.5 * (least + most)
@@ -92,10 +116,14 @@ func certified(mean, variance, within, least float64) vi.Certified {
 // the noise.
 func (p *NoiseProcess) PredictByTriangles(f, about *Triangle, k []float64, self float64, noiseK []float64, noiseSelf float64, s *TriangleScratch) vi.Certified {
 	mean := p.Level + la.Dot(noiseK, about.post.s.Alpha)
-	logVariance, within := about.variance(noiseK, noiseSelf, s)
-	noise := meanNoise(mean, logVariance)
-	function, e := f.variance(k, self, s)
-	// The logarithm of the mean noise is off by half of the error of the variance.
-	e += float64(noise * special.Expm1(0.5*within))
-	return certified(la.Dot(k, f.post.s.Alpha), function+noise, e, 0)
+	for coarse := f.Coarse() || about.Coarse(); ; coarse = false {
+		logVariance, within := about.variance(noiseK, noiseSelf, coarse, s)
+		noise := meanNoise(mean, logVariance)
+		function, e := f.variance(k, self, coarse, s)
+		// The logarithm of the mean noise is off by half of the error of the variance.
+		e += float64(noise * special.Expm1(0.5*within))
+		if c := certified(la.Dot(k, f.post.s.Alpha), function+noise, e, 0); !coarse || c.Within(f.tolerance) {
+			return c
+		}
+	}
 }

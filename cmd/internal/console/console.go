@@ -142,7 +142,7 @@ func (p Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout
 		case unexpected && at != nil && slices.ContainsFunc(at.Flags, func(f *kong.Flag) bool { return f.Name == "data" }):
 			err = fmt.Errorf("%w: -data names the table", err)
 		}
-		return e.fail(Input(err))
+		return e.fail(usageError{err})
 	}
 	if err := checkNumbers(k.Flags()); err != nil {
 		return e.fail(err)
@@ -168,7 +168,10 @@ func contextOf(err error) *kong.Context {
 // no such command.
 func (e *Env) Help(words []string) error {
 	_, err := e.parser.Parse(append(slices.Clone(words), "--help"))
-	return Input(err)
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
 }
 
 // fail prints an error on one line and returns the exit status that it means.
@@ -176,20 +179,17 @@ func (e *Env) fail(err error) int {
 	if err == nil {
 		return StatusOK
 	}
-	if e.Ctx.Err() != nil {
-		if e.Kept != "" {
-			fmt.Fprintf(e.errors, "%s: interrupted: the same command goes on from %s\n", e.program, e.Kept)
-			return StatusInterrupted
-		}
-		fmt.Fprintf(e.errors, "%s: interrupted: nothing was written\n", e.program)
-		return StatusInterrupted
-	}
+	code := codeOf(err)
 	text := strings.TrimPrefix(strings.TrimSpace(err.Error()), "mkl: ") // the package's own prefix
-	fmt.Fprintf(e.errors, "%s: %s\n", e.program, Printable(shorten(strings.ReplaceAll(text, "\n", "; "))))
-	if mendable(err) {
-		return StatusInput
+	text = shorten(strings.ReplaceAll(text, "\n", "; "))
+	if e.Ctx.Err() != nil {
+		code, text = CodeInterrupted, "interrupted: nothing was written"
+		if e.Kept != "" {
+			text = "interrupted: the same command goes on from " + e.Kept
+		}
 	}
-	return statusFailed
+	e.print(code, text)
+	return code.Status()
 }
 
 var longFlag = regexp.MustCompile(`^-[a-z][a-z-]+(=|$)`)

@@ -20,13 +20,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/cmd/internal/memory"
 	"github.com/bmkl/bmkl/cmd/internal/spec"
 	"github.com/bmkl/bmkl/cmd/internal/table"
+	"github.com/bmkl/bmkl/mkl"
 )
 
 // failing is a command that fails with an error of its own.
 type failing struct {
 	Name string `default:"${name}" help:"A name, ${name} by default."`
+
+	JSONFlag `embed:""`
 
 	err  error
 	kept string
@@ -306,5 +310,48 @@ func TestDigits(t *testing.T) {
 	} {
 		assert.Equal(t, c.figure, Figure(c.x))
 		assert.Equal(t, c.uncertainty, Uncertainty(c.x))
+	}
+}
+
+// TestErrorCodes: with -json the last line of standard error is an object with a code, and the exit status is the code's.
+func TestErrorCodes(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	path := func(op string) error { return &fs.PathError{Op: op, Path: "f", Err: errors.New("no")} }
+	small := memory.Refuse(1, "a fit", 10, nil)
+	seen := map[Code]bool{}
+	for _, c := range []struct {
+		ctx    context.Context
+		err    error
+		flags  string
+		code   Code
+		status int
+	}{
+		{t.Context(), nil, "-nam x", CodeUsage, 2},
+		{t.Context(), Inputf("row 1"), "", CodeInput, 2},
+		{t.Context(), Input(fmt.Errorf("data: %w", path("open"))), "", CodeFile, 2},
+		{t.Context(), Input(fmt.Errorf("fit: %w", small)), "", CodeMemory, 2},
+		{t.Context(), Input(&mkl.MemoryError{Need: 2, Limit: 1}), "", CodeMemory, 2},
+		{t.Context(), Input(path("write")), "", CodeWrite, 1},
+		{t.Context(), path("mkdir"), "", CodeWrite, 1},
+		{t.Context(), errors.New("mkl: a < b\n\x1b"), "", CodeFailed, 1},
+		{stopped, errors.New("late"), "", CodeInterrupted, 130},
+	} {
+		seen[c.code] = true
+		var stdout, stderr bytes.Buffer
+		status := program(&failing{err: c.err}).Run(c.ctx, append([]string{"-json"}, strings.Fields(c.flags)...), nil, &stdout, &stderr)
+		assert.Equal(t, c.status, status)
+		assert.Equal(t, c.status, c.code.Status())
+		assert.Empty(t, stdout.String())
+		var got Failure
+		require.NoError(t, json.Unmarshal(stderr.Bytes(), &got), stderr.String())
+		assert.Equal(t, Failure{c.code, got.Message, c.status}, got)
+		assert.NotEmpty(t, got.Message)
+		assert.Equal(t, 1, strings.Count(stderr.String(), "\n"))
+		assert.NotContains(t, stderr.String(), "\x1b")
+	}
+	assert.Len(t, seen, len(Codes))
+	for args, want := range map[string]bool{"-json": true, "x --json": true, "-json=false": false, "-- -json": false, "json": false, "-jsonx": false, "-json=true": true} {
+		assert.Equal(t, want, asksForJSON(strings.Fields(args)), args)
 	}
 }

@@ -1,10 +1,103 @@
 package console
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/bmkl/bmkl/cmd/internal/memory"
+	"github.com/bmkl/bmkl/mkl"
 )
+
+// Code names a kind of error for programs. A later version may add codes. It renames none.
+type Code string
+
+// The codes, in the order of docs/guide/errors.md. Each has one exit status.
+const (
+	CodeUsage       Code = "usage"       // 2: there is no such command or flag, or an argument is missing
+	CodeInput       Code = "input"       // 2: the value of a flag, or the data, are wrong
+	CodeFile        Code = "file"        // 2: a file cannot be opened or read
+	CodeMemory      Code = "memory"      // 2: memory does not suffice
+	CodeWrite       Code = "write"       // 1: a file, or standard output, could not be written
+	CodeFailed      Code = "failed"      // 1: the computation failed
+	CodeInterrupted Code = "interrupted" // 130: the command was interrupted
+)
+
+// Codes lists all codes.
+var Codes = []Code{CodeUsage, CodeInput, CodeFile, CodeMemory, CodeWrite, CodeFailed, CodeInterrupted}
+
+// Status returns the exit status of an error of the code.
+func (c Code) Status() int {
+	switch c {
+	case CodeInterrupted:
+		return StatusInterrupted
+	case CodeWrite, CodeFailed:
+		return statusFailed
+	}
+	return StatusInput
+}
+
+// Failure is what a command with -json writes to standard error, as its last line, if it ends with an error.
+type Failure struct {
+	Code    Code   `json:"code"`
+	Message string `json:"error"`
+	Status  int    `json:"status"` // of the exit
+}
+
+// usageError is a mistake in the command line that the parser found.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// codeOf returns the code of an error that is not an interruption.
+func codeOf(err error) Code {
+	_, usage := errors.AsType[usageError](err)
+	_, input := errors.AsType[*inputError](err)
+	_, small := errors.AsType[*memory.Error](err)
+	_, fit := errors.AsType[*mkl.MemoryError](err)
+	file, path := errors.AsType[*fs.PathError](err)
+	switch {
+	case path && file.Op == "write":
+		return CodeWrite
+	case usage:
+		return CodeUsage
+	case input && (small || fit):
+		return CodeMemory
+	case input && path:
+		return CodeFile
+	case input:
+		return CodeInput
+	case path:
+		return CodeWrite
+	}
+	return CodeFailed
+}
+
+// asksForJSON reports whether a command line has the flag -json. A command line that cannot be parsed may have it too.
+func asksForJSON(args []string) bool {
+	if end := slices.Index(args, "--"); end >= 0 {
+		args = args[:end]
+	}
+	return slices.ContainsFunc(args, func(a string) bool {
+		name, value, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		return strings.HasPrefix(a, "-") && name == "json" && cmp.Or(value, "true") == "true"
+	})
+}
+
+// print writes the error that ends a command, on one line: as a sentence or, if the command line has -json, as a [Failure].
+func (e *Env) print(code Code, sentence string) {
+	if !asksForJSON(e.Args) {
+		fmt.Fprintf(e.errors, "%s: %s\n", e.program, Printable(sentence))
+		return
+	}
+	text := json.NewEncoder(e.errors)
+	text.SetEscapeHTML(false)
+	_ = text.Encode(Failure{code, sentence, code.Status()}) // like the sentence, it has nowhere else to go
+}
 
 // inputError is a mistake in the command line or in the data.
 type inputError struct{ err error }
@@ -20,14 +113,6 @@ func Input(err error) error {
 		return nil
 	}
 	return &inputError{err}
-}
-
-// mendable reports whether another command line or other data can mend the error. An error of writing a file, such as a full
-// disk, is not mendable.
-func mendable(err error) bool {
-	var bad *inputError
-	var file *fs.PathError
-	return errors.As(err, &bad) && !(errors.As(err, &file) && file.Op == "write")
 }
 
 // Inputf is [Input] of [fmt.Errorf].

@@ -66,7 +66,12 @@ func Keep(flag Size) (restore func()) {
 	return func() { debug.SetMemoryLimit(before) }
 }
 
-// Refuse returns an error if what needs more bytes than [Limit]. The hint, if not nil, is called with the limit and
+// Error says that a computation needs more memory than it may take.
+type Error struct{ text string }
+
+func (e *Error) Error() string { return e.text }
+
+// Refuse returns an [*Error] if what needs more bytes than [Limit]. The hint, if not nil, is called with the limit and
 // ends the message.
 func Refuse(flag Size, what string, need float64, hint func(limit float64) string) error {
 	limit, whose := Limit(flag)
@@ -77,7 +82,7 @@ func Refuse(flag Size, what string, need float64, hint func(limit float64) strin
 	if hint != nil {
 		more = hint(float64(limit))
 	}
-	return fmt.Errorf("%s needs about %v of memory, more than the %v that %s%s", what, Size(min(need, math.MaxInt64)), limit, whose, more)
+	return &Error{fmt.Sprintf("%s needs about %v of memory, more than the %v that %s%s", what, Size(min(need, math.MaxInt64)), limit, whose, more)}
 }
 
 // groupLeft returns what the control groups (version 2) of this process leave

@@ -137,3 +137,28 @@ func (g *neon) widen(i int) {
 		g.op("VFCVTL(%d, %d)", i, i)
 	}
 }
+
+// eachQuad emits a loop over R2 elements and the end of the routine. The loop calls turn for a quad at a time, then last
+// for one element at a time.
+func (g *neon) eachQuad(turn, last func()) {
+	n := g.perQuad()
+	g.op("SUBS $%d, R2", n)
+	g.op("BLT tail")
+
+	g.label("loop")
+	turn()
+	g.op("SUBS $%d, R2", n)
+	g.op("BGE loop")
+
+	g.label("tail")
+	g.op("ADDS $%d, R2", n)
+	g.op("BEQ done")
+
+	g.label("one")
+	last()
+	g.op("SUBS $1, R2")
+	g.op("BNE one")
+
+	g.label("done")
+	g.op("RET")
+}

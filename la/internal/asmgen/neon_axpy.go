@@ -174,40 +174,25 @@ func (g *neon) axpysBegin() (x int) {
 
 // scal emits Scal.
 func (g *neon) scal() {
-	n := g.perQuad()
 	g.begin(g.routine("Scal"), g.scalSignature(), scalBytes,
 		"	R0 x   R2 elements left",
 		"	V16–V19 of x   V31 alpha", "",
-		fmt.Sprintf("	for %d elements { x = alpha·x }, then for 1", n))
+		fmt.Sprintf("	for %d elements { x = alpha·x }, then for 1", g.perQuad()))
 	g.op("MOVD n+0(FP), R2")
 	g.op("%s alpha+8(FP), F31", g.scalar())
 	g.op("MOVD x+16(FP), R0")
-	g.op("SUBS $%d, R2", n)
-	g.op("BLT tail")
-
-	g.label("loop")
-	g.loadPair(0, "R0", 16)
-	g.loadPair(32, "R0", 18)
-	for i := range quad {
-		g.op("VFMUL%s0(31, %d, %d)", g.suffix, 16+i, 16+i)
-	}
-	g.storePair(16, 0, "R0")
-	g.storePair(18, 32, "R0")
-	g.op("ADD $%d, R0", quad*16)
-	g.op("SUBS $%d, R2", n)
-	g.op("BGE loop")
-
-	g.label("tail")
-	g.op("ADDS $%d, R2", n)
-	g.op("BEQ done")
-
-	g.label("one")
-	g.op("%s (R0), F16", g.scalar())
-	g.op("FMUL%s F31, F16", g.suffix)
-	g.op("%s.P F16, %d(R0)", g.scalar(), g.size)
-	g.op("SUBS $1, R2")
-	g.op("BNE one")
-
-	g.label("done")
-	g.op("RET")
+	g.eachQuad(func() {
+		g.loadPair(0, "R0", 16)
+		g.loadPair(32, "R0", 18)
+		for i := range quad {
+			g.op("VFMUL%s0(31, %d, %d)", g.suffix, 16+i, 16+i)
+		}
+		g.storePair(16, 0, "R0")
+		g.storePair(18, 32, "R0")
+		g.op("ADD $%d, R0", quad*16)
+	}, func() {
+		g.op("%s (R0), F16", g.scalar())
+		g.op("FMUL%s F31, F16", g.suffix)
+		g.op("%s.P F16, %d(R0)", g.scalar(), g.size)
+	})
 }

@@ -63,5 +63,15 @@ func (p pair) scalSignature() string {
 	return fmt.Sprintf("(n int, alpha %s, x *%s)", p.arithmetic, p.arithmetic)
 }
 
+// negRootSignature returns the declaration of NegRoot. Its arguments take negRootBytes.
+func (p pair) negRootSignature() string {
+	return fmt.Sprintf("(n int, x *%s)", p.arithmetic)
+}
+
+// restTimesSignature returns the declaration of RestTimes. Its arguments take restTimesBytes.
+func (p pair) restTimesSignature() string {
+	return fmt.Sprintf("(n int, e, x *%s)", p.arithmetic)
+}
+
 // Bytes of the arguments.
-const axpyBytes, axpysBytes, scalBytes = 32, 40, 24
+const axpyBytes, axpysBytes, scalBytes, negRootBytes, restTimesBytes = 32, 40, 24, 16, 24

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
 )
@@ -70,4 +71,106 @@ func TestSpace(t *testing.T) {
 	kept := len(s.Pivots)
 	s.Grow(func(int, []float64) { panic("a finished space needs no column") }, 0, len(x))
 	assert.Len(t, s.Pivots, kept)
+}
+
+// TestSpaceIsTheFactor compares a space of many pivots, which lie in several blocks of memory, with a Cholesky factorisation of the pivots'
+// kernel, and its lengths and allowances with their formulas.
+func TestSpaceIsTheFactor(t *testing.T) {
+	const n, many = 90, 75
+	src := rand.New(rand.NewPCG(3, 2))
+	x := la.NewMatrix[float64](n, 12)
+	for i := range x.Data {
+		x.Data[i] = src.NormFloat64()
+	}
+	kernel := func(i, j int) float64 {
+		s := 0.0
+		for f, v := range x.Row(i) {
+			s += (v - x.At(j, f)) * (v - x.At(j, f))
+		}
+		return (1 + float64(i%3)) * (1 + float64(j%3)) * math.Exp(-s/20)
+	}
+	diagonal := make([]float64, n)
+	for i := range diagonal {
+		diagonal[i] = kernel(i, i)
+	}
+	s := NewSpace(slices.Clone(diagonal))
+	assert.Equal(t, 9.0, s.Most)
+	assert.Equal(t, 8*0x1p-52*n*9, s.Spare())
+	s.Grow(func(i int, dst []float64) {
+		for j := range dst {
+			dst[j] = kernel(i, j)
+		}
+	}, 0, many)
+	require.Len(t, s.Pivots, many)
+
+	left := slices.Clone(diagonal)
+	l := la.NewMatrix[float64](many, many) // of the pivots' kernel, row by row
+	w := la.NewMatrix[float64](many, n)
+	for i, pivot := range s.Pivots {
+		best := 0
+		for j, v := range left {
+			if v > left[best] {
+				best = j
+			}
+		}
+		require.Equal(t, best, pivot, "the largest residual")
+		root := math.Sqrt(left[pivot])
+		for j := range n {
+			v := kernel(pivot, j)
+			for k := range i {
+				v -= w.At(k, pivot) * w.At(k, j)
+			}
+			w.Set(i, j, v/root)
+		}
+		for j := range n {
+			left[j] -= w.At(i, j) * w.At(i, j)
+		}
+		left[pivot] = 0
+		for k := range i + 1 {
+			l.Set(i, k, w.At(k, pivot))
+		}
+	}
+	for i, row := range s.W {
+		for j, v := range row {
+			require.InDelta(t, w.At(i, j), v, 1e-7)
+		}
+	}
+	for j, v := range s.Left {
+		require.InDelta(t, left[j], v, 1e-7)
+	}
+	two := s.Matrix(2)
+	assert.Equal(t, append(slices.Clone(s.W[0]), s.W[1]...), two.Data)
+
+	var sum, squares, plain float64
+	weights := x.Data[:n]
+	for j, v := range s.Left {
+		v += s.Spare()
+		sum += math.Abs(weights[j]) * math.Sqrt(v)
+		squares += weights[j] * weights[j] * v
+		plain += v
+	}
+	assert.InEpsilon(t, sum, s.Sum(weights), 1e-12)
+	assert.InEpsilon(t, math.Sqrt(squares), s.Length(weights), 1e-12)
+	assert.InEpsilon(t, math.Sqrt(plain), s.Length(nil), 1e-12)
+
+	inverse := la.NewMatrix[float64](many, many)
+	shift := s.Invert(inverse, 7)
+	size := 0.0
+	for i := range many {
+		for j := range i + 1 {
+			dot := 0.0
+			for k := j; k <= i; k++ {
+				dot += inverse.At(i, k) * l.At(k, j)
+			}
+			want := 0.0
+			if i == j {
+				want = 1
+			}
+			require.InDelta(t, want, dot, 1e-6)
+			size += inverse.At(i, j) * inverse.At(i, j)
+		}
+	}
+	assert.InEpsilon(t, 0x1p-52*(many+15+7)*math.Sqrt(size*many*9), shift, 1e-12)
+	assert.InEpsilon(t, 2*shift+shift*shift+0x1p-52*(many+16), s.Hidden(shift), 1e-12)
+	assert.InEpsilon(t, 0.25+1.0/64+0x1p-52*(many+16), s.Hidden(0.125), 1e-15)
 }

@@ -14,24 +14,41 @@ import (
 type Form struct{ t *Triangle }
 
 // NewForm returns the form of the lower triangle l. The rows of trials are the vectors of the calibration, and want their
-// forms. The result is nil where rounding is not small.
-func NewForm(l, trials la.Matrix[float64], want []float64) *Form {
+// forms. The result is nil where rounding is not small. If coarse, the form is made in integers too, unless they are no gain.
+func NewForm(l, trials la.Matrix[float64], want []float64, coarse bool) *Form {
 	f := &Form{pack(l)}
 	t, s := f.t, NewScratch(l.Rows)
 	for q := range trials.Rows {
 		got, unit := f.sum(trials.Row(q), s)
-		if took := math.Abs(got-want[q]) / unit; got != want[q] {
-			t.factor = max(t.factor, safety*took)
-		}
+		t.factor = max(t.factor, excess(got, want[q], unit))
 	}
 	if !(t.factor <= math.MaxFloat64) {
 		return nil
 	}
+	if !coarse || l.Rows < leastSteps {
+		return f
+	}
+	d := newSteps(l, trials)
+	t.steps = d
+	for q := range trials.Rows {
+		got, unit := f.sumSteps(trials.Row(q), s)
+		d.factor = max(d.factor, excess(got, want[q], unit))
+	}
+	if !(d.factor <= math.MaxFloat64) {
+		t.steps = nil
+	}
 	return f
 }
 
-// At returns xᵀLx and the bound on its error. It does not allocate.
-func (f *Form) At(x []float64, s *Scratch) (value, bound float64) {
+// Coarse reports whether the form can be asked for in integers.
+func (f *Form) Coarse() bool { return f.t.Coarse() }
+
+// At returns xᵀLx and the bound on its error. It does not allocate. If coarse, it is computed in integers, for a form that is Coarse.
+func (f *Form) At(x []float64, coarse bool, s *Scratch) (value, bound float64) {
+	if coarse {
+		value, unit := f.sumSteps(x, s)
+		return value, f.t.steps.factor * unit
+	}
 	value, unit := f.sum(x, s)
 	return value, float64(f.t.factor*unit) + float64(f.t.spill*s.self*math.Sqrt(la.SumSq(x)))
 }
@@ -55,4 +72,19 @@ func (f *Form) sum(x []float64, s *Scratch) (value, unit float64) {
 		squares += float64(float64(x[i]*x[i]) * t.rows[i])
 	}
 	return value, s.largest * math.Sqrt(squares)
+}
+
+// sumSteps is sum in integers. The unit has all errors.
+func (f *Form) sumSteps(x []float64, s *Scratch) (value, unit float64) {
+	d := f.t.steps
+	d.start(x, &s.steps)
+	z := s.wide[:len(x)]
+	clear(z)
+	d.multiply(f.t.begin, f.t.panels.Padded()/la.PanelRows, &s.steps, z)
+	var a sums
+	for i, v := range x {
+		value += float64(v * z[i])
+		a.add(v, d.rows[i], d.norms[i])
+	}
+	return value, d.unitError(a, false, &s.steps)
 }

@@ -41,17 +41,17 @@ func TestFormsWithinTheirBounds(t *testing.T) {
 				value, square := form(trials.Row(q))
 				forms, squares, selves = append(forms, value), append(squares, square), append(selves, 1)
 			}
-			f, g := NewForm(l, trials, forms), Against(l, trials, selves, squares)
+			f, g := NewForm(l, trials, forms, false), Against(l, trials, selves, squares, nil)
 			require.NotNil(t, f)
 			require.NotNil(t, g)
 			s, x := NewScratch(n), make([]float64, n)
 			for range 50 {
 				draw(x)
 				value, square := form(x)
-				got, bound := f.At(x, s)
+				got, bound := f.At(x, false, s)
 				assert.InDelta(t, value, got, bound)
 				assert.LessOrEqual(t, bound, 1e-3*(math.Abs(value)+la.SumSq(x)*float64(n)))
-				got, bound = g.Square(x, 1, s)
+				got, bound = g.Square(x, 1, false, s)
 				assert.InDelta(t, square, got, bound)
 				assert.LessOrEqual(t, bound, 1e-3*(square+la.SumSq(x)))
 			}

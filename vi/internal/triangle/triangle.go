@@ -30,7 +30,12 @@ type Triangle struct {
 	spill  float64                 // what kernels that count as 0 add to an error of |Gk|, per unit of k(x,x)
 	factor float64                 // c
 	begin  int                     // panels before this one have rows of zeros alone
+	steps  *steps                  // G in integers; nil if they are not worth while
 }
+
+// An Enough reports whether the |Gk|² of a calibration sample, with this bound on its error, is close enough. self is what stands for
+// k(x,x).
+type Enough func(self, square, bound float64) bool
 
 // Kernel is the kernel of the training samples.
 type Kernel interface {
@@ -62,8 +67,9 @@ const (
 )
 
 // New returns the triangle of the lower factor L and the roots of S, which are nil for 1. It costs N³/3 multiplications and
-// [calibrations] columns of k. The result is nil where rounding is not small.
-func New(factor la.Matrix[float64], root []float64, k Kernel) *Triangle {
+// [calibrations] columns of k. The result is nil where rounding is not small. The triangle is [Triangle.Coarse] if the bounds of integers
+// are enough for at least half of the calibration samples. No triangle is coarse without enough.
+func New(factor la.Matrix[float64], root []float64, k Kernel, enough Enough) *Triangle {
 	n := factor.Rows
 	low, high := math.Inf(1), 0.0
 	for i := range n {
@@ -91,15 +97,16 @@ func New(factor la.Matrix[float64], root []float64, k Kernel) *Triangle {
 		la.Trsv(la.NoTrans, factor, c)
 		return la.SumSq(c)
 	}
-	if !t.calibrate(k, exact) {
+	trials, selves := vectors(k, n)
+	if !t.try(g, trials, selves, exact, enough) {
 		return nil
 	}
 	return t
 }
 
 // Of returns the triangle of the lower triangle g. The rows of trials are the vectors of the calibration, selves what
-// stands for k(x,x) of each. The result is nil where rounding is not small.
-func Of(g, trials la.Matrix[float64], selves []float64) *Triangle {
+// stands for k(x,x) of each. The result is nil where rounding is not small. enough is as for [New].
+func Of(g, trials la.Matrix[float64], selves []float64, enough Enough) *Triangle {
 	t := pack(g)
 	z := make([]float64, g.Rows)
 	exact := func(_ int, c []float64) float64 {
@@ -108,16 +115,16 @@ func Of(g, trials la.Matrix[float64], selves []float64) *Triangle {
 		}
 		return la.SumSq(z)
 	}
-	if !t.try(trials, selves, exact) {
+	if !t.try(g, trials, selves, exact, enough) {
 		return nil
 	}
 	return t
 }
 
 // Against is [Of] where the squares of the trials are known: want.
-func Against(g, trials la.Matrix[float64], selves, want []float64) *Triangle {
+func Against(g, trials la.Matrix[float64], selves, want []float64, enough Enough) *Triangle {
 	t := pack(g)
-	if !t.try(trials, selves, func(q int, _ []float64) float64 { return want[q] }) {
+	if !t.try(g, trials, selves, func(q int, _ []float64) float64 { return want[q] }, enough) {
 		return nil
 	}
 	return t
@@ -146,13 +153,11 @@ func pack(g la.Matrix[float64]) *Triangle {
 	return t
 }
 
-// calibrate sets the factor. Calibration samples are training samples, and the midpoints and the differences of
-// each and the one before in the feature space of the kernel. The factor does not depend on the length of
-// a sample there. exact computes |Gk|² of sample q in float64 and may overwrite k. calibrate reports whether the factor is a number.
-func (t *Triangle) calibrate(k Kernel, exact func(q int, k []float64) float64) bool {
-	n := t.panels.Order
+// vectors returns the vectors of the calibration and what stands for k(x,x) of each: training samples, and the midpoints and the
+// differences of each and the one before in the feature space of the kernel. The factor does not depend on the length of a sample there.
+func vectors(k Kernel, n int) (columns la.Matrix[float64], selves []float64) {
 	m := min(n, calibrations)
-	columns, selves := la.NewMatrix[float64](3*m, n), make([]float64, 3*m)
+	columns, selves = la.NewMatrix[float64](3*m, n), make([]float64, 3*m)
 	diagonal := make([]float64, n)
 	k.Diagonal(diagonal)
 	for q := range m {
@@ -170,29 +175,67 @@ func (t *Triangle) calibrate(k Kernel, exact func(q int, k []float64) float64) b
 		selves[3*q] = diagonal[i]
 		selves[3*q+1], selves[3*q+2] = both+2*c[before], both-2*c[before]
 	}
-	return t.try(columns, selves, exact)
+	return columns, selves
 }
 
-// try sets the factor by the vectors in the rows of columns, which exact may overwrite.
-func (t *Triangle) try(columns la.Matrix[float64], selves []float64, exact func(q int, k []float64) float64) bool {
-	s := NewScratch(t.panels.Order)
-	for q := range columns.Rows {
-		c, self := columns.Row(q), selves[q]
-		if !(self > 0) {
-			continue
+// try sets the factor by the vectors in the rows of trials. exact computes |Gk|² of vector q in float64 and may overwrite k. It reports
+// whether the factor is a number. enough is as for [New].
+func (t *Triangle) try(g, trials la.Matrix[float64], selves []float64, exact func(q int, k []float64) float64, enough Enough) bool {
+	s, c := NewScratch(t.panels.Order), make([]float64, t.panels.Order)
+	wants := make([]float64, trials.Rows)
+	for q := range trials.Rows {
+		if self := selves[q]; self > 0 {
+			t.Start(trials.Row(q), self, false, s)
+			got := t.rest(s)
+			copy(c, trials.Row(q))
+			wants[q] = exact(q, c)
+			t.factor = max(t.factor, excess(got, wants[q], s.unit(t)))
 		}
-		t.Start(c, self, s)
-		got := t.rest(s)
-		e := s.unit(t)
-		want := exact(q, c)
-		took := math.Abs(got-want) / e
-		if want == 0 && got == 0 {
-			took = 0
-		}
-		t.factor = max(t.factor, safety*took)
 	}
-	return t.factor <= math.MaxFloat64
+	if !(t.factor <= math.MaxFloat64) {
+		return false
+	}
+	if enough != nil && g.Rows >= leastSteps {
+		t.setSteps(g, trials, selves, wants, enough)
+	}
+	return true
 }
+
+// excess returns the least factor for an error, where unit stands for a factor of 1.
+func excess(got, want, unit float64) float64 {
+	if got == want {
+		return 0
+	}
+	return safety * math.Abs(got-want) / unit
+}
+
+// setSteps makes the integers, and keeps them if they are close enough for at least half of the trials.
+func (t *Triangle) setSteps(g, trials la.Matrix[float64], selves, wants []float64, enough Enough) {
+	t.steps = newSteps(g, trials)
+	s := NewScratch(g.Rows)
+	for q := range trials.Rows {
+		if self := selves[q]; self > 0 {
+			t.Start(trials.Row(q), self, true, s)
+			got := t.rest(s)
+			t.steps.factor = max(t.steps.factor, excess(got, wants[q], s.unit(t)))
+		}
+	}
+	content, asked := 0, 0
+	for q := range trials.Rows {
+		if self := selves[q]; self > 0 {
+			asked++
+			if square, bound := t.Square(trials.Row(q), self, true, s); enough(self, square, bound) {
+				content++
+			}
+		}
+	}
+	if 2*content < asked || !(t.steps.factor <= math.MaxFloat64) {
+		t.steps = nil
+	}
+}
+
+// Coarse reports whether products in integers can be asked for.
+func (t *Triangle) Coarse() bool { return t.steps != nil }
 
 // Scratch is memory for one prediction.
 type Scratch struct {
@@ -202,24 +245,36 @@ type Scratch struct {
 	self, largest   float64 // k(x,x), and the largest kernel
 	panels          int     // so many have been multiplied
 	square, aligned float64 // Σ z_i² and Σ z_i²·v_i of their rows, for kernels of 1
+
+	coarse bool // in integers
+	steps  stepsScratch
+	wide   []float64 // z
 }
 
 // NewScratch returns memory for predictions by triangles of at most n training samples.
 func NewScratch(n int) *Scratch {
-	n += la.PanelRows
-	return &Scratch{k: make([]float32, n), z: make([]float32, n)}
+	s := &Scratch{k: make([]float32, n+la.PanelRows), z: make([]float32, n+la.PanelRows), wide: make([]float64, n+la.PanelRows)}
+	s.steps.resize(n)
+	return s
 }
 
-// Square returns |Gk|² and the bound on its error. self is k(x,x).
-func (t *Triangle) Square(k []float64, self float64, s *Scratch) (square, bound float64) {
-	t.Start(k, self, s)
+// Inexact says that the elements of the vectors k have independent errors, of this standard deviation, which belong to the bounds in integers.
+func (s *Scratch) Inexact(sd float64) { s.steps.inexact = 2 * sd }
+
+// Square returns |Gk|² and the bound on its error. self is k(x,x). If coarse, it is computed in integers, for a triangle that is Coarse.
+func (t *Triangle) Square(k []float64, self float64, coarse bool, s *Scratch) (square, bound float64) {
+	t.Start(k, self, coarse, s)
 	square = t.rest(s)
 	return square, t.bound(s)
 }
 
-// Start begins a |Gk|² that grows by Add.
-func (t *Triangle) Start(k []float64, self float64, s *Scratch) {
-	s.samples, s.self, s.panels, s.square, s.aligned = len(k), self, t.begin, 0, 0
+// Start begins a |Gk|² that grows by Add. The arguments are as for Square.
+func (t *Triangle) Start(k []float64, self float64, coarse bool, s *Scratch) {
+	s.samples, s.self, s.coarse, s.panels, s.square, s.aligned = len(k), self, coarse, t.begin, 0, 0
+	if coarse {
+		t.steps.start(k, &s.steps)
+		return
+	}
 	s.largest = round(s.k[:len(k)], k, negligible*self)
 }
 
@@ -246,6 +301,10 @@ func (t *Triangle) rest(s *Scratch) (square float64) {
 
 // add adds the rows of the panels before end.
 func (t *Triangle) add(end int, s *Scratch) {
+	if s.coarse {
+		t.addSteps(end, s)
+		return
+	}
 	t.panels.MultiplyPanels(s.panels, end, s.k[:s.samples], s.z[:t.panels.Padded()])
 	before := t.panels.Before()
 	first := max(before, s.panels*la.PanelRows)
@@ -253,13 +312,31 @@ func (t *Triangle) add(end int, s *Scratch) {
 	s.square, s.aligned, s.panels = s.square+square, s.aligned+aligned, end
 }
 
+// addSteps is add in integers.
+func (t *Triangle) addSteps(end int, s *Scratch) {
+	before := t.panels.Before()
+	first, last := max(0, s.panels*la.PanelRows-before), end*la.PanelRows-before
+	t.steps.multiply(s.panels, end, &s.steps, s.wide)
+	z, rows, norms := s.wide[first:last], t.steps.rows[first:last], t.steps.norms[first:last]
+	for i, v := range z {
+		s.steps.sums.add(v, rows[i], norms[i])
+	}
+	s.square, s.panels = s.steps.sums.plain, end
+}
+
 // unit is the error that c = 1 stands for, without what spills.
 func (s *Scratch) unit(t *Triangle) float64 {
+	if s.coarse {
+		return t.steps.unitError(s.steps.sums, true, &s.steps)
+	}
 	return float64(s.largest*2*math.Sqrt(s.aligned)) + float64(s.largest*s.largest*t.total)
 }
 
 // bound returns the bound on the error of the sum.
 func (t *Triangle) bound(s *Scratch) float64 {
+	if s.coarse {
+		return t.steps.factor * s.unit(t)
+	}
 	spill := t.spill * s.self
 	return float64(t.factor*s.unit(t)) + float64(2*math.Sqrt(s.square)*spill) + float64(spill*spill)
 }

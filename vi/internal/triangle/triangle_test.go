@@ -47,7 +47,7 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 				root = nil
 			}
 			require.NoError(t, la.Cholesky(nil, factor))
-			g := New(factor, root, matrix{k})
+			g := New(factor, root, matrix{k}, nil)
 			require.NotNil(t, g)
 			s, x := NewScratch(n), make([]float64, n)
 			for range 50 {
@@ -55,7 +55,7 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 				for i, v := range at {
 					x[i] = math.Exp(-3 * math.Abs(p-v))
 				}
-				square, bound := g.Square(x, 1, s)
+				square, bound := g.Square(x, 1, false, s)
 				z := append([]float64(nil), x...)
 				for i, r := range root {
 					z[i] *= r
@@ -65,7 +65,7 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 				assert.InDelta(t, want, square, bound)
 				assert.Less(t, bound, 1e-4)
 
-				g.Start(x, 1, s)
+				g.Start(x, 1, false, s)
 				for before, all := 0.0, false; !all; {
 					var part, e float64
 					part, e, all = g.Add(s)
@@ -81,5 +81,5 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 	bad := la.NewMatrix[float64](2, 2)
 	bad.Set(0, 0, 1)
 	bad.Set(1, 1, 1e-9)
-	assert.Nil(t, New(bad, nil, matrix{bad}), "rounding is not small")
+	assert.Nil(t, New(bad, nil, matrix{bad}, nil), "rounding is not small")
 }

@@ -152,10 +152,11 @@ func TestPage(t *testing.T) {
 		assert.Equal(t, n, count[name], name)
 	}
 	for _, want := range []string{
-		`name="viewport"`, "prefers-color-scheme:dark", "@media print", "Content-Security-Policy", `href="#content"`, "background:color-mix(",
+		`name="viewport"`, "@media (max-width:34rem)", ".table{overflow-x:auto", "prefers-color-scheme:dark", "@media print", "Content-Security-Policy", `href="#content"`, "background:color-mix(",
 	} {
 		assert.Contains(t, text, want)
 	}
+	assert.Equal(t, count["table"], strings.Count(text, `<div class="table" role="region" tabindex="0"`), "each can be scrolled on a phone")
 	assert.NotContains(t, text, "NaN")
 }
 

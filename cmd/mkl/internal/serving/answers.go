@@ -9,18 +9,6 @@ import (
 	"github.com/bmkl/bmkl/mkl/record"
 )
 
-// Failure is the answer to a request that cannot be answered.
-type Failure struct {
-	Message string `json:"error"`
-	Record  int    `json:"record,omitempty"` // counted from 1
-	Column  string `json:"column,omitempty"`
-
-	status int
-}
-
-// Error is the message.
-func (f *Failure) Error() string { return f.Message }
-
 // Number is the prediction of a numeric target.
 type Number struct {
 	Target string         `json:"target"`
@@ -66,7 +54,7 @@ func answer(w http.ResponseWriter, status int, v any) {
 	if err := json.NewEncoder(&b).Encode(v); err != nil {
 		status = http.StatusInternalServerError
 		b.Reset()
-		_ = json.NewEncoder(&b).Encode(&Failure{Message: err.Error()}) // a text can be written
+		_ = json.NewEncoder(&b).Encode(&Failure{Code: CodeInternal, Message: err.Error()}) // a text can be written
 	}
 	w.Header().Set("Content-Type", "application/json")
 	if status == http.StatusServiceUnavailable {

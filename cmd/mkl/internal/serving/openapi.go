@@ -100,7 +100,8 @@ func answerSchema() object {
 }
 
 func errorSchema() object {
-	return object{"type": "object", "required": []string{"error"}, "properties": object{
+	return object{"type": "object", "required": []string{"code", "error"}, "properties": object{
+		"code":  object{"type": "string", "enum": Codes},
 		"error": object{"type": "string"}, "record": object{"type": "integer", "description": "Counted from 1."}, "column": object{"type": "string"},
 	}}
 }

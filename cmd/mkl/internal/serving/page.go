@@ -65,11 +65,11 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		failed = s.try(w, r, m.now.Load(), v)
 	}
 	if v.Failure = failed; failed != nil {
-		status = failed.status
+		status = failed.Code.Status()
 	}
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, v); err != nil {
-		answer(w, http.StatusInternalServerError, &Failure{Message: err.Error()})
+		answer(w, http.StatusInternalServerError, &Failure{Code: CodeInternal, Message: err.Error()})
 		return
 	}
 	h := w.Header()
@@ -90,9 +90,9 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request, model *version, v *
 		r.Body = http.MaxBytesReader(w, r.Body, s.opt.MaxBytes)
 		if err := r.ParseForm(); err != nil {
 			if tooLarge(err) {
-				return &Failure{status: http.StatusRequestEntityTooLarge, Message: "the form is too large"}
+				return &Failure{Code: CodeTooLarge, Message: "the form is too large"}
 			}
-			return &Failure{status: http.StatusBadRequest, Message: "the form cannot be read: " + err.Error()}
+			return &Failure{Code: CodeBody, Message: "the form cannot be read: " + err.Error()}
 		}
 	}
 	one := map[string]any{}

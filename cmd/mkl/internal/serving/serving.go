@@ -125,12 +125,12 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("POST /{$}", s.page)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, http.StatusNotFound, &Failure{Message: fmt.Sprintf("there is no %s %s", r.Method, r.URL.Path)})
+		answer(w, http.StatusNotFound, &Failure{Code: CodeNotFound, Message: fmt.Sprintf("there is no %s %s", r.Method, r.URL.Path)})
 	})
 	// Other sites' pages must not make a visitor's browser use the service.
 	own := http.NewCrossOriginProtection()
 	own.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusForbidden, &Failure{Message: "the request comes from the page of another site"})
+		answer(w, http.StatusForbidden, &Failure{Code: CodeForbidden, Message: "the request comes from the page of another site"})
 	}))
 	inner := own.Handler(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -145,7 +145,7 @@ func (s *Server) predict(w http.ResponseWriter, r *http.Request) {
 	out, model, records, err := s.answerTo(w, r)
 	status := http.StatusOK
 	if err != nil {
-		status = err.status
+		status = err.Code.Status()
 		answer(w, status, err)
 	} else {
 		answer(w, status, out)
@@ -193,14 +193,14 @@ func (s *Server) model(r *http.Request) (*Model, *Failure) {
 		if len(s.models) == 1 {
 			return s.models[0], nil
 		}
-		return nil, &Failure{status: http.StatusBadRequest, Message: "several models are served: add ?model=NAME; GET /models lists the names"}
+		return nil, &Failure{Code: CodeParameter, Message: "several models are served: add ?model=NAME; GET /models lists the names"}
 	}
 	for _, m := range s.models {
 		if m.name == name {
 			return m, nil
 		}
 	}
-	return nil, &Failure{status: http.StatusNotFound, Message: fmt.Sprintf("no model %q is served; GET /models lists the names", name)}
+	return nil, &Failure{Code: CodeNotFound, Message: fmt.Sprintf("no model %q is served; GET /models lists the names", name)}
 }
 
 // interval is the probability of intervals that a request asks for.
@@ -211,7 +211,7 @@ func (s *Server) interval(r *http.Request) (float64, *Failure) {
 	}
 	p, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(p > 0 && p < 1) {
-		return 0, &Failure{status: http.StatusBadRequest, Message: fmt.Sprintf("interval %q is no probability between 0 and 1", text)}
+		return 0, &Failure{Code: CodeParameter, Message: fmt.Sprintf("interval %q is no probability between 0 and 1", text)}
 	}
 	return p, nil
 }
@@ -224,7 +224,7 @@ func (s *Server) views(r *http.Request) (bool, *Failure) {
 	}
 	views, err := strconv.ParseBool(text)
 	if err != nil {
-		return false, &Failure{status: http.StatusBadRequest, Message: fmt.Sprintf("views %q is neither true nor false", text)}
+		return false, &Failure{Code: CodeParameter, Message: fmt.Sprintf("views %q is neither true nor false", text)}
 	}
 	return views, nil
 }
@@ -245,11 +245,11 @@ func (s *Server) records(body io.Reader) (all []map[string]any, single bool, fai
 	}
 	switch {
 	case tooLarge(err):
-		return nil, false, &Failure{status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("the body is larger than %d bytes", s.opt.MaxBytes)}
+		return nil, false, &Failure{Code: CodeTooLarge, Message: fmt.Sprintf("the body is larger than %d bytes", s.opt.MaxBytes)}
 	case err != nil:
-		return nil, false, &Failure{status: http.StatusBadRequest, Message: "the body is no JSON object: " + err.Error()}
+		return nil, false, &Failure{Code: CodeBody, Message: "the body is no JSON object: " + err.Error()}
 	case one == nil:
-		return nil, false, &Failure{status: http.StatusBadRequest, Message: "the body is null where a record was expected"}
+		return nil, false, &Failure{Code: CodeBody, Message: "the body is null where a record was expected"}
 	}
 	list, ok := one["records"].([]any)
 	if !ok || len(one) != 1 {
@@ -257,15 +257,15 @@ func (s *Server) records(body io.Reader) (all []map[string]any, single bool, fai
 	}
 	switch {
 	case len(list) == 0:
-		return nil, false, &Failure{status: http.StatusBadRequest, Message: "the list of records is empty"}
+		return nil, false, &Failure{Code: CodeBody, Message: "the list of records is empty"}
 	case len(list) > s.opt.MaxRecords:
-		return nil, false, &Failure{status: http.StatusRequestEntityTooLarge,
+		return nil, false, &Failure{Code: CodeTooLarge,
 			Message: fmt.Sprintf("%d records; a request may have %d", len(list), s.opt.MaxRecords)}
 	}
 	for i, v := range list {
 		record, ok := v.(map[string]any)
 		if !ok {
-			return nil, false, &Failure{status: http.StatusBadRequest, Record: i + 1, Message: fmt.Sprintf("record %d is no object", i+1)}
+			return nil, false, &Failure{Code: CodeBody, Record: i + 1, Message: fmt.Sprintf("record %d is no object", i+1)}
 		}
 		all = append(all, record)
 	}
@@ -318,9 +318,9 @@ func (s *Server) enter(ctx context.Context) *Failure {
 	case s.busy <- struct{}{}:
 		return nil
 	case <-wait.C:
-		return &Failure{status: http.StatusServiceUnavailable, Message: fmt.Sprintf("%d predictions are running; try again", cap(s.busy))}
+		return &Failure{Code: CodeBusy, Message: fmt.Sprintf("%d predictions are running; try again", cap(s.busy))}
 	case <-ctx.Done():
-		return &Failure{status: http.StatusServiceUnavailable, Message: "the request was cancelled"}
+		return &Failure{Code: CodeTimeout, Message: "the request was cancelled"}
 	}
 }
 
@@ -329,13 +329,13 @@ func (s *Server) failure(ctx context.Context, err error) *Failure {
 	var value *record.ValueError
 	switch {
 	case errors.Is(err, mkl.ErrNoViews):
-		return &Failure{status: http.StatusBadRequest, Message: err.Error()}
+		return &Failure{Code: CodeUnsupported, Message: err.Error()}
 	case errors.As(err, &value):
-		return &Failure{status: http.StatusBadRequest, Message: err.Error(), Record: value.Record + 1, Column: value.Column}
+		return &Failure{Code: CodeValue, Message: err.Error(), Record: value.Record + 1, Column: value.Column}
 	case ctx.Err() != nil:
-		return &Failure{status: http.StatusServiceUnavailable, Message: fmt.Sprintf("the prediction did not end within %v", s.opt.Timeout)}
+		return &Failure{Code: CodeTimeout, Message: fmt.Sprintf("the prediction did not end within %v", s.opt.Timeout)}
 	}
-	return &Failure{status: http.StatusInternalServerError, Message: err.Error()}
+	return &Failure{Code: CodeInternal, Message: err.Error()}
 }
 
 // described is a model in the answer to GET /models.

@@ -167,6 +167,7 @@ func TestFailures(t *testing.T) {
 	opt.MaxBytes, opt.MaxRecords = 200, 2
 	one, _, _ := served(t, opt, "houses")
 	two, _, _ := served(t, opt, "houses", "flats")
+	seen := map[Code]bool{}
 	for _, c := range []struct {
 		server         *Server
 		method, target string
@@ -199,11 +200,15 @@ func TestFailures(t *testing.T) {
 		w := ask(t, c.server, c.method, c.target, c.body)
 		assert.Equal(t, c.status, w.Code, "%s %s", c.target, c.body)
 		got := read[Failure](t, w)
+		assert.Equal(t, c.status, got.Code.Status(), got.Code)
+		assert.Equal(t, c.column != "", got.Code == CodeValue)
+		seen[got.Code] = true
 		assert.Equal(t, c.record, got.Record, c.body)
 		assert.Equal(t, c.column, got.Column, c.body)
 		assert.NotEmpty(t, got.Message)
 		assert.Contains(t, got.Message, c.says)
 	}
+	assert.Equal(t, map[Code]bool{CodeBody: true, CodeValue: true, CodeParameter: true, CodeNotFound: true, CodeTooLarge: true}, seen)
 	a := read[Answer](t, ask(t, two, "POST", "/predict?model=houses", `{"garden":1}`))
 	b := read[Answer](t, ask(t, two, "POST", "/predict?model=flats", `{"garden":1}`))
 	assert.NotEqual(t, a.Prediction.Numbers, b.Prediction.Numbers)
@@ -221,11 +226,13 @@ func TestBusy(t *testing.T) {
 	w := ask(t, s, "POST", "/predict", `{"garden":1}`)
 	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
 	assert.Equal(t, "1", w.Header().Get("Retry-After"))
+	assert.Equal(t, CodeBusy, read[Failure](t, w).Code)
 	<-s.busy
 	require.Equal(t, http.StatusOK, ask(t, s, "POST", "/predict", `{"garden":1}`).Code)
 	s.opt.Timeout = -1
 	w = ask(t, s, "POST", "/predict", `{"garden":1}`)
 	assert.Equal(t, http.StatusServiceUnavailable, w.Code, w.Body.String())
+	assert.Equal(t, CodeTimeout, read[Failure](t, w).Code)
 	assert.Empty(t, s.busy, "the place is free again")
 }
 

@@ -115,18 +115,19 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !quiet && !e.IsQuiet() {
+	progress := newProgress(e, quiet, candidates, len(folds), workers)
+	if !quiet {
 		fmt.Fprintf(e.Stderr, "cv: %s in %s: %s\n", console.Plural(len(candidates), "candidate"), console.Plural(len(folds), "fold"), strings.Join(titles(candidates), ", "))
+		fmt.Fprintf(e.Stderr, "cv: %s\n", c.describe(folds))
 	}
-	bar := console.NewProgress(e, quiet, len(candidates)*len(folds), "fits")
 	if f.Resume != "" {
 		e.Kept = f.Resume
 	}
 	result, err := choose.Validation{
 		Truth: d.truth, Folds: folds, Candidates: candidates, Workers: workers, File: f.Resume, Key: key,
-		Progress: func(done, total int) { bar.Set(done, total, "") },
+		Progress: progress.step,
 	}.Run(e.Ctx)
-	bar.Finish()
+	progress.bar.Finish()
 	if err != nil {
 		return nil, console.Input(err)
 	}
@@ -193,6 +194,33 @@ func (c *comparison) division() string {
 		text += fmt.Sprintf(", %d times", c.Repeats)
 	}
 	return text
+}
+
+// describe says what the folds are: their kind, groups and seed, and how many rows each learns from and predicts.
+func (c *comparison) describe(folds []choose.Fold) string {
+	text := c.division()
+	if c.groups != nil {
+		text += fmt.Sprintf(", %d groups", len(slices.Compact(slices.Sorted(slices.Values(c.groups)))))
+	}
+	switch {
+	case c.order != nil:
+	case c.Stratify && c.truth.Classes != nil:
+		text += fmt.Sprintf(", each with its share of each class, seed %d", c.Seed)
+	default:
+		text += fmt.Sprintf(", drawn with seed %d", c.Seed)
+	}
+	rows := func(of func(choose.Fold) []int) string {
+		least, most := c.samples.Rows(), 0
+		for _, f := range folds {
+			least, most = min(least, len(of(f))), max(most, len(of(f)))
+		}
+		if least == most {
+			return console.Plural(most, "row")
+		}
+		return fmt.Sprintf("%d to %s", least, console.Plural(most, "row"))
+	}
+	learned, predicted := rows(func(f choose.Fold) []int { return f.Train }), rows(func(f choose.Fold) []int { return f.Test })
+	return fmt.Sprintf("%s; each learns from %s and predicts %s", text, learned, predicted)
 }
 
 // split divides the rows.

@@ -1,0 +1,275 @@
+package triangle
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// steps is G as integers of 16 bits times a step for each row, Ĝ = G − E, in two planes of bytes. A product with it reads half of the
+// memory of float32, and its sums are exact.
+//
+// The vector k is rounded to integers times t, with a fixed dither for each element, so that errors of different elements are
+// independent of each other and of k. The error of z = Ĝk is then Ek, which is fixed, and a part of variance at most t²/4·|G_i|². 64
+// random combinations of the rows of E, the probes, have the squared length |Ek|² in the mean. A product with them measures |Ek|² at
+// every k, also at a k that is unlike the calibration. The bound is
+//
+//	c·(2·√(Σ z_i²·ω_i)·|probes·k| + 2·√(Σ z_i²·|G_i|²)·t/2 + |probes·k|² + t²/4·Σ |G_i|²),
+//
+// where ω_i is the share of row i in |Ek|². Where few elements of k are large, few rows may have all of |Ek|²: Σ z_i²·ω_i is at least
+// |z|²·Σ k_j⁴/(Σ k_j²)². The factor c is calibrated as for float32.
+type steps struct {
+	high, low la.LowerBytes // 256·high + low are the integers; high has the probes after its rows
+	step      []float64     // by row
+	probe     []float64     // by probe, the step
+	dither    []float64     // by column, in [0, 1)
+	rows      []float64     // ω_i
+	norms     []float64     // |G_i|²/4
+	total     float64       // Σ |G_i|²/4
+	factor    float64       // c
+}
+
+const (
+	// probes is the number of probes: their squared length is within 18 % of |Ek|², one standard deviation.
+	probes = la.PanelRows
+
+	// mostStep is the largest integer of an element. It fits in two bytes of which the lower one has a sign too.
+	mostStep = 127 << 8
+
+	// mostWord is the largest integer of an element of k, and mostSum is the largest sum of their sizes: products with them are within 32
+	// bits.
+	mostWord, mostSum = math.MaxInt16, 1<<24 - 1
+
+	// leastSteps is the least order of a triangle with steps. The float32 of a smaller one is in the nearest caches.
+	leastSteps = 256
+
+	// LeastCoarse is the least tolerance, of a standard deviation in its own units, for which integers are worth a trial.
+	LeastCoarse = 1e-3
+
+	// ridge is the share of the mean square of an element that is added to the moments of the calibration.
+	ridge = 0.01
+)
+
+// newSteps returns the steps of the lower triangle g before their factor is calibrated. The rows of trials are the vectors of the
+// calibration.
+func newSteps(g, trials la.Matrix[float64]) *steps {
+	n := g.Rows
+	d := &steps{high: la.NewLowerBytes(n+probes, n), low: la.NewLowerBytes(n, n), factor: leastFactor,
+		step: make([]float64, n), probe: make([]float64, probes), dither: make([]float64, n), rows: make([]float64, n), norms: make([]float64, n)}
+	src := rand.New(rand.NewPCG(16, 8))
+	for j := range d.dither {
+		d.dither[j] = src.Float64()
+	}
+	push := innovations(trials)
+	errors, mixed := la.NewMatrix[float64](n, n), la.NewMatrix[float64](probes, n)
+	left, whole := make([]float64, n), make([]int32, n)
+	high, low := make([]int8, n), make([]int8, n)
+	signs := make([]float64, probes)
+	for i := range n {
+		row := g.Row(i)[:i+1]
+		copy(left, row)
+		d.norms[i] = 0.25 * la.SumSq(row)
+		d.total += d.norms[i]
+		d.step[i] = snap(left[:i+1], push, mostStep, whole)
+		e := errors.Row(i)[:i+1]
+		for j, q := range whole[:i+1] {
+			e[j] = row[j] - float64(float64(q)*d.step[i])
+			upper := (q + 128) >> 8
+			high[j], low[j] = int8(upper), int8(q-upper<<8)
+		}
+		d.high.SetRow(i, high[:i+1])
+		d.low.SetRow(i, low[:i+1])
+		for r := range signs {
+			signs[r] = 0.125 // 1/√probes
+			if src.Uint64()&1 == 0 {
+				signs[r] = -0.125
+			}
+			la.Axpy(signs[r], e, mixed.Row(r)[:i+1])
+		}
+	}
+	for r := range probes {
+		d.probe[r] = snap(mixed.Row(r), push, 127, whole)
+		for j, q := range whole {
+			high[j] = int8(q)
+		}
+		d.high.SetRow(n+r, high)
+	}
+	d.share(errors, trials)
+	return d
+}
+
+// innovations returns the lower triangle whose row j holds the innovation of k_j, k_j less its regression on the elements before: row j
+// times k. The moments are of the rows of trials, with a ridge.
+func innovations(trials la.Matrix[float64]) la.Matrix[float64] {
+	n := trials.Cols
+	c := la.NewMatrix[float64](n, n)
+	least := float64(ridge*la.SumSq(trials.Data[:trials.Rows*n])) / float64(n)
+	if !(least > 0) || math.IsInf(least, 0) {
+		least = 1
+	}
+	la.Syrk(nil, la.Transpose, 1, trials, 0, c)
+	for i := range n {
+		c.Set(i, i, c.At(i, i)+least)
+	}
+	if la.Cholesky(nil, c) != nil { // moments that are not finite: no regression
+		clear(c.Data)
+		for i := range n {
+			c.Set(i, i, 1)
+		}
+	}
+	diagonal := make([]float64, n)
+	for j := range diagonal {
+		diagonal[j] = c.At(j, j)
+	}
+	la.TriInv(nil, c)
+	for j, d := range diagonal {
+		la.Scal(d, c.Row(j)[:j+1])
+	}
+	return c
+}
+
+// snap rounds the elements of a row of a triangle to integers whose sizes are at most most, times a step, from the last to the first. It
+// pushes the error of each onto the elements before it, by the innovations, so that errors cancel in products with vectors like the
+// trials. It overwrites row and returns the step.
+func snap(row []float64, push la.Matrix[float64], most float64, dst []int32) (step float64) {
+	step = largest(row) / most
+	if !(step > 0) {
+		clear(dst[:len(row)])
+		return 0
+	}
+	for j := len(row) - 1; j >= 0; j-- {
+		q := min(max(math.RoundToEven(row[j]/step), -most), most)
+		dst[j] = int32(q)
+		// k_j is its innovation, less the other terms of the innovation's row.
+		la.Axpy(-(row[j] - float64(q*step)), push.Row(j)[:j], row[:j])
+	}
+	return step
+}
+
+// share sets ω: the larger of the mean share of row i in |Ek|² at the trials, and the share of its step in the squares of the steps.
+func (d *steps) share(errors, trials la.Matrix[float64]) {
+	n := errors.Rows
+	at := la.NewMatrix[float64](trials.Rows, n)
+	la.Gemm(nil, la.NoTrans, la.Transpose, 1, trials, errors, 0, at)
+	counted := 0.0
+	for q := range at.Rows {
+		all := la.SumSq(at.Row(q))
+		if !(all > 0) {
+			continue
+		}
+		counted++
+		for i, v := range at.Row(q) {
+			d.rows[i] += float64(v*v) / all
+		}
+	}
+	all := la.SumSq(d.step)
+	for i, v := range d.step {
+		d.rows[i] /= max(1, counted)
+		if all > 0 {
+			d.rows[i] = max(d.rows[i], float64(v*v)/all)
+		}
+	}
+}
+
+// largest returns the largest size of an element.
+func largest(x []float64) (most float64) {
+	for _, v := range x {
+		most = max(most, math.Abs(v))
+	}
+	return most
+}
+
+// sums are Σ x_i², Σ x_i²·ω_i and Σ x_i²·|G_i|²/4.
+type sums struct{ plain, shared, rounded float64 }
+
+func (a *sums) add(x, share, norm float64) {
+	square := float64(x * x)
+	a.plain += square
+	a.shared += float64(square * share)
+	a.rounded += float64(square * norm)
+}
+
+// stepsScratch is memory for one product.
+type stepsScratch struct {
+	k         []int16
+	high, low []int32
+
+	unit     float64 // t
+	inexact  float64 // twice the standard deviation of the errors of k
+	measured float64 // |probes·k|²
+	peak     float64 // Σ k_j⁴/(Σ k_j²)²
+	sums     sums
+}
+
+func (s *stepsScratch) resize(n int) {
+	s.k, s.high, s.low = make([]int16, n+1), make([]int32, n+probes+la.PanelRows), make([]int32, n+la.PanelRows)
+}
+
+// start rounds k and multiplies the probes.
+func (d *steps) start(k []float64, s *stepsScratch) {
+	var most, sum, squares, fourths float64
+	for _, v := range k {
+		size, square := math.Abs(v), float64(v*v)
+		sum += size
+		squares += square
+		fourths += float64(square * square)
+		if size > most {
+			most = size
+		}
+	}
+	if s.peak = 1; squares >= 0x1p-400 && squares <= 0x1p400 {
+		s.peak = fourths / float64(squares*squares)
+	}
+	// Rounding with a dither adds less than 1 to the size of an integer.
+	s.unit = max(most/(mostWord-1), sum/float64(mostSum-len(k)))
+	s.sums, s.measured = sums{}, 0
+	words := s.k[:len(k)+len(k)%2]
+	if !(s.unit > 0) || math.IsInf(s.unit, 0) {
+		clear(words)
+		return
+	}
+	inverse := 1 / s.unit
+	for j, v := range k {
+		words[j] = int16(math.Floor(float64(v*inverse) + d.dither[j]))
+	}
+	if len(k)%2 == 1 {
+		words[len(k)] = 0
+	}
+	panels := d.high.Padded() / la.PanelRows
+	y := s.high[:d.high.Padded()]
+	d.high.MultiplyPanels(panels-1, panels, words, y)
+	for r, v := range y[(panels-1)*la.PanelRows:] {
+		z := float64(float64(v) * d.probe[r])
+		s.measured += float64(z * z)
+	}
+	s.measured *= s.unit * s.unit
+}
+
+// multiply stores z for the rows of the panels from begin to end−1 in dst.
+func (d *steps) multiply(begin, end int, s *stepsScratch, dst []float64) {
+	n := d.high.Cols
+	words := s.k[:n+n%2]
+	high, low := s.high[:d.high.Padded()], s.low[:d.low.Padded()]
+	d.high.MultiplyPanels(begin, end, words, high)
+	d.low.MultiplyPanels(begin, end, words, low)
+	before := d.low.Before()
+	first := max(before, begin*la.PanelRows)
+	step := d.step[first-before:]
+	low = low[first : end*la.PanelRows]
+	high, dst = high[first:][:len(low)], dst[first-before:][:len(low)]
+	for r, v := range low {
+		dst[r] = float64(int64(high[r])<<8+int64(v)) * float64(step[r]*s.unit)
+	}
+}
+
+// unitError returns the error that c = 1 stands for: of Σ z_i² if square, else of Σ x_i·z_i. a are the sums of z, or of x.
+func (d *steps) unitError(a sums, square bool, s *stepsScratch) float64 {
+	// Roots are added up, not squares, so that products of small numbers do not vanish.
+	unit := s.unit + s.inexact
+	root := float64(math.Sqrt(s.measured)*math.Sqrt(max(a.shared, a.plain*s.peak))) + float64(unit*math.Sqrt(a.rounded))
+	if !square {
+		return root
+	}
+	return 2*root + s.measured + float64(float64(unit*unit)*d.total)
+}
