@@ -327,7 +327,9 @@ func (c *comparison) severalNames() string {
 // linear is the problem of the baseline that is a linear function of all features: of a target, or of several labels.
 func (c *comparison) linear(target int) (*problem, error) {
 	flags := c.Learn
-	if err := flags.reset(func(flag string) bool { return flag != "missing-targets" && (flag != "grades" || c.task != model.OrdinalTask) }); err != nil {
+	if err := flags.reset(func(flag string) bool {
+		return flag != "missing-targets" && (flag != "grades" || c.task != model.OrdinalTask)
+	}); err != nil {
 		return nil, err
 	}
 	flags.RawColumns = false
