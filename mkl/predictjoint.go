@@ -148,7 +148,7 @@ func (m *MultiGPModel) PredictJoint(ctx context.Context, opt PredictOptions, x .
 	return out, nil
 }
 
-// PredictJoint returns the joint posterior of the function that tells two classes apart, at the samples of x: the second class of
+// PredictJoint returns the joint posterior of the function that separates two classes, at the samples of x: the second class of
 // [MultiGPClassifierModel.Classes] has the probability Φ(f) given f, if Sharpness is 1. The noise is 0. Errors are as in
 // [MultiGPModel.PredictJoint]. It is an error if there are more than two classes.
 func (m *MultiGPClassifierModel[T]) PredictJoint(ctx context.Context, opt PredictOptions, x ...Features) (*JointPrediction, error) {

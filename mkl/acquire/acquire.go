@@ -114,7 +114,7 @@ func surprise(p float64) float64 {
 // classEntropy returns H(Φ(f)).
 func classEntropy(f float64) float64 {
 	a, b := special.LogNormalCDF(f), special.LogNormalCDF(-f)
-	return -special.Exp(a)*a - special.Exp(b)*b
+	return -float64(special.Exp(a)*a) - float64(special.Exp(b)*b)
 }
 
 // entropyReach is where H(Φ(f)) has fallen below 10⁻¹³.

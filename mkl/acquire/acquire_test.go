@@ -102,7 +102,7 @@ func TestInformation(t *testing.T) {
 	assert.InDelta(t, 0, far[1], 1e-100)
 }
 
-// The function of a fitted classifier, whose class probabilities are those of the joint posterior.
+// The joint posterior of a fitted classifier gives the class probabilities that the classifier predicts.
 func TestInformationOfClassifier(t *testing.T) {
 	x, labels := make([]float64, 40), make([]bool, 40)
 	for i := range x {
