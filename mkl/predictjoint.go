@@ -148,6 +148,30 @@ func (m *MultiGPModel) PredictJoint(ctx context.Context, opt PredictOptions, x .
 	return out, nil
 }
 
+// PredictJoint returns the joint posterior of the function that separates two classes, at the samples of x: the second class of
+// [MultiGPClassifierModel.Classes] has the probability Φ(f) given f, if Sharpness is 1. The noise is 0. Errors are as in
+// [MultiGPModel.PredictJoint]. It is an error if there are more than two classes.
+func (m *MultiGPClassifierModel[T]) PredictJoint(ctx context.Context, opt PredictOptions, x ...Features) (*JointPrediction, error) {
+	t, err := checkInputs(m.design, x)
+	switch {
+	case err != nil:
+		return nil, err
+	case t == 0:
+		return nil, errors.New("mkl: PredictJoint: no samples")
+	case len(m.classes.names) != 2:
+		return nil, fmt.Errorf("mkl: PredictJoint: %d classes have %d functions: it is for two classes", len(m.classes.names), len(m.classes.names))
+	}
+	part := JointPart{Weight: 1, Mean: make([]float64, t), Noise: make([]float64, t)}
+	opt.MeanOnly = true
+	if err := m.predict(ctx, opt, x, t, func(_, first int, p *mgp.Prediction) { copy(part.Mean[first:], p.Mean) }); err != nil {
+		return nil, err
+	}
+	if part.Covariance, err = jointCovariance(ctx, opt.Workers, m.designs[0], m.posteriors[0], x, t); err != nil {
+		return nil, err
+	}
+	return &JointPrediction{Parts: []JointPart{part}}, nil
+}
+
 // jointCovariance returns the covariance of the function of p at the t samples of x, of the standardised target.
 func jointCovariance(ctx context.Context, workers int, ds *gram.Design, p *mgp.Posterior, x []Features, t int) (cov la.Matrix[float64], err error) {
 	among, err := ds.Among(ctx, workers, x)

@@ -164,7 +164,7 @@ func TestCVErrors(t *testing.T) {
 		{"-target price -folds 1", "-folds 1: two at least are needed"},
 		{"-target price -repeats 0", "-repeats 0 is below 1"},
 		{"-target price -order sold -repeats 2", "-order excludes -repeats and -group"},
-		{"-target price -task multilabel", "mkl cv is for -task regression, binary and multiclass of one target, not multilabel: the others need several"},
+		{"-target price -task multilabel", "mkl cv is for -task regression, binary, multiclass and ordinal of one target, not multilabel: the others need several"},
 		{"-target price -models lasso", `-models: there is no model "lasso": there are auto, bmkl, mgp, probit, landmarks and spikeslab`},
 		{"-target price -models probit", "-model probit is for -task binary and multiclass, not regression"},
 		{"-target price -models mgp -latents 2", "-latents is for none of the models: mgp"},

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
@@ -70,7 +71,7 @@ func TestOrdinalModel(t *testing.T) {
 		"fit w.csv -target y -grades Low,High,Low":              "each grade is to be named once",
 		"fit w.csv -target y -grades Low":                       "two grades are needed",
 		"fit w.csv -target y -task multiclass -grades Low,High": "-grades is not for -task multiclass",
-		"cv d.csv -target y -task ordinal":                      "mkl cv is not for -task ordinal",
+		"cv w.csv -target y -task ordinal":                      "-grades names them from the lowest to the highest",
 		"fit d.csv -target y -task ordinal -model auto":         "-model auto is for -task regression",
 		"export m -o m.onnx":                                    "",
 	} {
@@ -81,6 +82,28 @@ func TestOrdinalModel(t *testing.T) {
 	status, _, stderr = command(t, nil, "", strings.Fields("fit w.csv -target y -grades Low,Medium,High,Higher -view x:rbf(width=1) -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Len(t, fromFile[*mkl.OrdinalModel[string]](t).CutPoints(), 3)
+}
+
+// TestGradesCompared compares models of grades on held-out rows, with grades that are numbers and with grades that are words. The third
+// fold may lack a grade, whose probability the other grades still leave.
+func TestGradesCompared(t *testing.T) {
+	testkit.NotShort(t)
+	var text strings.Builder
+	text.WriteString("x,y,w\n")
+	for i := range 45 {
+		x := float64(i%15)/4 + 0.01*float64(i)
+		grade := min(int(x)+i%2, 3)
+		if i == 44 {
+			grade = 4
+		}
+		fmt.Fprintf(&text, "%g,%d,%s\n", x, grade, []string{"low", "low", "middle", "high", "high"}[grade])
+	}
+	for _, args := range []string{"-target y -task ordinal -view x", "-target w -task ordinal -grades low,middle,high -view x"} {
+		status, stdout, stderr := command(t, map[string]string{"d.csv": text.String()}, "", strings.Fields("cv d.csv -folds 3 -json "+args)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stdout, `"mgp"`, args)
+		assert.Contains(t, stdout, `"linear"`, args)
+	}
 }
 
 // TestGradesAreRecognised says of words in order and of few whole numbers that they may be grades, and learns them as before.

@@ -3,7 +3,8 @@
 // A model predicts a number, such as the activity of a drug, for samples that nobody has measured. Measuring is
 // expensive. [ExpectedImprovement] scores each sample by how much it is expected to exceed the best value so far;
 // [Thompson] chooses several samples at once, which differ because their predictions are drawn together. Both look for
-// large values: negate the targets to look for small ones.
+// large values: negate the targets to look for small ones. [Information] scores samples by how much their class, once it is known, would
+// teach a classifier.
 package acquire
 
 import (
@@ -73,4 +74,69 @@ func Thompson(p *mkl.JointPrediction, count int, seed uint64) ([]int, error) {
 		chosen = append(chosen, best)
 	}
 	return chosen, nil
+}
+
+// Information returns for each sample of a joint posterior of a classifier of two classes the mutual information, in nats, of its class and
+// the function. With the probability Φ(f) of the second class, and H(p) = −p·log p − (1−p)·log(1−p),
+//
+//	I = H(E[Φ(f)]) − E[H(Φ(f))].
+//
+// It is large where the classifier does not know the class and measurements can teach it, and small where the class is a matter of
+// chance, however well the function is known. The mean of Φ is in closed form for each part of the mixture, the mean of H
+// by the trapezoidal rule, to ten digits.
+//
+// Source: N. Houlsby, F. Huszár, Z. Ghahramani and M. Lengyel, Bayesian active learning for classification and preference learning,
+// arXiv:1112.5745 (2011), equation 2.
+func Information(p *mkl.JointPrediction) []float64 {
+	out := make([]float64, p.Samples())
+	for i := range out {
+		var first, second, entropy float64 // of the two classes
+		for _, part := range p.Parts {
+			m, v := part.Mean[i], part.Covariance.At(i, i)
+			z := m / math.Sqrt(1+v)
+			first += float64(part.Weight * special.NormalCDF(-z))
+			second += float64(part.Weight * special.NormalCDF(z))
+			entropy += float64(part.Weight * meanEntropy(m, math.Sqrt(max(v, 0))))
+		}
+		out[i] = max(0, surprise(first)+surprise(second)-entropy)
+	}
+	return out
+}
+
+// surprise returns −p·log p.
+func surprise(p float64) float64 {
+	if p == 0 {
+		return 0
+	}
+	return -p * special.Log(p)
+}
+
+// classEntropy returns H(Φ(f)).
+func classEntropy(f float64) float64 {
+	a, b := special.LogNormalCDF(f), special.LogNormalCDF(-f)
+	return -float64(special.Exp(a)*a) - float64(special.Exp(b)*b)
+}
+
+// entropyReach is where H(Φ(f)) has fallen below 10⁻¹³.
+const entropyReach = 8
+
+// meanEntropy returns E[H(Φ(f))] of f with a normal distribution. The integrand is the product of the density and of H(Φ), which is
+// close to a normal density of the standard deviation 1.1. The step resolves the narrower of both.
+func meanEntropy(mean, sd float64) float64 {
+	if sd < 1e-8 {
+		return classEntropy(mean)
+	}
+	from, to := max(mean-float64(8*sd), -entropyReach), min(mean+float64(8*sd), entropyReach)
+	if from >= to {
+		return 0
+	}
+	n := math.Ceil((to - from) / min(0.2, 0.4*sd))
+	h := (to - from) / n
+	var sum float64
+	for k := range int(n) + 1 {
+		f := from + float64(h*float64(k))
+		z := (f - mean) / sd
+		sum += float64(special.Exp(-0.5*float64(z*z)) * classEntropy(f))
+	}
+	return sum * h / (sd * math.Sqrt(2*math.Pi))
 }

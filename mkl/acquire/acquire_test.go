@@ -1,8 +1,10 @@
 package acquire
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // part returns a part with independent samples.
@@ -76,4 +79,53 @@ func TestThompson(t *testing.T) {
 		_, err = Thompson(p, count, 0)
 		assert.ErrorContains(t, err, "where there are 2 samples")
 	}
+}
+
+// The mutual information agrees with integrals that scipy computed: testdata/information.json.
+func TestInformation(t *testing.T) {
+	text, err := os.ReadFile("testdata/information.json")
+	require.NoError(t, err)
+	var cases []struct{ Mean, SD, Information float64 }
+	require.NoError(t, json.Unmarshal(text, &cases))
+	require.Greater(t, len(cases), 20)
+	for _, c := range cases {
+		got := Information(&mkl.JointPrediction{Parts: []mkl.JointPart{part(1, []float64{c.Mean}, []float64{c.SD})}})
+		assert.InDelta(t, c.Information, got[0], 1e-10, "%+v", c)
+		other := Information(&mkl.JointPrediction{Parts: []mkl.JointPart{part(1, []float64{-c.Mean}, []float64{c.SD})}})
+		assert.InDelta(t, got[0], other[0], 1e-12, "the classes by other names")
+	}
+	// Two members that are certain of opposite classes disagree by a bit, log 2.
+	sure := &mkl.JointPrediction{Parts: []mkl.JointPart{part(0.5, []float64{9}, []float64{0}), part(0.5, []float64{-9}, []float64{0})}}
+	assert.InDelta(t, math.Ln2, Information(sure)[0], 1e-12)
+	far := Information(&mkl.JointPrediction{Parts: []mkl.JointPart{part(1, []float64{0.3, 50}, []float64{0, 2})}})
+	assert.InDelta(t, 0, far[0], 1e-12, "what is certain")
+	assert.InDelta(t, 0, far[1], 1e-100)
+}
+
+// The joint posterior of a fitted classifier gives the class probabilities that the classifier predicts.
+func TestInformationOfClassifier(t *testing.T) {
+	x, labels := make([]float64, 40), make([]bool, 40)
+	for i := range x {
+		x[i] = float64(i)/20 - 1
+		labels[i] = x[i] > 0.1*math.Sin(float64(9*i))
+	}
+	model, err := mkl.MultiGPClassifier[bool]{}.Fit(t.Context(), []mkl.View{{X: mkl.Column(x), Kernel: kernel.RBF{Width: 1}}}, labels)
+	require.NoError(t, err)
+	at := mkl.Column([]float64{-0.9, 0, 0.9, 30})
+	joint, err := model.PredictJoint(t.Context(), mkl.PredictOptions{}, at)
+	require.NoError(t, err)
+	if model.Sharpness() == 1 {
+		_, probability, err := model.Predict(at)
+		require.NoError(t, err)
+		for i, m := range joint.Parts[0].Mean {
+			z := m / math.Sqrt(1+joint.Parts[0].Covariance.At(i, i))
+			assert.InDelta(t, probability[i][1], 0.5*math.Erfc(-z/math.Sqrt2), 1e-9)
+		}
+	}
+	score := Information(joint)
+	assert.Greater(t, score[3], score[0], "far from the data a label teaches more than among them")
+	three, err := mkl.MultiGPClassifier[int]{}.Fit(t.Context(), []mkl.View{{X: mkl.Column(x[:9]), Kernel: kernel.RBF{Width: 1}}}, []int{0, 0, 0, 1, 1, 1, 2, 2, 2})
+	require.NoError(t, err)
+	_, err = three.PredictJoint(t.Context(), mkl.PredictOptions{}, at)
+	assert.EqualError(t, err, "mkl: PredictJoint: 3 classes have 3 functions: it is for two classes")
 }

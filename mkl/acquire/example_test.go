@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/acquire"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // Which drug should be tested next? Six drugs have been tested. The activity of the others is unknown: the model
@@ -53,4 +54,55 @@ func Example() {
 	// Output:
 	// best of 6 drugs: 1.50
 	// best of 12: 7.91; the best of all 60 has 7.91
+}
+
+// Which drug's toxicity should be tested next? Each test goes to the drug whose class would teach the classifier most. With tests of
+// drugs in a row the classifier would know less of the others.
+func ExampleInformation() {
+	toxic := func(descriptor float64) bool { return descriptor > 3.7 } // what a test says
+	var library []float64
+	for i := range 60 {
+		library = append(library, float64(i)/6)
+	}
+	wrong := func(tested []float64) (n int) {
+		joint := jointOf(tested, toxic, library)
+		for i, m := range joint.Parts[0].Mean {
+			if (m > 0) != toxic(library[i]) {
+				n++
+			}
+		}
+		return n
+	}
+	tested := []float64{0, 9.5}
+	for range 4 {
+		score := acquire.Information(jointOf(tested, toxic, library))
+		next := 0
+		for i, v := range score {
+			if v > score[next] {
+				next = i
+			}
+		}
+		tested = append(tested, library[next])
+	}
+	fmt.Printf("wrong about %d of 60 after six tests; %d if the tests are of the first drugs\n", wrong(tested), wrong([]float64{0, 9.5, 0.5, 1, 1.5, 2}))
+	// Output:
+	// wrong about 4 of 60 after six tests; 12 if the tests are of the first drugs
+}
+
+// jointOf fits a classifier of two classes to tests and returns the joint posterior of its function.
+func jointOf(tested []float64, toxic func(float64) bool, library []float64) *mkl.JointPrediction {
+	var results []bool
+	for _, d := range tested {
+		results = append(results, toxic(d))
+	}
+	ctx := context.Background()
+	model, err := mkl.MultiGPClassifier[bool]{}.Fit(ctx, []mkl.View{{X: mkl.Column(tested), Kernel: kernel.RBF{Width: 3}}}, results)
+	if err != nil {
+		log.Fatal(err)
+	}
+	joint, err := model.PredictJoint(ctx, mkl.PredictOptions{}, mkl.Column(library))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return joint
 }

@@ -315,7 +315,8 @@ func (p *FactorPosterior) object(tasks []int, y []float64) (mean []float64, fact
 	return nil, factor, fmt.Errorf("vi: y: %w", errUnsettled)
 }
 
-// solveObject sets mean and factor to those of a new object, given targets of the given tasks with the given precisions.
+// solveObject sets mean and factor to the mean of a new object's factors and the Cholesky factor of their precision, given targets of
+// the given tasks with the given precisions.
 func (p *FactorPosterior) solveObject(tasks []int, target, weight, mean []float64, factor la.Matrix[float64]) error {
 	clear(mean)
 	factor.Fill(0)

@@ -72,7 +72,7 @@ func (k FactorKind) site(y, mean, variance float64) site {
 	// log 2cosh(f/2) is concave in f²: its tangent in f² touches at ±c, and is best under q at c² = E[f²].
 	c := math.Sqrt(float64(mean*mean) + variance)
 	bend := logisticBend(c)
-	level := -(0.5*c + special.Log1p(special.Exp(-c))) + float64(0.5*bend*float64(c*c))
+	level := -(float64(0.5*c) + special.Log1p(special.Exp(-c))) + float64(0.5*bend*float64(c*c))
 	if k == Bernoulli {
 		return site{bend, (y - 0.5) / bend, level}.completed()
 	}
@@ -151,12 +151,12 @@ func rateTangent(mean, variance float64) float64 {
 	if mean < bendPeak {
 		way = -1
 	}
-	// The zero is less than a standard deviation and a quarter of the distance from ½ away.
-	down := func(t float64) float64 { return -way * slope(mean+way*t) }
+	// The search doubles its reach until it passes the zero.
+	down := func(t float64) float64 { return -way * slope(mean+float64(way*t)) }
 	most := math.Sqrt(variance)
 	for range 60 {
 		if down(most) > 0 {
-			return mean + way*roots.FindWithin(down, 0, most, 1e-9)
+			return mean + float64(way*roots.FindWithin(down, 0, most, 1e-9))
 		}
 		most *= 2
 	}

@@ -58,7 +58,7 @@ var ordinalRows = []*Estimator{{
 		return &settled{fitter: func(f *fitting) Fitter {
 			o := mkl.Ordinal[string]{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage}
 			return Fitter{o.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
-				if o.Grades, err = inOrder(order, d.Classes); err != nil {
+				if o.Grades, err = InOrder(order, d.Classes); err != nil {
 					return nil, err
 				}
 				return AsModel(o.Fit(ctx, d.Views, d.Class))
@@ -82,9 +82,9 @@ func gradesOf(order []string) (grades []string, err error) {
 	return grades, nil
 }
 
-// inOrder returns the grades of a target from the lowest to the highest: as -grades has them, or the numbers that they are.
+// InOrder returns the grades of a target from the lowest to the highest: as -grades has them, or the numbers that they are.
 // classes are in ascending order if all of them are numbers.
-func inOrder(order, classes []string) ([]string, error) {
+func InOrder(order, classes []string) ([]string, error) {
 	if order == nil {
 		if !allNumbers(classes) {
 			return nil, console.Inputf("-task %s: the grades %s are not all numbers: -grades names them from the lowest to the highest", OrdinalTask, console.Few(classes))

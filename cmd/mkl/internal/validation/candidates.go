@@ -229,8 +229,12 @@ func (c *comparison) defaultModels() (all []string) {
 	return all
 }
 
-// many reports whether a fold learns from so many samples of features that kernels between all of them take too long.
+// many reports whether a fold learns from so many samples of features that kernels between all of them take too long. Grades have no
+// other model.
 func (c *comparison) many() bool {
+	if c.task == model.OrdinalTask {
+		return false
+	}
 	rows := c.samples.Rows()
 	return rows-rows/c.Folds > mkl.DefaultExactSamples && !slices.ContainsFunc(c.samples.Views, func(v dataset.View) bool { return !hasFeatures(v) })
 }
@@ -323,7 +327,9 @@ func (c *comparison) severalNames() string {
 // linear is the problem of the baseline that is a linear function of all features: of a target, or of several labels.
 func (c *comparison) linear(target int) (*problem, error) {
 	flags := c.Learn
-	if err := flags.reset(func(flag string) bool { return flag != "missing-targets" }); err != nil {
+	if err := flags.reset(func(flag string) bool {
+		return flag != "missing-targets" && (flag != "grades" || c.task != model.OrdinalTask)
+	}); err != nil {
 		return nil, err
 	}
 	flags.RawColumns = false

@@ -83,12 +83,12 @@ func read(e *console.Env, f *Flags, quiet bool) (*data, error) {
 
 // formOf refuses tasks that do not fit the targets, and returns the form of these.
 func formOf(o *dataset.Opened, task string) (dataset.Form, error) {
-	single, several := slices.Contains([]string{model.Regression, model.Binary, model.Multiclass}, task), len(o.Targets) > 1
+	single, several := slices.Contains([]string{model.Regression, model.Binary, model.Multiclass, model.OrdinalTask}, task), len(o.Targets) > 1
 	switch {
-	case task == model.Survival || task == model.CountsTask || task == model.OrdinalTask:
+	case task == model.Survival || task == model.CountsTask:
 		return 0, console.Inputf("mkl cv is not for -task %s: mkl evaluate measures such a model on rows that it was not fitted to", task)
 	case !several && !single:
-		return 0, console.Inputf("mkl cv is for -task %s, %s and %s of one target, not %s: the others need several", model.Regression, model.Binary, model.Multiclass, task)
+		return 0, console.Inputf("mkl cv is for -task %s, %s, %s and %s of one target, not %s: the others need several", model.Regression, model.Binary, model.Multiclass, model.OrdinalTask, task)
 	case several && single && task != model.Regression:
 		return 0, console.Inputf("-task %s needs one target, the column of labels, not %d", task, len(o.Targets))
 	case !several && o.MissingTargets:

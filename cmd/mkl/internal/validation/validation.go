@@ -84,6 +84,11 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 	if err := c.checkViews(); err != nil {
 		return nil, err
 	}
+	if d.task == model.OrdinalTask && f.Settings.Grades == nil { // a fold may lack a grade
+		if f.Settings.Grades, err = model.InOrder(nil, d.classes); err != nil {
+			return nil, err
+		}
+	}
 	by, err := ranking.ScoreNamed(f.Score, d.form != dataset.Numbers)
 	if err != nil {
 		return nil, err
