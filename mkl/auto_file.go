@@ -182,7 +182,7 @@ func (m *AutoClassifierModel[T]) encode(f *fileWriter) poolClassifierJSON {
 		next++
 	}
 	if m.trees != nil {
-		member := addMember(&f, &m.pool, next, m.trees.encode)
+		member := addMember(f, &m.pool, next, m.trees.encode)
 		j.Trees = &member
 		next++
 	}
