@@ -214,8 +214,8 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 // predictions of the training labels are clearly worse than the first member's.
 //
 // A further member is a least-squares process of the classes' indicators, in which all classes share the amplitudes of the
-// kernels. Its weight comes from leave-one-out probabilities. The member with products of functions of single features, of 2 to 60
-// features, is weighted beside the pool of all others, and left out if its weight is below one half: see [Auto]. For several views the two members with
+// kernels. Its weight comes from leave-one-out probabilities. The member with products of functions of single features is weighted
+// beside the pool of all others, and left out if its weight is below one half: see [Auto]. For several views the two members with
 // amplitudes of [Auto] take the place of the least-squares process, with equal weights. Several views without kernels and more than
 // two classes have these two members alone.
 type AutoClassifier[T comparable] struct {

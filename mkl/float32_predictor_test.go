@@ -24,7 +24,7 @@ type hardCase struct {
 // hardCases returns models of samples among which are duplicates, of features with a constant one, with much noise
 // and with hardly any, with kernels that are narrow, wide and unbounded, and with noise that varies or has heavy tails.
 func hardCases(t *testing.T) (cases []hardCase) {
-	const n, d = 150, 3
+	const n, d = 280, 3 // integers are tried from 256 samples on
 	rng := rand.New(rand.NewPCG(41, 42))
 	x, y := normal(rng, n, d), make([]float64, n)
 	for i := range n {

@@ -14,9 +14,8 @@ import (
 const interactionsMember = "products of features"
 
 const (
-	mostInteractions         = 4  // features in a product
-	mostInteracting          = 20 // features of numbers: with more, measurements found no gain
-	mostInteractingOfClasses = 60 // features of classes
+	mostInteractions = 4  // features in a product
+	mostInteracting  = 20 // features: with more, measurements found no gain on real data
 )
 
 // interactionWidths are the widths of the kernels, in standard deviations of a feature.
@@ -31,7 +30,7 @@ const kernelsOfInteractions = kernelsOfRanks << 1
 
 // interactionKernels returns the kernels of products of up to mostInteractions of d features, or none.
 func interactionKernels(d int) (all []kernel.Kernel) {
-	if d < 2 {
+	if d < 2 || d > mostInteracting {
 		return nil
 	}
 	for _, w := range interactionWidths {
@@ -43,10 +42,9 @@ func interactionKernels(d int) (all []kernel.Kernel) {
 }
 
 // interactions returns the views of the member with products of features, or nil if the pool has no such member. The member is for one
-// view without a kernel of at most most features, and for more than mostDrawn samples: with fewer, members average over draws, and
-// measurements found no gain.
-func (p *poolPlan) interactions(most int) ([]View, error) {
-	if len(p.rows) <= mostDrawn || len(p.views) != 1 || !allOpen(p.views) || columnsOf(p.views) > most {
+// view without a kernel, and for more than mostDrawn samples: with fewer, members average over draws, and measurements found no gain.
+func (p *poolPlan) interactions() ([]View, error) {
+	if len(p.rows) <= mostDrawn || len(p.views) != 1 || !allOpen(p.views) {
 		return nil, nil
 	}
 	views, _, err := FillViews(kernelsOfInteractions, p.views)
@@ -57,10 +55,9 @@ func (p *poolPlan) interactions(most int) ([]View, error) {
 }
 
 // interactionsInTime returns the views of the member with products of features and the settings of its fit. each is the forecast time
-// of one member in seconds. It returns no views if there are more than most features, if there is no such member for another reason, or if it would exceed the
-// limit in seconds.
-func (p *pool) interactionsInTime(plan *poolPlan, f *fitting, most int, limit, each float64) ([]View, Fitting, error) {
-	views, err := plan.interactions(most)
+// of one member in seconds. It returns no views if there is no such member, or if it would exceed the limit in seconds.
+func (p *pool) interactionsInTime(plan *poolPlan, f *fitting, limit, each float64) ([]View, Fitting, error) {
+	views, err := plan.interactions()
 	if err != nil || views == nil {
 		return nil, Fitting{}, err
 	}
@@ -78,7 +75,7 @@ func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan,
 	if a.part {
 		return density, nil
 	}
-	views, settings, err := m.interactionsInTime(plan, a.fitting(), mostInteracting, a.Time.Seconds(), each)
+	views, settings, err := m.interactionsInTime(plan, a.fitting(), a.Time.Seconds(), each)
 	if err != nil || views == nil {
 		return density, err
 	}
@@ -103,7 +100,7 @@ func (a AutoClassifier[T]) fitInteractions(
 	if a.part || len(m.members) == 0 || m.members[0].leaveOneOut == nil {
 		return nil, nil
 	}
-	views, settings, err := m.interactionsInTime(plan, a.fitting(), mostInteractingOfClasses, a.Time.Seconds(), each)
+	views, settings, err := m.interactionsInTime(plan, a.fitting(), a.Time.Seconds(), each)
 	if err != nil || views == nil {
 		return nil, err
 	}

@@ -78,6 +78,8 @@ type localFit struct {
 	limit    int64
 	noise    float64 // the least noise variance
 	progress func(done, all float64)
+	worth    func(mean, variance la.Matrix[float64]) bool // in units of the standardised targets
+	promise  func(mean, variance []float64) bool          // of the samples held out: whether solutions for all samples are worth their time; nil for yes
 }
 
 // process fits a local process to the views and their standardised targets, one column for each target.
@@ -99,7 +101,7 @@ func (f *localFit) process(ctx context.Context, views []View, y la.Matrix[float6
 	case need > f.limit:
 		return m, &MemoryError{Need: need, Limit: f.limit}
 	}
-	p := vecchia.Process{Seed: f.Seed, Workers: f.Workers, Held: f.held, Seconds: f.seconds, LeastNoise: f.noise, Progress: f.progress}
+	p := vecchia.Process{Seed: f.Seed, Workers: f.Workers, Held: f.held, Seconds: f.seconds, LeastNoise: f.noise, Progress: f.progress, Worth: f.worth}
 	m.posterior, err = p.Fit(ctx, m.features.of(x), y, nil)
 	return m, err
 }
@@ -108,6 +110,13 @@ func (f *localFit) process(ctx context.Context, views []View, y la.Matrix[float6
 func (f *localFit) numbers(ctx context.Context, views []View, y []float64) (m *localModel, err error) {
 	targets, z := standardizeTargets([][]float64{y}, false)
 	m = &localModel{target: targets[0]}
+	if f.promise != nil {
+		f.worth = func(mean, variance la.Matrix[float64]) bool {
+			p := newPrediction(1, mean.Rows, PredictOptions{})
+			m.target.restore(p, 0, 0, mean.Data, variance.Data)
+			return f.promise(p.Mean[0], p.Variance[0])
+		}
+	}
 	m.localProcess, err = f.process(ctx, views, la.MatrixOf(len(y), 1, z.Data))
 	return m, err
 }

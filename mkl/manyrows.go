@@ -22,7 +22,8 @@ type manyRows struct {
 	held    int
 	seconds float64 // the limit of the forecast
 	spent   float64
-	steps   int // that progress reports: the kinds of members
+	exact   float64 // the forecast of the exact members, which come last
+	steps   int     // that progress reports: the kinds of members
 	remarks []string
 }
 
@@ -140,24 +141,18 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 		return nil, err
 	}
 	y = scale.all(y)
-	m := &AutoModel{}
-
 	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }
 	rows := exactRows(train, len(autoMembers)+1, 1, featuresOf(views), r.seconds/3, need, r.allowed()/2)
-	y = r.rareFirst(y, rows)
-	e := a
-	e.part = true
-	e.MaxSamples, e.Time, e.Progress = rows, 0, r.report(1)
-	exact, err := e.Fit(ctx, r.between(0, rows), y[:rows])
-	if err == nil {
-		m = exact
-		for i := range m.names {
-			m.names[i] += fmt.Sprintf(" (%d samples)", rows)
-		}
-	} else if err := r.leaveOut("exact members", err); err != nil {
-		return nil, err
+	for rows > leastExactRows && exactPoolSeconds(rows, r.held, featuresOf(views)) > r.seconds/3 {
+		rows = max(leastExactRows, int(0.85*float64(rows)))
 	}
-	r.spent += float64(float64(len(autoMembers)+1) * exactSeconds(rows, 1, featuresOf(views)))
+	y = r.rareFirst(y, rows)
+	r.exact = exactPoolSeconds(rows, r.held, featuresOf(views))
+	if r.triesExact(rows) {
+		r.exact += exactPoolSeconds(rows/2, r.held, featuresOf(views))
+	}
+	j := newJudge(r, y)
+	m := &AutoModel{}
 	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
 	m.scale = scale
 	if !r.kernelsGiven() {
@@ -171,16 +166,20 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	if err := a.addTrees(r, m, y); err != nil {
 		return nil, err
 	}
-	if err := a.addLocal(r, m, y); err != nil {
+	if err := a.addLocal(r, j, m, y); err != nil {
+		return nil, err
+	}
+	if err := a.addExact(r, j, m, y, rows); err != nil {
 		return nil, err
 	}
 	if len(m.models) == 0 {
 		return nil, fmt.Errorf("mkl: no member could be fitted: %s", listed(r.remarks))
 	}
 	m.remarks = append(m.remarks, r.remarks...)
-	if err := m.weigh(r, y); err != nil {
+	if err := m.weigh(r, j); err != nil {
 		return nil, err
 	}
+	m.remarks = append(m.remarks, fmt.Sprintf("the forecast of this fit was %.1f s of one core", r.spent))
 	if m.landmarks != nil {
 		return m, a.refitLandmarks(r, m, plan, sums, y)
 	}
@@ -204,28 +203,13 @@ func (m *manyRows) stepFitting(step int) Fitting {
 
 // weigh sets the weights of the members from their predictions of the held-out samples, and drops
 // members of small weight.
-func (m *AutoModel) weigh(r *manyRows, y []float64) error {
-	n := len(y)
-	held, at := y[n-r.held:], distinctInputs(r.between(n-r.held, n))
-	middle, sd := vec.MeanSD(y)
-	var errors, variances [][]float64
-	for _, model := range m.models {
-		var p *Prediction
-		var err error
-		if h, ok := model.(interface{ heldPrediction() *Prediction }); ok {
-			// The model was fitted to these samples too, but made these predictions before.
-			p = h.heldPrediction()
-		} else if p, err = model.(TargetModel).PredictTargets(r.ctx, PredictOptions{Workers: r.Workers}, at...); err != nil {
-			return err
-		}
-		e, v := make([]float64, r.held), make([]float64, r.held)
-		for i, y := range held {
-			e[i], v[i] = (p.Mean[0][i]-y)/sd, p.Variance[0][i]/float64(sd*sd)
-		}
-		errors, variances = append(errors, e), append(variances, v)
+func (m *AutoModel) weigh(r *manyRows, j *judge) error {
+	all, err := j.members(m.models)
+	if err != nil {
+		return err
 	}
-	weights := stackMoments(errors, variances)
-	m.middle, m.widening = middle, wideningOf(held, sd, weights, errors, variances)
+	weights := all.weights()
+	m.middle, m.widening = j.middle, wideningOf(j.y, j.sd, weights, all.errors, all.variances)
 	kept := m.keepWeighed(weights)
 	if m.members = keptOf[*MultiGPModel](kept); len(m.members) == 0 {
 		m.views, m.groups = nil, nil // the shares belong to dropped members

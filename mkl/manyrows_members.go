@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/bmkl/bmkl/stat"
 )
@@ -13,10 +14,10 @@ import (
 func (a Auto) addLandmarks(r *manyRows, m *AutoModel, y []float64) (*Plan, *stat.Statistic, error) {
 	const what = "landmarks"
 	train := r.between(0, len(y))
-	g := LandmarkGP{Fitting: r.stepFitting(2), Climb: a.Climb}
+	g := LandmarkGP{Fitting: r.stepFitting(1), Climb: a.Climb}
 	kernels := len(r.views) * (2 + len(narrower))
 	count := Landmarks{}.count(kernels)
-	for count > leastLandmarks && landmarkSeconds(len(y), count*kernels) > (r.seconds-r.spent)/2 {
+	for count > leastLandmarks && landmarkSeconds(len(y), count*kernels) > (r.seconds-r.spent-r.exact)/2 {
 		count = int(0.8 * float64(count))
 	}
 	if count < (Landmarks{}).count(kernels) {
@@ -55,7 +56,7 @@ func (m *manyRows) rangeRemarks(beyond *rangeError) []string {
 // refitLandmarks fits the member on landmarks to all samples.
 func (a Auto) refitLandmarks(r *manyRows, m *AutoModel, plan *Plan, sums *stat.Statistic, y []float64) error {
 	n := len(y)
-	settings := PlanFitting{r.stepFitting(2), a.Climb}
+	settings := PlanFitting{r.stepFitting(1), a.Climb}
 	rest, err := plan.sum(r.ctx, r.Workers, distinctInputs(r.between(n-r.held, n)), y[n-r.held:])
 	var member *LandmarkGPModel
 	if _, beyond := errors.AsType[*rangeError](err); beyond { // the first samples determined the units
@@ -79,17 +80,86 @@ func (a Auto) refitLandmarks(r *manyRows, m *AutoModel, plan *Plan, sums *stat.S
 }
 
 // addLocal adds the local member, unless a view has a kernel: the local member supports none.
-func (a Auto) addLocal(r *manyRows, m *AutoModel, y []float64) error {
+func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64) error {
 	const what = "nearest samples"
 	if r.kernelsGiven() {
 		return nil
 	}
-	member, err := r.localFit(r.stepFitting(4), 4).numbers(r.ctx, r.views, y)
+	others, err := j.members(m.models)
+	if err != nil {
+		return err
+	}
+	f := r.localFit(r.stepFitting(3), 3)
+	f.seconds = max(1, f.seconds-r.exact)
+	f.promise = func(mean, variance []float64) bool { return others.and(j.of(mean, variance)).promise(1) }
+	member, err := f.numbers(r.ctx, r.views, y)
 	if err != nil {
 		return r.leaveOut(what, err)
 	}
+	r.spent += member.posterior.Spent
 	m.local = member
 	m.names = append(m.names, what)
 	m.add(member)
 	return nil
+}
+
+// addExact adds the exact members, before the others, fitted to the first samples. If the fit to all rows takes long, members fitted
+// to half of the rows must show that they have weight beside the other members.
+func (a Auto) addExact(r *manyRows, j *judge, m *AutoModel, y []float64, rows int) error {
+	others, err := j.members(m.models)
+	if err != nil {
+		return err
+	}
+	if r.triesExact(rows) {
+		few, err := a.fitExact(r, y, rows/2)
+		if few == nil {
+			return r.leaveOut("exact members", err)
+		}
+		all := others
+		for _, model := range few.models {
+			g, err := j.member(model)
+			if err != nil {
+				return err
+			}
+			all = all.and(g)
+		}
+		if !all.promise(len(few.models)) {
+			m.dropped = append(slices.Concat(few.dropped, few.names), m.dropped...)
+			return nil
+		}
+	}
+	exact, err := a.fitExact(r, y, rows)
+	if exact == nil {
+		return r.leaveOut("exact members", err)
+	}
+	m.views, m.groups, m.members, m.left = exact.views, exact.groups, exact.members, exact.left
+	m.dropped, m.remarks = append(exact.dropped, m.dropped...), append(exact.remarks, m.remarks...)
+	m.names, m.models = slices.Concat(exact.names, m.names), slices.Concat(exact.models, m.models)
+	return nil
+}
+
+// triesExact reports whether exact members on so many samples are first tried on half of them.
+func (m *manyRows) triesExact(rows int) bool {
+	const long = 10 // seconds
+	return rows >= 2*leastExactRows && exactPoolSeconds(rows, m.held, featuresOf(m.views)) > long
+}
+
+// fitExact fits the exact members to the first rows samples.
+func (a Auto) fitExact(r *manyRows, y []float64, rows int) (*AutoModel, error) {
+	a.part = true
+	a.MaxSamples, a.Progress = rows, r.report(4)
+	// Other kinds of noise may take longer than all other members together.
+	a.Time = time.Duration(float64(len(autoMembers)+1) * exactSeconds(rows, 1, featuresOf(r.views)) * float64(time.Second))
+	m, err := a.Fit(r.ctx, r.between(0, rows), y[:rows])
+	if err != nil {
+		return nil, err
+	}
+	r.spent += exactPoolSeconds(rows, r.held, featuresOf(r.views))
+	for i := range m.names {
+		m.names[i] += fmt.Sprintf(" (%d samples)", rows)
+	}
+	for i := range m.dropped {
+		m.dropped[i] += fmt.Sprintf(" (%d samples)", rows)
+	}
+	return m, nil
 }

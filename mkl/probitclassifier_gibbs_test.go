@@ -157,7 +157,7 @@ func TestProbitGibbsOfConstantKernel(t *testing.T) {
 			y[i] = 1
 		}
 	}
-	views := []View{{X: x, Kernel: kernel.RBF{Width: 1}}, {X: far, Kernel: kernel.Linear{}, Normalize: true}}
+	views := []View{{Input: "x", X: x, Kernel: kernel.RBF{Width: 1}}, {Input: "far", X: far, Kernel: kernel.Linear{}, Normalize: true}}
 	m, err := ProbitSampler[int]{Rule: WeightedSum{}, GibbsDraws: GibbsDraws{Draws: 10, BurnIn: 10}}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	p, err := m.Predictor(PredictorOptions{Exact: true})

@@ -64,6 +64,27 @@ func TestStack(t *testing.T) {
 	}
 }
 
+// A model beside a pool has the weight that it has beside the mixture of the pool's members.
+func TestWeightBeside(t *testing.T) {
+	src := rand.New(rand.NewPCG(1, 2))
+	density, mixture, model := make([][]float64, 2), []float64{}, []float64{}
+	for range 60 {
+		y := src.NormFloat64()
+		density[0], density[1] = append(density[0], normalLog(y, 0.5, 1)), append(density[1], normalLog(y, -3, 2))
+		mixture = append(mixture, math.Log(0.7*math.Exp(normalLog(y, 0.5, 1))+0.3*math.Exp(normalLog(y, -3, 2))))
+		model = append(model, normalLog(y, 0, 1))
+	}
+	got := mixedDensity(density, []float64{0.7, 0.3})
+	assert.InDeltaSlice(t, mixture, got, 1e-12)
+	w := weightBeside(got, model, 3)
+	assert.InDelta(t, stack([][]float64{mixture, model}, 3)[1], w, 1e-12)
+	assert.Greater(t, w, leastBeside)
+	assert.InDelta(t, 1-w, weightBeside(model, got, 4), 0.05)
+
+	impossible := mixedDensity([][]float64{{math.Inf(-1)}, {math.Inf(-1)}}, []float64{0.5, 0.5})
+	assert.True(t, math.IsInf(impossible[0], -1))
+}
+
 func TestSharpen(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -127,7 +127,7 @@ func (a Auto) chooseScale(r *manyRows, y []float64) (targetScale, error) {
 		if err != nil {
 			return best, r.leaveOut("scales of the target", err)
 		}
-		r.spent += exactSeconds(len(y), 1, featuresOf(r.views))
+		r.spent += secondsScale + exactSeconds(len(y), 1, featuresOf(r.views))
 		of := vec.Total(density)/float64(len(y)) - float64(0.5*special.Log(square))
 		if s == ownScale {
 			own, score = density, of

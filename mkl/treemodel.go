@@ -30,7 +30,7 @@ func (a Auto) addTrees(r *manyRows, m *AutoModel, y []float64) error {
 	if r.kernelsGiven() {
 		return nil
 	}
-	member, err := r.fitTrees(r.stepFitting(3), y)
+	member, err := r.fitTrees(r.stepFitting(2), y)
 	if err != nil {
 		return r.leaveOut(what, err)
 	}
@@ -62,7 +62,7 @@ func (m *manyRows) fitTrees(settings Fitting, y []float64) (*treeModel, error) {
 	}
 	targets, z := standardizeTargets([][]float64{y}, false)
 	t.target = targets[0]
-	p := trees.Process{Seed: m.Seed, Workers: m.Workers, Held: m.held, Seconds: max(1, 0.25*(m.seconds-m.spent)), Progress: m.stepSeconds(3)}
+	p := trees.Process{Seed: m.Seed, Workers: m.Workers, Held: m.held, Seconds: max(1, 0.25*(m.seconds-m.spent-m.exact)), Progress: m.stepSeconds(2)}
 	var err error
 	t.posterior, err = p.Fit(m.ctx, t.features.of(x), z.Data)
 	return t, err

@@ -132,7 +132,8 @@ func TestViewTableFiles(t *testing.T) {
 }
 
 // Shares of views in disjoint halves of the rows differ by no more than their standard deviations say. The views hold different parts of the
-// signal. Of views that hold the same signal docs/lab/stumbles.md says what was measured.
+// signal, and the noise is large: with little noise the variances of the columns, which differ between halves, matter more. Of views that
+// hold the same signal docs/lab/stumbles.md says what was measured.
 func TestSharesOfHalves(t *testing.T) {
 	testkit.NotShort(t)
 	const n, problems = 45, 4
@@ -141,7 +142,7 @@ func TestSharesOfHalves(t *testing.T) {
 		rng := rand.New(rand.NewPCG(problem, 31))
 		a, b, y := normal(rng, 2*n, 2), normal(rng, 2*n, 2), make([]float64, 2*n)
 		for i := range y {
-			y[i] = a.At(i, 0) + math.Sin(2*b.At(i, 1)) + 0.3*rng.NormFloat64()
+			y[i] = a.At(i, 0) + math.Sin(2*b.At(i, 1)) + rng.NormFloat64()
 		}
 		var share, sd [2]float64
 		for half := range 2 {

@@ -10,6 +10,10 @@ import (
 const (
 	secondsCube    = 3.5e-10 // of a member on N samples, times N³, for each of its functions
 	secondsMember  = 0.01    // of a member on few samples
+	secondsScale   = 0.3     // of a comparison of a scale of the target
+	secondsSquare  = 4e-7    // of an exact member above DefaultExactSamples, times N², beside secondsMany
+	secondsMany    = 2.2e-10 // of the same, times N³
+	secondsJudge   = 2.6e-11 // of a prediction by a member on N samples, times N²
 	secondsFeature = 4e-10   // of a member's kernels on N samples, times N², for each feature beyond fewFeatures
 	secondsProduct = 3.1e-11 // of sums of features, for each sample and each pair of features
 	secondsWidths  = 1.5     // of the widths that a fit with landmarks learns
@@ -23,6 +27,13 @@ const (
 func exactSeconds(n, functions, features int) float64 {
 	m := float64(n)
 	return secondsMember + float64(secondsCube*m*m*m*float64(functions)) + float64(secondsFeature*m*m*float64(max(0, features-fewFeatures)))
+}
+
+// exactPoolSeconds forecasts all exact members of a pool on n samples with so many features, and their predictions of held samples.
+func exactPoolSeconds(n, held, features int) float64 {
+	square := float64(n) * float64(n)
+	each := secondsSquare + float64(secondsMany*float64(n)) + float64(secondsFeature*float64(max(0, features-fewFeatures))) + float64(secondsJudge*float64(held))
+	return float64(len(autoMembers)+1) * (secondsMember + float64(square*each))
 }
 
 // featuresOf returns the number of features of the inputs of views.
@@ -44,10 +55,10 @@ func classLandmarkSeconds(n, features, functions int) float64 {
 	return float64(passesOfClasses*float64(functions)*landmarkSeconds(n, features)) + float64(float64(functions)*secondsWidths)
 }
 
-// DefaultTime returns the default Time of a pool that is fitted to n samples, more than DefaultExactSamples: two and a half
+// DefaultTime returns the default Time of a pool that is fitted to n samples, more than DefaultExactSamples: two
 // minutes, plus twelve seconds for every further 50 000 samples.
 func DefaultTime(n int) time.Duration {
-	return 150*time.Second + time.Duration(max(0, n-50_000))*240*time.Microsecond
+	return 120*time.Second + time.Duration(max(0, n-50_000))*240*time.Microsecond
 }
 
 // exactRows returns how many of n samples the exact members of a pool use, if they may take the given seconds, and the

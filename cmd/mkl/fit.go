@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/memory"
@@ -16,6 +17,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/provenance"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/report"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/sums"
+	"github.com/bmkl/bmkl/internal/cputime"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -148,14 +150,23 @@ func (c *fitCmd) samples(e *console.Env, w model.Wanted) (*job, error) {
 		return nil, err
 	}
 	say(e, ready.Lines)
+	forecast := ""
 	if !e.IsQuiet() {
-		if text := ready.Forecast(e, opt); text != "" {
-			fmt.Fprintln(e.Stderr, text)
+		if forecast = ready.Forecast(e, opt); forecast != "" {
+			fmt.Fprintln(e.Stderr, forecast)
 		}
 	}
 	return &job{
 		est: ready.Model.Estimator, notes: ready.Notes, files: o.Files.All,
-		fit: func(journal *mkl.Journal) (mkl.Model, error) { return ready.Run(e, opt, journal) },
+		fit: func(journal *mkl.Journal) (mkl.Model, error) {
+			if forecast != "" {
+				before := cputime.Total()
+				defer func() {
+					fmt.Fprintf(e.Stderr, "the fit took %v of processor time\n", (cputime.Total() - before).Round(time.Second/10))
+				}()
+			}
+			return ready.Run(e, opt, journal)
+		},
 		leftOut: func(r *report.Report, m mkl.Model) error {
 			y := ready.Data.Targets
 			return r.TellLeftOut(m, y.Numbers, y.Class, y.Classes)

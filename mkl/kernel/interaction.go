@@ -53,18 +53,19 @@ func (k Interaction) Check(d int) error {
 func (k Interaction) Statistic() Statistic {
 	k = k.filled()
 	rooms := &sync.Pool{New: func() any { return new(interactionRoom) }}
-	block := func(a, b, out la.Matrix[float64]) {
-		room := rooms.Get().(*interactionRoom)
-		k.fill(room, a, b, out)
-		rooms.Put(room)
-	}
 	return Statistic{
-		Kind:  CustomStatistic,
-		Block: block,
+		Kind: CustomStatistic,
+		Block: func(a, b, out la.Matrix[float64]) {
+			room := rooms.Get().(*interactionRoom)
+			k.fill(room, a, b, out)
+			rooms.Put(room)
+		},
 		Func: func(x, y []float64) float64 {
-			one := [1]float64{}
-			block(la.MatrixOf(1, len(x), x), la.MatrixOf(1, len(y), y), la.MatrixOf(1, 1, one[:]))
-			return one[0]
+			room := rooms.Get().(*interactionRoom)
+			k.fill(room, la.MatrixOf(1, len(x), x), la.MatrixOf(1, len(y), y), la.MatrixOf(1, 1, room.value[:]))
+			value := room.value[0]
+			rooms.Put(room)
+			return value
 		},
 	}
 }
@@ -72,11 +73,13 @@ func (k Interaction) Statistic() Statistic {
 // interactionColumns is how many samples of b are paired with a sample of a at a time.
 const interactionColumns = 128
 
-// interactionRoom is the memory of [Interaction.fill] for some samples of b.
+// interactionRoom is the memory of [Interaction.fill] for a sample of a and some samples of b.
 type interactionRoom struct {
+	own          []float64                                        // exp(−b·x²) of the features of the sample of a
 	columns, far []float64                                        // their features, feature by feature, and exp(−b·y²) of these
 	one          [interactionColumns]float64                      // k(x_j, y_j) of one feature
 	e            [mostInteracting + 1][interactionColumns]float64 // e[o] of the features so far
+	value        [1]float64
 }
 
 // fill stores the kernel of row i of a and row j of b in out(i, j). The sum e[o], over all sets of o of the features so far, of the
@@ -88,7 +91,8 @@ func (k Interaction) fill(r *interactionRoom, a, b, out la.Matrix[float64]) {
 	for j := range k.Order {
 		sets *= float64(d-j) / float64(j+1)
 	}
-	own := make([]float64, d) // −c·exp(−b·x²)
+	r.own = slices.Grow(r.own[:0], d)[:d]
+	own := r.own
 	for first := 0; first < b.Rows; first += interactionColumns {
 		n := min(interactionColumns, b.Rows-first)
 		r.take(b.Slice(first, first+n, 0, d), far)

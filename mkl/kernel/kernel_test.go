@@ -3,6 +3,7 @@ package kernel
 import (
 	"encoding/json"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -237,6 +238,46 @@ func TestKernelsByTheirFormulas(t *testing.T) {
 		for i := range x.Rows {
 			if s := k.Statistic(); s.IsDistance() {
 				assert.Zero(t, s.Of(x.Row(i), x.Row(i)), "%v", c.kernel)
+			}
+		}
+	}
+}
+
+// Interaction computes many samples together as one after another, and as the sum over all sets of features.
+func TestInteractionOfManySamples(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	const d = 4
+	a, b := la.NewMatrix[float64](3, d), la.NewMatrix[float64](2*interactionColumns+1, d)
+	for _, m := range []la.Matrix[float64]{a, b} {
+		for i := range m.Data {
+			m.Data[i] = 2 * rng.NormFloat64()
+		}
+	}
+	for order := 1; order <= d; order++ {
+		k := Interaction{Order: order, Width: 1.3}
+		near, far, share := k.Rates()
+		s := k.Statistic()
+		out := la.NewMatrix[float64](a.Rows, b.Rows)
+		s.Compute(nil, a, b, out)
+		for i := range a.Rows {
+			for j := range b.Rows {
+				x, y := a.Row(i), b.Row(j)
+				var sum, sets float64
+				for set := range 1 << d {
+					if bits.OnesCount(uint(set)) != order {
+						continue
+					}
+					product := 1.0
+					for f := range d {
+						if set>>f&1 == 1 {
+							product *= math.Exp(-near*(x[f]-y[f])*(x[f]-y[f])) - share*math.Exp(-far*(x[f]*x[f]+y[f]*y[f]))
+						}
+					}
+					sum += product
+					sets++
+				}
+				assert.InDelta(t, sum/sets, out.At(i, j), 1e-14)
+				assert.Equal(t, s.Of(x, y), out.At(i, j))
 			}
 		}
 	}

@@ -142,7 +142,9 @@ func pick(dst, x []float64, order []int) {
 // largest returns the largest size of an element.
 func largest(x []float64) (most float64) {
 	for _, v := range x {
-		most = max(most, math.Abs(v))
+		if size := math.Abs(v); size > most {
+			most = size
+		}
 	}
 	return most
 }

@@ -58,9 +58,9 @@ const (
 // solve solves for the means of the candidates, the best first, as far as the limit allows.
 func (f *fitting) solve() error {
 	n := f.s.x.Rows
-	landmarks := landmarksFor(n)
 	before := mostIterations
 	for _, c := range f.all {
+		landmarks := landmarksFor(n, c.cov)
 		each := f.productSeconds(len(c.cov.Parts), n)
 		room := f.limit - f.spent - f.vifSeconds(landmarks)
 		iterations := min(2*mostIterations, int(room/each))
@@ -107,7 +107,7 @@ func (f *fitting) solveOne(c *candidate, landmarks, iterations int) (used int, e
 	if v.hold(f.s.x.Rows) != nil {
 		return used, f.stop.Ended()
 	}
-	s = newSolver(k, v, alpha, tolerance)
+	s = s.extended(alpha, c.exact)
 	s.most = max(1, iterations-used)
 	if err := s.run(); err != nil {
 		return 0, err
@@ -134,10 +134,25 @@ func meanSquares(y, mean la.Matrix[float64]) []float64 {
 	return out
 }
 
-// landmarksFor returns the number of landmarks of the preconditioner of n rows.
-func landmarksFor(n int) int {
-	if n >= 20_000 {
-		return 2000
+// landmarksFor returns the number of landmarks of the preconditioner of n rows. With little noise a solution takes many iterations, and more
+// landmarks are worth their time.
+func landmarksFor(n int, cov *Covariance) int {
+	m := mostLandmarks(n)
+	if cov.Noise >= float64(littleNoise*cov.amplitude()) {
+		m = min(m, fewLandmarks)
 	}
-	return min(1000, max(1, n/4))
+	return m
 }
+
+// mostLandmarks returns the largest number of landmarks of the preconditioner of n rows.
+func mostLandmarks(n int) int {
+	if n >= 20_000 {
+		return 2 * fewLandmarks
+	}
+	return min(fewLandmarks, max(1, n/4))
+}
+
+const (
+	fewLandmarks = 1000
+	littleNoise  = 1e-3
+)

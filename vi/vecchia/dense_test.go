@@ -180,6 +180,37 @@ func TestSolutionIsThatOfTheDenseProcess(t *testing.T) {
 	}
 }
 
+// A solution of the first rows continues for all of them from the residual that its means leave of the other rows.
+func TestSolutionContinuesForMoreRows(t *testing.T) {
+	const first = 400
+	s := drawSamples(600, 3, 10)
+	n := s.x.Rows
+	v, err := newVif(s, twoParts, 2, 60, first, 1)
+	require.NoError(t, err)
+	require.NoError(t, v.hold(first))
+	k := newSystem(s, twoParts, 2, new(work.Stop))
+	k.double = true
+	alpha := la.NewMatrix[float64](n, 2)
+	a := newSolver(k, v, alpha.Slice(0, first, 0, 2), []float64{1e-3, 1e-3})
+	require.NoError(t, a.run())
+	mean := la.NewMatrix[float64](n-first, 2)
+	rest := s.x.Slice(first, n, 0, s.x.Cols)
+	require.NoError(t, newMeans(s.between(0, first), twoParts, a.x, true).add(2, new(work.Stop), rest, 1, mean))
+	require.NoError(t, v.hold(n))
+	b := a.extended(alpha, mean)
+	require.True(t, b.known)
+	residual := la.NewMatrix[float64](n, 2)
+	require.NoError(t, k.multiply(alpha, residual, true))
+	for i := range n {
+		for c, y := range s.y.Row(i) {
+			require.InDelta(t, y-residual.At(i, c), b.r.At(i, c), 1e-8, "row %d", i)
+		}
+	}
+	b.tolerance = []float64{1e-9, 1e-9}
+	require.NoError(t, b.run())
+	require.InDeltaSlice(t, newDense(t, s, twoParts).alpha.Data, alpha.Data, 1e-7)
+}
+
 // The inverse that preconditions is the exact one when every row has all earlier ones for neighbours.
 func TestPreconditionerOfFewRowsIsTheInverse(t *testing.T) {
 	s := drawSamples(preconditionNear, 3, 8)

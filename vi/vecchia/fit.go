@@ -25,6 +25,10 @@ type Process struct {
 	// LeastNoise is the least variance of the noise. 0 means e⁻¹⁴, below which rounding to float32 would count.
 	LeastNoise float64
 
+	// Worth, if not nil, is given the predictions of the rows held out by neighbours alone. It reports whether the means of all rows, which take
+	// most of the work, are to be computed.
+	Worth func(mean, variance la.Matrix[float64]) bool
+
 	// Progress, if not nil, is called with the seconds of work done so far and forecast.
 	Progress func(done, all float64)
 }
@@ -43,9 +47,17 @@ func (p Process) heldRows(n int) int {
 // family is the shapes of the parts of a covariance.
 type family []Shape
 
-// families are the forms of covariance that a fit compares. A family of two parts starts from the
-// family of its first part.
-var families = []family{{RBF}, {Matern}, {RBF, RBF}, {RBF, Matern}, {Matern, Matern}}
+// single are the families that a fit compares first.
+var single = []family{{RBF}, {Matern}}
+
+// after returns the families of two parts that a fit compares next, the more promising one first: both shapes together, and the better
+// shape twice. They start from what was learned of their first part.
+func after(better Shape) []family {
+	if better == Matern {
+		return []family{{Matern, Matern}, {RBF, Matern}}
+	}
+	return []family{{RBF, Matern}, {RBF, RBF}}
+}
 
 // fitting is the state of a fit.
 type fitting struct {
@@ -80,8 +92,10 @@ func (p Process) Fit(ctx context.Context, x, y la.Matrix[float64], noise []float
 	if err := f.learn(); err != nil {
 		return nil, err
 	}
-	if err := f.solve(); err != nil {
-		return nil, err
+	if p.Worth == nil || p.Worth(f.byNeighbours()) {
+		if err := f.solve(); err != nil {
+			return nil, err
+		}
 	}
 	return f.mix()
 }
@@ -105,8 +119,10 @@ func (f *fitting) learn() error {
 	for i := f.train - first; i < l.l.x.Rows; i++ {
 		l.held = append(l.held, i)
 	}
-	single := map[Shape]*Covariance{}
-	for i, fam := range families {
+	learned := map[Shape]*Covariance{}
+	next := single
+	for i := 0; i < len(next); i++ {
+		fam := next[i]
 		cost := f.learnSeconds(len(fam))
 		steps := stepsOf(fam)
 		if room := float64(learnShare*f.limit) - f.spent; cost > room {
@@ -121,9 +137,9 @@ func (f *fitting) learn() error {
 		var err error
 		if len(fam) == 1 {
 			cov, err = l.single(fam[0], steps)
-			single[fam[0]] = cov
+			learned[fam[0]] = cov
 		} else {
-			cov, err = l.double(single[fam[0]], fam[1], steps)
+			cov, err = l.double(learned[fam[0]], fam[1], steps)
 		}
 		if err != nil {
 			return err
@@ -134,6 +150,13 @@ func (f *fitting) learn() error {
 		}
 		f.all = append(f.all, c)
 		f.spend(cost)
+		if i == len(single)-1 {
+			better := RBF
+			if f.all[1].score > f.all[0].score {
+				better = Matern
+			}
+			next = append(next[:len(next):len(next)], after(better)...)
+		}
 	}
 	slices.SortStableFunc(f.all, func(a, b *candidate) int {
 		switch {

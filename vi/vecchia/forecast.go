@@ -5,11 +5,12 @@ import "math"
 // Seconds of one core of the machine that docs/lab/rows.md names, for one of the operations that a fit
 // consists of. They turn counts of operations into a forecast; nothing else depends on them.
 const (
-	secondsTerm   = 3.4e-5  // a term of the likelihood with its gradient
+	secondsTerm   = 6e-5    // a term of the likelihood with its gradient
+	secondsNear   = 1.3e-4  // a search for 32 neighbours with the density of a target given them
 	secondsIndex  = 2.5e-8  // of an index of n rows, for each n^1.5
 	secondsValue  = 4.5e-10 // a value of a part of the covariance in float32, for any number of features
 	secondsScaled = 2.5e-11 // the same for each feature
-	secondsFlop   = 2.5e-11 // a multiplication and addition of a product of matrices
+	secondsFlop   = 5e-11   // a multiplication and addition of a product of matrices
 )
 
 const (
@@ -38,7 +39,7 @@ func (f *fitting) learnSeconds(parts int) float64 {
 		steps += trialSteps
 	}
 	terms := float64(steps * min(learnBatch, f.train))
-	return float64(terms*f.termSeconds()) + float64(indexes*indexSeconds(min(f.train, mostLearned))) + indexSeconds(f.train)
+	return float64(terms*f.termSeconds()) + float64(indexes*indexSeconds(min(f.train, mostLearned))) + indexSeconds(f.train) + float64(float64(f.s.x.Rows-f.train)*localSeconds(neighbours[0]))
 }
 
 // termSeconds returns the work of a term of the likelihood: its factor has a row for each target.
@@ -57,21 +58,22 @@ func (f *fitting) productSeconds(parts, n int) float64 {
 func (f *fitting) vifSeconds(m int) float64 {
 	n, p := float64(f.s.x.Rows), float64(preconditionNear+1)
 	landmark, neighbours := float64(m), float64(p*p*float64(m))
-	return float64(n*(float64(2.5*landmark*landmark)+neighbours)*secondsFlop) + float64(n*secondsTerm) + float64(2*indexSeconds(f.s.x.Rows))
+	return float64(n*(float64(2.5*landmark*landmark)+neighbours)*secondsFlop) + float64(n*secondsNear) + float64(2*indexSeconds(f.s.x.Rows))
 }
 
 // Memory returns about how many bytes a fit to n rows of d features and t targets takes beside its arguments.
 // Sizes below one count as one. At most the half of the largest int64 is returned.
 func Memory(n, d, t int) int64 {
 	n, d, t = max(n, 1), max(d, 1), max(t, 1)
-	row := float64(4*landmarksFor(n)+24*preconditionNear) + float64(60*float64(d)) + float64(8*float64(t)*float64(partials(t)+16))
+	row := float64(4*mostLandmarks(n)+24*preconditionNear) + float64(60*float64(d)) + float64(8*float64(t)*float64(partials(t)+16))
 	return int64(min(float64(float64(n)*row)+1<<28, math.MaxInt64/2))
 }
 
 // whole returns the work of the fit if nothing limits it and every solve takes few iterations.
 func (f *fitting) whole() (s float64) {
-	for _, fam := range families {
-		s += f.learnSeconds(len(fam)) + f.vifSeconds(landmarksFor(f.s.x.Rows)) + float64(5*f.productSeconds(len(fam), f.s.x.Rows))
+	n := f.s.x.Rows
+	for _, parts := range []int{1, 1, 2, 2} {
+		s += f.learnSeconds(parts) + f.vifSeconds(mostLandmarks(n)) + float64(10*f.productSeconds(parts, n))
 	}
 	return s
 }

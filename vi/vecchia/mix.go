@@ -53,12 +53,7 @@ func (f *fitting) mix() (*Posterior, error) {
 		}
 		most = score
 		state = State{Local: *best.cov, Neighbours: m, LocalWeight: weights[0], Factor: factor}
-		p = &Posterior{HeldMean: mean, HeldVariance: la.NewMatrix[float64](h.y.Rows, h.y.Cols)}
-		for i, v := range best.variance {
-			for t, by := range factor {
-				p.HeldVariance.Set(i, t, by*v)
-			}
-		}
+		p = &Posterior{HeldMean: mean, HeldVariance: times(best.variance, factor)}
 		for k, w := range weights[1:] {
 			if w > 0 {
 				s := solved[k]
@@ -73,8 +68,28 @@ func (f *fitting) mix() (*Posterior, error) {
 	return p, f.stop.Ended()
 }
 
+// byNeighbours returns the predictions of the rows held out by neighbours alone, with the best covariance.
+func (f *fitting) byNeighbours() (mean, variance la.Matrix[float64]) {
+	best := f.all[0]
+	factor, _ := spread(f.heldOut().y, best.local, best.variance)
+	return best.local, times(best.variance, factor)
+}
+
+// times returns the variances times the factor of each target.
+func times(variance, factor []float64) la.Matrix[float64] {
+	v := la.NewMatrix[float64](len(variance), len(factor))
+	for i, u := range variance {
+		for t, by := range factor {
+			v.Set(i, t, by*u)
+		}
+	}
+	return v
+}
+
 // localSeconds returns the work of a prediction from m neighbours.
-func localSeconds(m int) float64 { return float64(0.5*float64(m*m*m)*secondsFlop) + secondsTerm }
+func localSeconds(m int) float64 {
+	return float64(0.5*float64(m*m*m)*secondsFlop) + float64(secondsNear*float64(m)/preconditionNear)
+}
 
 // spread returns for each target the factor of the variances that gives the errors of the means the
 // largest density, and the mean log density with these factors.

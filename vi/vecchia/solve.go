@@ -93,6 +93,7 @@ type solver struct {
 	n           int
 	x           la.Matrix[float64]
 	r, z, p, kp la.Matrix[float64]
+	known       bool // r is the residual of x
 	rz          []float64
 	tolerance   []float64 // of each column, the root of the mean square of the residual
 	best        la.Matrix[float64]
@@ -109,6 +110,24 @@ func newSolver(k *system, v *vif, x la.Matrix[float64], tolerance []float64) *so
 	s.r, s.z, s.p, s.kp = la.NewMatrix[float64](n, t), la.NewMatrix[float64](n, t), la.NewMatrix[float64](n, t), la.NewMatrix[float64](n, t)
 	s.best = la.NewMatrix[float64](n, t)
 	return s
+}
+
+// extended returns a solver for the samples that x has rows for. The first rows of x are the solution of s, and the others 0. mean holds the
+// means at the other samples by that solution: with them the residual of x is known without a product.
+func (s *solver) extended(x, mean la.Matrix[float64]) *solver {
+	e := newSolver(s.k, s.v, x, s.tolerance)
+	if !s.known {
+		return e
+	}
+	e.known = true
+	e.r.Slice(0, s.n, 0, x.Cols).CopyFrom(s.r)
+	for i := s.n; i < e.n; i++ {
+		y, m := s.k.y.Row(i), mean.Row(i-s.n)
+		for t := range m {
+			e.r.Set(i, t, y[t]-m[t])
+		}
+	}
+	return e
 }
 
 // size returns the largest of the columns' residuals in units of the tolerance.
@@ -153,6 +172,7 @@ func (s *solver) truth() (float64, error) {
 
 // restart stores the true residual of all rows in r.
 func (s *solver) restart() error {
+	s.known = true
 	if slices.ContainsFunc(s.x.Data[:s.n*s.x.Cols], func(v float64) bool { return v != 0 }) {
 		if err := s.k.multiply(s.x, s.r, true); err != nil {
 			return err
@@ -176,8 +196,10 @@ func (s *solver) subtractFromTargets(r la.Matrix[float64]) {
 
 // run iterates until the residual of every column is within the tolerance.
 func (s *solver) run() error {
-	if err := s.restart(); err != nil {
-		return err
+	if !s.known {
+		if err := s.restart(); err != nil {
+			return err
+		}
 	}
 	fresh := true
 	for s.iterations < s.most {
@@ -208,7 +230,7 @@ func (s *solver) run() error {
 			// The iterations broke down, or went astray.
 			if s.k.double {
 				s.x.CopyFrom(s.best)
-				s.largest = s.least
+				s.largest, s.known = s.least, false
 				return nil
 			}
 			s.k.double = true

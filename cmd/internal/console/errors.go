@@ -94,9 +94,9 @@ func (e *Env) print(code Code, sentence string) {
 		fmt.Fprintf(e.errors, "%s: %s\n", e.program, Printable(sentence))
 		return
 	}
-	text := json.NewEncoder(e.errors)
-	text.SetEscapeHTML(false)
-	_ = text.Encode(Failure{code, sentence, code.Status()}) // like the sentence, it has nowhere else to go
+	out := json.NewEncoder(e.errors)
+	out.SetEscapeHTML(false)
+	_ = out.Encode(Failure{code, sentence, code.Status()}) // like the sentence, it has nowhere else to go
 }
 
 // inputError is a mistake in the command line or in the data.

@@ -81,10 +81,5 @@ func (f *Form) sumSteps(x []float64, s *Scratch) (value, unit float64) {
 	z := s.wide[:len(x)]
 	clear(z)
 	d.multiply(f.t.begin, f.t.panels.Padded()/la.PanelRows, &s.steps, z)
-	var a sums
-	for i, v := range x {
-		value += float64(v * z[i])
-		a.add(v, d.rows[i], d.norms[i])
-	}
-	return value, d.unitError(a, false, &s.steps)
+	return la.Dot(x, z), d.unitError(d.add(sums{}, 0, x, s.steps.square), false, &s.steps)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -23,7 +24,7 @@ type steps struct {
 	high, low la.LowerBytes // 256·high + low are the integers; high has the probes after its rows
 	step      []float64     // by row
 	probe     []float64     // by probe, the step
-	dither    []float64     // by column, in [0, 1)
+	dither    []float64     // by column, in [lift, lift+1)
 	rows      []float64     // ω_i
 	norms     []float64     // |G_i|²/4
 	total     float64       // Σ |G_i|²/4
@@ -34,12 +35,15 @@ const (
 	// probes is the number of probes: their squared length is within 18 % of |Ek|², one standard deviation.
 	probes = la.PanelRows
 
-	// mostStep is the largest integer of an element. It fits in two bytes of which the lower one has a sign too.
+	// mostStep is the largest integer of an element. It fits in two bytes with signs.
 	mostStep = 127 << 8
 
 	// mostWord is the largest integer of an element of k, and mostSum is the largest sum of their sizes: products with them are within 32
 	// bits.
 	mostWord, mostSum = math.MaxInt16, 1<<24 - 1
+
+	// lift makes numbers positive that are rounded down.
+	lift = 1 << 15
 
 	// leastSteps is the least order of a triangle with steps. The float32 of a smaller one is in the nearest caches.
 	leastSteps = 256
@@ -57,9 +61,9 @@ func newSteps(g, trials la.Matrix[float64]) *steps {
 	n := g.Rows
 	d := &steps{high: la.NewLowerBytes(n+probes, n), low: la.NewLowerBytes(n, n), factor: leastFactor,
 		step: make([]float64, n), probe: make([]float64, probes), dither: make([]float64, n), rows: make([]float64, n), norms: make([]float64, n)}
-	src := rand.New(rand.NewPCG(16, 8))
+	src := special.NewRand(rand.NewPCG(16, 8))
 	for j := range d.dither {
-		d.dither[j] = src.Float64()
+		d.dither[j] = lift + src.Float64()
 	}
 	push := innovations(trials)
 	errors, mixed := la.NewMatrix[float64](n, n), la.NewMatrix[float64](probes, n)
@@ -183,17 +187,21 @@ func largest(x []float64) (most float64) {
 // sums are Σ x_i², Σ x_i²·ω_i and Σ x_i²·|G_i|²/4.
 type sums struct{ plain, shared, rounded float64 }
 
-func (a *sums) add(x, share, norm float64) {
-	square := float64(x * x)
-	a.plain += square
-	a.shared += float64(square * share)
-	a.rounded += float64(square * norm)
+// add adds the rows from first on to the sums, and returns them. squares is as long as x and gets its squares.
+func (d *steps) add(a sums, first int, x, squares []float64) sums {
+	squares = squares[:len(x)]
+	for i, v := range x {
+		squares[i] = v * v
+	}
+	end := first + len(x)
+	return sums{a.plain + la.SumSq(x), a.shared + la.Dot(squares, d.rows[first:end]), a.rounded + la.Dot(squares, d.norms[first:end])}
 }
 
 // stepsScratch is memory for one product.
 type stepsScratch struct {
 	k         []int16
 	high, low []int32
+	square    []float64
 
 	unit     float64 // t
 	inexact  float64 // twice the standard deviation of the errors of k
@@ -204,25 +212,24 @@ type stepsScratch struct {
 
 func (s *stepsScratch) resize(n int) {
 	s.k, s.high, s.low = make([]int16, n+1), make([]int32, n+probes+la.PanelRows), make([]int32, n+la.PanelRows)
+	s.square = make([]float64, n)
 }
 
 // start rounds k and multiplies the probes.
 func (d *steps) start(k []float64, s *stepsScratch) {
-	var most, sum, squares, fourths float64
-	for _, v := range k {
-		size, square := math.Abs(v), float64(v*v)
-		sum += size
-		squares += square
-		fourths += float64(square * square)
-		if size > most {
+	most, square := 0.0, s.square[:len(k)]
+	for j, v := range k {
+		if size := math.Abs(v); size > most {
 			most = size
 		}
+		square[j] = v * v
 	}
-	if s.peak = 1; squares >= 0x1p-400 && squares <= 0x1p400 {
-		s.peak = fourths / float64(squares*squares)
+	sum := la.SumSq(k)
+	if s.peak = 1; sum >= 0x1p-400 && sum <= 0x1p400 {
+		s.peak = la.SumSq(square) / float64(sum*sum)
 	}
-	// Rounding with a dither adds less than 1 to the size of an integer.
-	s.unit = max(most/(mostWord-1), sum/float64(mostSum-len(k)))
+	// Rounding with a dither adds less than 1 to the size of an integer. The sum of the sizes is at most √(n·Σ k_j²).
+	s.unit = max(most/(mostWord-1), math.Sqrt(float64(len(k))*sum)/float64(mostSum-len(k)))
 	s.sums, s.measured = sums{}, 0
 	words := s.k[:len(k)+len(k)%2]
 	if !(s.unit > 0) || math.IsInf(s.unit, 0) {
@@ -231,7 +238,7 @@ func (d *steps) start(k []float64, s *stepsScratch) {
 	}
 	inverse := 1 / s.unit
 	for j, v := range k {
-		words[j] = int16(math.Floor(float64(v*inverse) + d.dither[j]))
+		words[j] = int16(int32(float64(v*inverse)+d.dither[j]) - lift)
 	}
 	if len(k)%2 == 1 {
 		words[len(k)] = 0

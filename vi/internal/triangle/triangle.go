@@ -317,10 +317,7 @@ func (t *Triangle) addSteps(end int, s *Scratch) {
 	before := t.panels.Before()
 	first, last := max(0, s.panels*la.PanelRows-before), end*la.PanelRows-before
 	t.steps.multiply(s.panels, end, &s.steps, s.wide)
-	z, rows, norms := s.wide[first:last], t.steps.rows[first:last], t.steps.norms[first:last]
-	for i, v := range z {
-		s.steps.sums.add(v, rows[i], norms[i])
-	}
+	s.steps.sums = t.steps.add(s.steps.sums, first, s.wide[first:last], s.steps.square)
 	s.square, s.panels = s.steps.sums.plain, end
 }
 

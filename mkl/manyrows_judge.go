@@ -1,0 +1,88 @@
+package mkl
+
+import (
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+)
+
+// judge compares members by their predictions of the samples held out. Errors and variances have the units of the targets' standard
+// deviation and variance.
+type judge struct {
+	r          *manyRows
+	y          []float64  // of the samples held out
+	at         []Features // of the samples held out
+	middle, sd float64    // of all targets
+	known      map[Model]judgement
+}
+
+// judgement is what a member predicts of the samples held out.
+type judgement struct{ errors, variances []float64 }
+
+// newJudge returns the judge of members that learn the targets y of all samples.
+func newJudge(r *manyRows, y []float64) *judge {
+	n := len(y)
+	j := &judge{r: r, y: y[n-r.held:], at: distinctInputs(r.between(n-r.held, n)), known: map[Model]judgement{}}
+	j.middle, j.sd = vec.MeanSD(y)
+	return j
+}
+
+// of returns the judgement of predictions of the samples held out.
+func (j *judge) of(mean, variance []float64) judgement {
+	g := judgement{make([]float64, len(j.y)), make([]float64, len(j.y))}
+	for i, y := range j.y {
+		g.errors[i], g.variances[i] = (mean[i]-y)/j.sd, variance[i]/float64(j.sd*j.sd)
+	}
+	return g
+}
+
+// member returns the judgement of a member.
+func (j *judge) member(model Model) (judgement, error) {
+	if g, ok := j.known[model]; ok {
+		return g, nil
+	}
+	var p *Prediction
+	if h, ok := model.(interface{ heldPrediction() *Prediction }); ok {
+		// The model was fitted to these samples too, but made these predictions before.
+		p = h.heldPrediction()
+	} else {
+		var err error
+		if p, err = model.(TargetModel).PredictTargets(j.r.ctx, PredictOptions{Workers: j.r.Workers}, j.at...); err != nil {
+			return judgement{}, err
+		}
+	}
+	g := j.of(p.Mean[0], p.Variance[0])
+	j.known[model] = g
+	return g, nil
+}
+
+// members returns the judgements of members.
+func (j *judge) members(models []Model) (all judgements, err error) {
+	for _, m := range models {
+		g, err := j.member(m)
+		if err != nil {
+			return all, err
+		}
+		all = all.and(g)
+	}
+	return all, nil
+}
+
+// judgements has a row for each member.
+type judgements struct{ errors, variances [][]float64 }
+
+// and returns the judgements with one more.
+func (all judgements) and(g judgement) judgements {
+	return judgements{append(all.errors[:len(all.errors):len(all.errors)], g.errors), append(all.variances[:len(all.variances):len(all.variances)], g.variances)}
+}
+
+// weights returns the weights of the members.
+func (all judgements) weights() []float64 { return stackMoments(all.errors, all.variances) }
+
+// promising is the share of the weight below which a member is dropped, that a member must have after a part of its fit.
+const promising = 0.5
+
+// promise reports whether the last members, as many as given, have enough weight beside the others that the whole of their fit is worth
+// its time. Without others they have.
+func (all judgements) promise(last int) bool {
+	n := len(all.errors)
+	return last == n || vec.Total(all.weights()[n-last:]) >= float64(promising*smallShare(n))
+}
