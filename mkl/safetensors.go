@@ -242,7 +242,7 @@ func noEOF(err error) error {
 	return err
 }
 
-// bytesOf returns the number of bytes that r has, as far as it is known.
+// bytesOf returns the number of bytes that r has, or 0 where that is not known.
 func bytesOf(r io.Reader) int64 {
 	switch r := r.(type) {
 	case interface{ Len() int }:

@@ -210,7 +210,7 @@ func readElement[T element](b []byte, v *T) {
 	}
 }
 
-// Value returns the value that the archive has next, nil if there is none. An archive for writing gets the value that prepare
+// Value returns the value that the archive has next, nil if it has no value. An archive for writing gets the value that prepare
 // returns. Without an archive Value calls prepare alone. fields describes the fields of a value.
 func Value[T any](a *Archive, prepare func() *T, fields func(*T, *Archive)) *T {
 	if a == nil {
