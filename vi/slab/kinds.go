@@ -78,7 +78,7 @@ func (k FactorKind) site(y, mean, variance float64) site {
 	}
 	at := rateTangent(mean, variance)
 	value, slope := logSoftplus(at)
-	own := y * softplusBend(at)
+	own := float64(y * softplusBend(at))
 	precision := bend + own
 	// y·(value + slope·(f−at) − ½·own/y·(f−at)²), with the target of both parts.
 	pull := float64(y*slope) + float64(own*at) - 0.5
