@@ -33,7 +33,7 @@ func exactSeconds(n, functions, features int) float64 {
 func exactPoolSeconds(n, held, features int) float64 {
 	square := float64(n) * float64(n)
 	each := secondsSquare + float64(secondsMany*float64(n)) + float64(secondsFeature*float64(max(0, features-fewFeatures))) + float64(secondsJudge*float64(held))
-	return float64(len(autoMembers)+1) * (secondsMember + float64(square*each))
+	return float64(float64(len(autoMembers)+1) * (secondsMember + float64(square*each)))
 }
 
 // featuresOf returns the number of features of the inputs of views.

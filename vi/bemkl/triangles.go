@@ -202,7 +202,7 @@ func (t *Triangles) Predict(f, self []float64, inexact float64, coarse bool, s *
 	precision := t.precision + rest
 	least, most := max(t.precision, precision-restError), precision+restError
 	a.Mean = float64(apart / precision * pull)
-	a.MeanError = math.Abs(pull) * (apartError/least + float64(math.Abs(apart)/precision*(restError/least)))
+	a.MeanError = float64(math.Abs(pull) * (apartError/least + float64(math.Abs(apart)/precision*(restError/least))))
 	if inexact > 0 {
 		a.MeanError += float64((math.Abs(apart) + apartError) / least * pullDeviations * inexact * math.Sqrt(la.SumSq(t.pull)))
 	}

@@ -61,13 +61,13 @@ func classSeconds(n, d, functions int) float64 {
 	unsure := min(1, 3/float64(functions)) // most samples soon have a small probability of most classes
 	seen := min(float64(n), mostGrown/seenShare) * seenShare * (sureShare + float64((1-sureShare)*unsure))
 	grow := float64(secondsGrow*seen*float64(d)*3) + float64(secondsCell*2*leavesOfTree*mostBins*float64(d))
-	return float64(functions) * (grow + float64(secondsScore*float64(n)))
+	return float64(float64(functions) * (grow + float64(secondsScore*float64(n))))
 }
 
 // ForecastClasses returns the seconds of a fit of so many functions to n samples of d features, with so many rounds before samples are
 // held out and as many after.
 func ForecastClasses(n, d, functions, rounds int) float64 {
-	return 2 * float64(rounds) * classSeconds(n, d, functions)
+	return float64(2 * float64(rounds) * classSeconds(n, d, functions))
 }
 
 // rounds returns how many rounds a fit to classes may take.
@@ -81,8 +81,8 @@ func (p Process) rounds(n, d, functions int) int {
 
 // MemoryClasses returns about how many bytes a fit of so many functions to n samples of d features takes, the features included.
 func MemoryClasses(n, d, functions int) int64 {
-	samples := float64(n) * (float64(9*d) + float64(24*functions) + 96)
-	bins := float64(leavesOfTree*mostBins*24) * float64(d)
-	trees := float64(mostRounds*functions) * (leavesOfTree * 48)
-	return int64(min(float64(samples)+bins+trees, math.MaxInt64/2))
+	samples := float64(float64(n) * (float64(9*d) + float64(24*functions) + 96))
+	bins := float64(float64(leavesOfTree*mostBins*24) * float64(d))
+	trees := float64(float64(mostRounds*functions) * (leavesOfTree * 48))
+	return int64(min(samples+bins+trees, math.MaxInt64/2))
 }

@@ -63,7 +63,7 @@ func newSteps(g, trials la.Matrix[float64]) *steps {
 		step: make([]float64, n), probe: make([]float64, probes), dither: make([]float64, n), rows: make([]float64, n), norms: make([]float64, n)}
 	src := special.NewRand(rand.NewPCG(16, 8))
 	for j := range d.dither {
-		d.dither[j] = lift + src.Float64()
+		d.dither[j] = lift + float64(src.Float64())
 	}
 	push := innovations(trials)
 	errors, mixed := la.NewMatrix[float64](n, n), la.NewMatrix[float64](probes, n)
