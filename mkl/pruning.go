@@ -114,11 +114,11 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 	return p, nil
 }
 
-// lost bounds how far rounding of the kernel values moves means and standard deviations. It uses
+// lost bounds how far rounding of the kernel values moves means and standard deviations, with what healing adds. It uses
 // the bounds above, for leaving out kernels of the size of the rounding.
 func (p *pruning) lost(views []gram.Bound) float64 {
 	const ulp = 0x1p-52
-	var a, aa, mean, square float64
+	var a, aa, mean, square, heal float64
 	for _, v := range p.a {
 		a += math.Abs(v)
 	}
@@ -131,6 +131,9 @@ func (p *pruning) lost(views []gram.Bound) float64 {
 		}
 		return ulp * p.kappa[i]
 	}
+	for i, s := range p.healSize {
+		heal += float64(size(i) * s)
+	}
 	for i := range views {
 		mean += float64(size(i) * math.Abs(p.e[i]))
 		for j := range views {
@@ -138,7 +141,7 @@ func (p *pruning) lost(views []gram.Bound) float64 {
 			square += float64(size(i) * size(j) * rest)
 		}
 	}
-	return float64(mean*a) + math.Sqrt(square)
+	return float64(mean*a) + math.Sqrt(square) + float64((p.healMean+p.healSD)*heal)
 }
 
 // share is a growing set of kernels or of samples, with the sums that the bounds need.

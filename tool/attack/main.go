@@ -1,4 +1,4 @@
-// Command hostile tries to break package mkl: it fits every estimator to hostile data,
+// Command attack tries to break package mkl: it fits every estimator to hostile data,
 // reads forged files, and asks models and predictors for hostile samples. Whatever
 // comes of it must be an error or a model that holds its promises.
 //
