@@ -91,7 +91,7 @@ COMP_WORDS=(mkl completion ""); COMP_CWORD=2; _mkl; echo "${COMPREPLY[@]}"
 	shell.Env = append(os.Environ(), "PROGRAM="+program)
 	out, err := shell.CombinedOutput()
 	require.NoError(t, err, string(out))
-	assert.Equal(t, "mgp\ncompare complete completion cv\nbash fish zsh\n", string(out))
+	assert.Equal(t, "mgp\ncompare compile complete completion cv\nbash fish zsh\n", string(out))
 	for _, other := range []string{"zsh", "fish"} {
 		_, script, _ := command(t, nil, "", "completion", other)
 		assert.Contains(t, script, "mkl words -- ")
