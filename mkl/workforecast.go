@@ -55,10 +55,10 @@ func classLandmarkSeconds(n, features, functions int) float64 {
 	return float64(passesOfClasses*float64(functions)*landmarkSeconds(n, features)) + float64(float64(functions)*secondsWidths)
 }
 
-// DefaultTime returns the default Time of a pool that is fitted to n samples, more than DefaultExactSamples: two
+// DefaultTime returns the default Time of a pool that is fitted to n samples, more than DefaultExactSamples: two and a half
 // minutes, plus twelve seconds for every further 50 000 samples.
 func DefaultTime(n int) time.Duration {
-	return 120*time.Second + time.Duration(max(0, n-50_000))*240*time.Microsecond
+	return 150*time.Second + time.Duration(max(0, n-50_000))*240*time.Microsecond
 }
 
 // exactRows returns how many of n samples the exact members of a pool use, if they may take the given seconds, and the

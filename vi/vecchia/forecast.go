@@ -5,12 +5,12 @@ import "math"
 // Seconds of one core of the machine that docs/lab/rows.md names, for one of the operations that a fit
 // consists of. They turn counts of operations into a forecast; nothing else depends on them.
 const (
-	secondsTerm   = 6e-5    // a term of the likelihood with its gradient
-	secondsNear   = 1.3e-4  // a search for 32 neighbours with the density of a target given them
+	secondsTerm   = 3.4e-5  // a term of the likelihood with its gradient
+	secondsNear   = 7e-5    // a search for 32 neighbours with the density of a target given them
 	secondsIndex  = 2.5e-8  // of an index of n rows, for each n^1.5
 	secondsValue  = 4.5e-10 // a value of a part of the covariance in float32, for any number of features
 	secondsScaled = 2.5e-11 // the same for each feature
-	secondsFlop   = 5e-11   // a multiplication and addition of a product of matrices
+	secondsFlop   = 2.5e-11 // a multiplication and addition of a product of matrices
 )
 
 const (
