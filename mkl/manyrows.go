@@ -143,14 +143,9 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	y = scale.all(y)
 	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }
 	rows := exactRows(train, len(autoMembers)+1, 1, featuresOf(views), r.seconds/3, need, r.allowed()/2)
-	for rows > leastExactRows && exactPoolSeconds(rows, r.held, featuresOf(views)) > r.seconds/3 {
-		rows = max(leastExactRows, int(0.85*float64(rows)))
-	}
+	rows = r.exactWithin(rows, r.seconds/3)
 	y = r.rareFirst(y, rows)
-	r.exact = exactPoolSeconds(rows, r.held, featuresOf(views))
-	if r.triesExact(rows) {
-		r.exact += exactPoolSeconds(rows/2, r.held, featuresOf(views))
-	}
+	r.exact = r.exactForecast(rows)
 	j := newJudge(r, y)
 	m := &AutoModel{}
 	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
@@ -166,7 +161,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	if err := a.addTrees(r, m, y); err != nil {
 		return nil, err
 	}
-	if err := a.addLocal(r, j, m, y); err != nil {
+	if err := a.addLocal(r, j, m, y, rows); err != nil {
 		return nil, err
 	}
 	if err := a.addExact(r, j, m, y, rows); err != nil {

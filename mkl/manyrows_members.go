@@ -3,6 +3,7 @@ package mkl
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -79,8 +80,9 @@ func (a Auto) refitLandmarks(r *manyRows, m *AutoModel, plan *Plan, sums *stat.S
 	return err
 }
 
-// addLocal adds the local member, unless a view has a kernel: the local member supports none.
-func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64) error {
+// addLocal adds the local member, unless a view has a kernel: the local member supports none. It leaves time for exact members on half of
+// the rows.
+func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64, rows int) error {
 	const what = "nearest samples"
 	if r.kernelsGiven() {
 		return nil
@@ -90,7 +92,8 @@ func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64) error {
 		return err
 	}
 	f := r.localFit(r.stepFitting(3), 3)
-	f.seconds = max(1, f.seconds-r.exact)
+	// Where the noise is small, solutions for all samples take long and are worth more than exact members on many rows.
+	f.seconds = max(1, f.seconds-r.exactForecast(rows/2))
 	f.promise = func(mean, variance []float64) bool { return others.and(j.of(mean, variance)).promise(1) }
 	member, err := f.numbers(r.ctx, r.views, y)
 	if err != nil {
@@ -103,9 +106,10 @@ func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64) error {
 	return nil
 }
 
-// addExact adds the exact members, before the others, fitted to the first samples. If the fit to all rows takes long, members fitted
-// to half of the rows must show that they have weight beside the other members.
+// addExact adds the exact members, before the others, fitted to the first rows samples, or to fewer if no time is left. If the fit to all
+// rows takes long, members fitted to half of the rows must show that they have weight beside the other members.
 func (a Auto) addExact(r *manyRows, j *judge, m *AutoModel, y []float64, rows int) error {
+	rows = r.exactWithin(rows, r.seconds-r.spent)
 	others, err := j.members(m.models)
 	if err != nil {
 		return err
@@ -142,6 +146,24 @@ func (a Auto) addExact(r *manyRows, j *judge, m *AutoModel, y []float64, rows in
 func (m *manyRows) triesExact(rows int) bool {
 	const long = 10 // seconds
 	return rows >= 2*leastExactRows && exactPoolSeconds(rows, m.held, featuresOf(m.views)) > long
+}
+
+// exactForecast forecasts the exact members on so many samples, with the trial on half of them.
+func (m *manyRows) exactForecast(rows int) float64 {
+	d := featuresOf(m.views)
+	s := exactPoolSeconds(rows, m.held, d)
+	if m.triesExact(rows) {
+		s += exactPoolSeconds(rows/2, m.held, d)
+	}
+	return s
+}
+
+// exactWithin returns how many of the rows the exact members can use if they may take the given seconds.
+func (m *manyRows) exactWithin(rows int, seconds float64) int {
+	for rows > leastExactRows && m.exactForecast(rows) > seconds {
+		rows = max(leastExactRows, int(math.Floor(0.85*float64(rows))))
+	}
+	return rows
 }
 
 // fitExact fits the exact members to the first rows samples.
