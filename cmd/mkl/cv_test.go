@@ -423,7 +423,7 @@ func TestCVOfManyRows(t *testing.T) {
 		assert.Contains(t, stderr, "models: auto and landmarks; the others compare every sample with every other")
 		assert.Contains(t, stderr, "forecast: each of the 2 fits of auto takes at most about 2s of processor time")
 		for _, name := range names {
-			assert.Regexp(t, "(?m)^"+name+" ", stdout)
+			assert.Regexp(t, "(?m)^"+name+"( |$)", stdout) // on a slow machine the time of landmarks may be up before there is a score
 		}
 		assert.Regexp(t, `(?m)^auto +\S+ ± \S+`, stdout)
 	}
