@@ -142,7 +142,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	}
 	y = scale.all(y)
 	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }
-	rows := exactRows(train, len(autoMembers)+1, 1, featuresOf(views), r.seconds/3, need, r.allowed()/2)
+	rows := exactRows(train, len(autoMembers)+1, 1, featuresOf(views), math.Inf(1), need, r.allowed()/2) // what memory allows
 	rows = r.exactWithin(rows, r.seconds/3)
 	y = r.rareFirst(y, rows)
 	r.exact = r.exactForecast(rows)

@@ -106,7 +106,7 @@ func MeanWeights(leftOut [][]float64, y []float64) ([]float64, error) {
 	moment.MirrorLower()
 	w, slope := make([]float64, M), make([]float64, M)
 	found, err := lbfgs.Minimize(make([]float64, M), func(u, g []float64) (float64, error) {
-		softmax(u, w)
+		special.Softmax(u, w)
 		la.Gemv(nil, la.NoTrans, 1, moment, w, 0, slope)
 		square := la.Dot(w, slope)
 		for m := range u {
@@ -117,24 +117,9 @@ func MeanWeights(leftOut [][]float64, y []float64) ([]float64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vi: %w", err)
 	}
-	softmax(found.X, w)
+	special.Softmax(found.X, w)
 	return w, nil
 }
 
 // softVariance is the prior variance of the logarithms of weights: a ratio of e⁴ is within two standard deviations.
 const softVariance = 4.0
-
-// softmax stores exp(u_m)/Σ exp(u) in w.
-func softmax(u, w []float64) {
-	top, sum := math.Inf(-1), 0.0
-	for _, v := range u {
-		top = max(top, v)
-	}
-	for m, v := range u {
-		w[m] = special.Exp(v - top)
-		sum += w[m]
-	}
-	for m := range w {
-		w[m] /= sum
-	}
-}

@@ -12,11 +12,11 @@ import (
 
 // kindsOf returns the kind of each task, or nil if all are Gaussian, and checks the entries.
 func (f Factors) kindsOf(y *Observed) ([]FactorKind, error) {
-	if f.Kinds == nil || len(f.Kinds) != len(f.Views) {
-		if f.Kinds != nil {
-			return nil, fmt.Errorf("vi: Kinds: %d for %d views", len(f.Kinds), len(f.Views))
-		}
+	if f.Kinds == nil {
 		return nil, nil
+	}
+	if len(f.Kinds) != len(f.Views) {
+		return nil, fmt.Errorf("vi: Kinds: %d for %d views", len(f.Kinds), len(f.Views))
 	}
 	for v, k := range f.Kinds {
 		if k < Gaussian || k > Poisson {
@@ -159,9 +159,9 @@ func (m *factors) updateSites() {
 	}
 }
 
-// spread returns the variance of the function of task q at object n and a given variance.
-func (m *factors) spread(n, q int, and float64) (variance float64) {
-	variance = and
+// spread returns the variance of the function of task q at object n, plus the variance own of an entry.
+func (m *factors) spread(n, q int, own float64) (variance float64) {
+	variance = own
 	a, w := m.object.mean.Row(n), m.task.mean.Row(q)
 	A, v := m.object.variance.Row(n), m.task.variance.Row(q)
 	if m.K > m.M {

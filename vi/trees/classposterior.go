@@ -3,7 +3,6 @@ package trees
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -78,18 +77,7 @@ func Probabilities(score, probability []float64) {
 		probability[0], probability[1] = 1/(1+special.Exp(score[0])), 1/(1+special.Exp(-score[0]))
 		return
 	}
-	top := math.Inf(-1)
-	for _, v := range score {
-		top = max(top, v)
-	}
-	var sum float64
-	for c, v := range score {
-		probability[c] = special.Exp(v - top)
-		sum += probability[c]
-	}
-	for c := range score {
-		probability[c] /= sum
-	}
+	special.Softmax(score, probability)
 }
 
 // Predict returns the scores of the rows of x, a column for each function. If ctx ends the error wraps its cause.

@@ -16,4 +16,5 @@ for mean in (0, 0.3, -1.2, 2.5, -6):
         rest = quad(lambda f: norm.pdf(f, mean, sd) * entropy(f), mean - 12 * sd, mean + 12 * sd, limit=2000, epsabs=1e-13, epsrel=1e-12,
                     points=[mean] + [x for x in (-2, 0, 2) if abs(x - mean) < 12 * sd])[0]
         cases.append({"Mean": mean, "SD": sd, "Information": total - rest})
-json.dump(cases, open("information.json", "w"), indent=0)
+with open("information.json", "w") as file:
+    print(json.dumps(cases, indent=0), file=file)
