@@ -1,10 +1,12 @@
 package mkl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
@@ -85,17 +87,12 @@ func (f *function) basisPoints() []int {
 	return f.basis
 }
 
-// newPredictor prunes a function.
+// newPredictor prunes a function. What takes long comes from the archive of the options, if it is for reading.
 func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 	pr, err := newPruning(opt, f)
 	if err != nil {
-		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+		return nil, opt.predictorError(err)
 	}
-	precise := pr.certain // rounding is small in predictions from all samples
-	if err := pr.run(); err != nil {
-		return nil, fmt.Errorf("mkl: Predictor: %w", err)
-	}
-
 	ds := f.design
 	if f.healing != nil {
 		ds = f.healing.Design
@@ -125,18 +122,60 @@ func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 		for i := range pr.e {
 			p.constant += float64(pr.ee.At(i, i) * f.spread)
 		}
-		p.u, p.order = pr.u, pr.order
-		p.ct = stairs.New(pr.ct)
+		p.u, p.order, p.ct = pr.u, pr.order, pr.stairs
 	}
 	p.tolerance, p.least = opt.pruning(), math.Sqrt(f.noise)
-	if precise && !opt.Published && !opt.Exact { // where rounding is not small, another way to compute would predict something else
-		p.round(pr, f)
-		if err := p.project(opt, f); err != nil {
-			return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	if pr.precise && !opt.Published && !opt.Exact { // where rounding is not small, another way to compute would predict something else
+		if err := p.approximate(opt, pr, f); err != nil {
+			return nil, opt.predictorError(err)
 		}
 	}
 	p.pool = reuse.NewPool(p.newScratch)
 	return p, nil
+}
+
+// approximate prepares predictions in float32 and from pivots.
+func (p *weightPredictor) approximate(opt PredictorOptions, pr *pruning, f function) error {
+	var err error
+	project := bemkl.ProjectOptions{Tolerance: p.tolerance / 10, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost()}
+	if !opt.reading() {
+		p.round(pr, f)
+		err = p.project(project, f)
+	}
+	if a := opt.archive; a != nil && err == nil {
+		p.archive(a, project, f)
+		err = a.Err()
+	}
+	if err != nil {
+		return err
+	}
+	if p.triangles != nil {
+		p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
+	}
+	if p.near != nil {
+		for _, own := range p.near.Pivots {
+			p.info.Pivots = append(p.info.Pivots, vec.Picked(f.basisPoints(), own))
+		}
+		p.pivots = gram.NewPivots(f.design, p.info.Pivots, p.near.ScratchSize())
+	}
+	return nil
+}
+
+// archive describes what round and project prepare.
+func (p *weightPredictor) archive(a *archive.Archive, project bemkl.ProjectOptions, f function) {
+	p.triangles = archive.Value(a, func() *bemkl.Triangles { return p.triangles }, func(t *bemkl.Triangles, a *archive.Archive) {
+		t.Archive(a, p.e, p.Samples, p.full, p.healer != nil)
+	})
+	integers := p.rounded != nil
+	if a.Bool(&integers); integers && a.Reading() && a.Err() == nil {
+		if p.rounded, _ = gram.NewRounded(&p.Points); p.rounded == nil || p.triangles == nil || !p.triangles.Coarse() {
+			a.Fail(errors.New("a predictor has no triangles in integers"))
+		}
+	}
+	a.Float(&p.unitError)
+	p.near = archive.Value(a, func() *bemkl.Projection { return p.near }, func(q *bemkl.Projection, a *archive.Archive) {
+		q.Archive(a, len(f.design.Views), len(f.basisPoints()), project)
+	})
 }
 
 // round prepares predictions in float32, unless samples are left out, kernels are given or may be indefinite, or samples may lack
@@ -172,16 +211,12 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 			coarse++
 		}
 	})
-	if 2*within < samples { // most predictions would be computed twice
-		p.triangles = nil
-	}
-	if 2*coarse < samples {
+	if 2*coarse < samples { // most predictions would be computed twice
 		p.rounded = nil
 	}
-	if p.triangles == nil && p.rounded == nil {
-		return
+	if 2*within < samples {
+		p.triangles, p.rounded = nil, nil
 	}
-	p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
 }
 
 // calibrate sets the error of E[g] from kernels in float32. If the errors of kernels are independent, and none is above 2⁻²³, its standard
@@ -254,19 +289,11 @@ func (p *weightPredictor) trials() (all []la.Matrix[float64], selves la.Matrix[f
 }
 
 // project finds pivots if predictions with them are faster.
-func (p *weightPredictor) project(opt PredictorOptions, f function) (err error) {
+func (p *weightPredictor) project(opt bemkl.ProjectOptions, f function) (err error) {
 	if f.project == nil || !f.design.Definite() {
 		return nil
 	}
-	p.near, err = f.project(gram.NewTrainingColumns(f.design, f.basisPoints()), bemkl.ProjectOptions{
-		Tolerance: p.tolerance / 10, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost(),
-	})
-	if p.near != nil {
-		for _, own := range p.near.Pivots {
-			p.info.Pivots = append(p.info.Pivots, vec.Picked(f.basisPoints(), own))
-		}
-		p.pivots = gram.NewPivots(f.design, p.info.Pivots, p.near.ScratchSize())
-	}
+	p.near, err = f.project(gram.NewTrainingColumns(f.design, f.basisPoints()), opt)
 	return err
 }
 

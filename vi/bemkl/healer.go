@@ -1,6 +1,7 @@
 package bemkl
 
 import (
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/healing"
 )
@@ -9,9 +10,9 @@ import (
 // It is immutable and safe for concurrent use.
 type Healer struct{ one *healing.Single }
 
-// newHealer returns what heals output o.
-func newHealer(ws *la.Workspace, healers []*healing.Healer, o int) (*Healer, error) {
-	one, err := healing.NewSingle(ws, healers, o)
+// newHealer returns what heals output o, by way of an archive, which may be nil.
+func newHealer(a *archive.Archive, ws *la.Workspace, healers []*healing.Healer, o int) (*Healer, error) {
+	one, err := healing.NewSingle(a, ws, healers, o)
 	if err != nil {
 		return nil, err
 	}
