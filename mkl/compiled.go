@@ -33,6 +33,16 @@ type preparedOptions struct {
 	Unhealed  bool    `json:"unhealed,omitempty"`
 }
 
+// same reports whether predictors with the options are the same. A tolerance of 0 is the default.
+func (o preparedOptions) same(p preparedOptions) bool {
+	for _, tolerance := range []*float64{&o.Tolerance, &p.Tolerance} {
+		if *tolerance == 0 {
+			*tolerance = DefaultProcessTolerance // it is DefaultPruning too
+		}
+	}
+	return o == p
+}
+
 // preparedOptionsOf returns the options on which prepared values depend.
 func preparedOptionsOf(opt PredictorOptions) preparedOptions {
 	return preparedOptions{opt.Target, opt.Tolerance, opt.Exact, opt.MeanOnly, opt.Published, opt.Unhealed}
@@ -127,7 +137,7 @@ func (m *record) archived(opt PredictorOptions) PredictorOptions {
 		return opt
 	}
 	for i, have := range m.prepared.of {
-		if have == preparedOptionsOf(opt) {
+		if have.same(preparedOptionsOf(opt)) {
 			opt.archive = archive.Open(m.prepared.data[i])
 			break
 		}

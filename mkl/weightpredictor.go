@@ -374,7 +374,8 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 	c := p.near.Predict(&s.WS, s.Phi, s.Self, s.Spare)
 	p.pivots.Pool.Put(s)
 	sd := p.target.sd
-	return BoundedPrediction{c.Mean, c.Variance, sd * c.MeanError, sd * c.SDError, BoundProved}, c.Within(p.tolerance / 10)
+	b = BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError, Kind: BoundProved}
+	return b, c.Within(p.tolerance / 10)
 }
 
 // fromAll predicts the standardised target of x from all samples that are kept: in integers, in float32 or in float64, the first in this
@@ -393,7 +394,7 @@ func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) Bounde
 		}
 	}
 	mean, variance := p.linear(s)
-	b := BoundedPrediction{mean, variance + p.inside(s), p.info.MeanError, p.info.SDError, p.pruned}
+	b := BoundedPrediction{Mean: mean, Variance: variance + p.inside(s), MeanError: p.info.MeanError, SDError: p.info.SDError, Kind: p.pruned}
 	if healed {
 		m, v := p.healer.Heal(&s.WS, s.K, s.Self, s.heal)
 		b.Mean, b.Variance = b.Mean+m, b.Variance+v
@@ -403,7 +404,8 @@ func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) Bounde
 
 // bounded returns a prediction of the standardised target with its errors in the target's units.
 func (p *weightPredictor) bounded(c vi.Certified) BoundedPrediction {
-	return BoundedPrediction{c.Mean, c.Variance, p.target.sd * c.MeanError, p.target.sd * c.SDError, p.info.Kind}
+	sd := p.target.sd
+	return BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError, Kind: p.info.Kind}
 }
 
 // certified predicts the standardised target from the kernels in s, in float32. The bounds include the errors of pruning.
