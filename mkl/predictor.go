@@ -120,6 +120,10 @@ type PredictorInfo struct {
 
 	Kind BoundKind // the weakest kind of bound that a prediction may have
 
+	// Bytes is the size of the matrices and weights that a prediction reads first. The features of the samples are not counted, and
+	// nothing of what a prediction reads if its first bound is above the tolerance.
+	Bytes int
+
 	// Float32 says that the variance, and of a healed predictor the mean too, is computed in float32 where its bound is within
 	// the tolerance.
 	Float32 bool

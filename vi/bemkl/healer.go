@@ -22,6 +22,9 @@ func newHealer(a *archive.Archive, ws *la.Workspace, healers []*healing.Healer, 
 // Keep returns the healer of predictions that take these kernels only.
 func (h *Healer) Keep(kernels []int) *Healer { return &Healer{h.one.Keep(kernels)} }
 
+// Bytes returns the number of bytes of the matrices that Heal reads.
+func (h *Healer) Bytes() int { return h.one.Bytes() }
+
 // ScratchSize is the length of the scratch that Heal needs.
 func (h *Healer) ScratchSize() int { return h.one.ScratchSize() }
 

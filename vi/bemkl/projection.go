@@ -369,6 +369,9 @@ func (q *Projection) heal(ws *la.Workspace, h *healing.Healer, kernel []int, x l
 // ScratchSize is the length of the scratch memory of Predict.
 func (q *Projection) ScratchSize() int { return q.order + len(q.e) + q.forms.ScratchSize() }
 
+// Bytes returns the number of bytes of the matrices that Predict reads.
+func (q *Projection) Bytes() int { return q.inverse.Bytes() + q.forms.Bytes() + 8*2*q.order }
+
 // values holds the value of each form of a projection, and a bound on its error from the parts inside the
 // subspaces.
 type values struct{ at, off [formCount]float64 }

@@ -78,6 +78,14 @@ func (h *Single) Keep(kernels []int) *Single {
 	return &r
 }
 
+// Bytes returns the number of bytes of the matrices that Heal reads.
+func (h *Single) Bytes() (n int) {
+	for i := range h.z {
+		n += 8 * (len(h.z[i].Data) + len(h.h.Kernels[i].Data))
+	}
+	return n
+}
+
 // ScratchSize is the length of the scratch that Heal needs.
 func (h *Single) ScratchSize() int { return (2 + len(h.z)) * len(h.h.S) }
 
