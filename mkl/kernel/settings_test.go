@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // The notation of kernels is what the command line and results show.
@@ -202,6 +204,7 @@ func TestKernelsAtTheEnds(t *testing.T) {
 		k.Fall(s)
 		assert.Equal(t, []float64{0, 0}, s, "%v", k)
 	}
+	assert.Equal(t, 0.5, values(IBS{}, la.MatrixOf(2, 1, []float64{7, 1})).At(0, 1), "more than two alleles count as two")
 	s := []float64{2, 3}
 	KnownFunction{}.Apply(s)
 	assert.Equal(t, []float64{0, 0}, s)
