@@ -51,7 +51,7 @@ const byChance = 0.8
 
 // MeasureNames are the measures in the order in which they are printed.
 var MeasureNames = []string{
-	"RMSE", "RMSE/SD", "R²", "MAE", concordance, logScore, "log density", "CRPS", "interval score", "coverage", pit,
+	"RMSE", "RMSE/SD", "R²", "MAE", concordance, logScore, deviance, "log density", "CRPS", "interval score", "coverage", pit,
 	"accuracy", kappa, rankedScore, gradesOff, "F1", "log loss", "ECE", "Brier", "AUC", "AP", "EER", measure.Surprises,
 }
 
@@ -300,6 +300,9 @@ func (ev *Evaluation) Print(out io.Writer) error {
 	}
 	if slices.Contains(header, logScore) {
 		fmt.Fprintf(out, "\nlog score: mean per sample, in nats, of the logarithm of what the prediction said of the truth\n")
+	}
+	if slices.Contains(header, deviance) {
+		fmt.Fprintf(out, "\ndeviance: mean per sample, of Poisson distributions with the predicted means\n")
 	}
 	if slices.Contains(header, pit) {
 		fmt.Fprintf(out, "\nPIT: largest distance between a level and the share of truths below the predicted quantile of this level; by chance about %s here\n",

@@ -16,6 +16,7 @@ import (
 const (
 	concordance = "concordance"
 	logScore    = "log score"
+	deviance    = "deviance"
 )
 
 // AtTime is how well a model of times predicts whether events are later than a time.

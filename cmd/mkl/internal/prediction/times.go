@@ -3,7 +3,6 @@ package prediction
 import (
 	"strconv"
 
-	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/choose"
 )
@@ -41,7 +40,7 @@ func (p Times) After(t float64) []float64 {
 	return later
 }
 
-// Of is an error: package choose knows no times.
+// Of returns the distributions of the times.
 func (p Times) Of(int, []string) (*choose.Prediction, error) {
-	return nil, console.Inputf("models of times until an event are measured by mkl evaluate")
+	return &choose.Prediction{Times: p.SurvivalPrediction}, nil
 }
