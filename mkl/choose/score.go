@@ -284,7 +284,7 @@ func Scores(of Kind) []Score {
 	case CountTruth:
 		return []Score{LogScore, Deviance, RMSE, CRPS, Coverage, PIT}
 	case TimeTruth:
-		return []Score{LogScore, Concordance, Brier}
+		return []Score{LogScore, Concordance, Brier, PIT}
 	}
 	return []Score{RMSE, NLPD, CRPS, Coverage, PIT}
 }
@@ -359,21 +359,24 @@ func (s Score) byDistribution(t Truth, d Distribution) (loss float64, err error)
 	return loss, nil
 }
 
-// addPIT adds the shares of the bins and their distance from uniform.
-func addPIT(all map[Score]float64, t Truth, p *Prediction) error {
-	var below, upTo []float64
+// transform returns the probability integral transform of numbers or counts: the probabilities of less than the truth, and of no more.
+func (p *Prediction) transform(t Truth) (below, upTo []float64) {
 	if t.Counts != nil {
 		for i, y := range t.Counts {
 			b, u := p.Counts.CDF(i, y)
 			below, upTo = append(below, min(b, 1)), append(upTo, min(u, 1))
 		}
-	} else {
-		d := p.distribution()
-		for i, y := range t.Numbers {
-			upTo = append(upTo, min(d.CDF(i, y), 1))
-		}
-		below = upTo
+		return below, upTo
 	}
+	d := p.distribution()
+	for i, y := range t.Numbers {
+		upTo = append(upTo, min(d.CDF(i, y), 1))
+	}
+	return upTo, upTo
+}
+
+// addPIT adds the shares of the bins and their distance from uniform.
+func addPIT(all map[Score]float64, below, upTo []float64) error {
 	share, err := metrics.PIT(below, upTo, pitBins)
 	if err != nil {
 		return err
@@ -463,7 +466,8 @@ func (p *Prediction) losses(t Truth) (map[Score]float64, error) {
 			continue
 		}
 		if s == PIT {
-			if err := addPIT(all, t, p); err != nil {
+			below, upTo := p.transform(t)
+			if err := addPIT(all, below, upTo); err != nil {
 				return nil, err
 			}
 			continue

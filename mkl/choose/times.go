@@ -21,6 +21,9 @@ type TimeDistribution interface {
 
 	// LogScore returns the logarithm of the density, or of the probability, of what is known of the time of a sample.
 	LogScore(sample int, t mkl.Lifetime) float64
+
+	// Transform returns the probabilities that the event of a sample happens before t.From, and by t.To.
+	Transform(sample int, t mkl.Lifetime) (below, upTo float64)
 }
 
 // Times is the candidate that fits the estimator to views of all samples. A given kernel is the matrix between all samples.
@@ -53,6 +56,9 @@ func (d timesOfRows) Survival(k int, times []float64) []float64 {
 	return d.all.Survival(d.rows[k], times)
 }
 func (d timesOfRows) LogScore(k int, t mkl.Lifetime) float64 { return d.all.LogScore(d.rows[k], t) }
+func (d timesOfRows) Transform(k int, t mkl.Lifetime) (below, upTo float64) {
+	return d.all.Transform(d.rows[k], t)
+}
 
 // checkTimes returns an error for times that there cannot be.
 func (t Truth) checkTimes() error {
@@ -115,6 +121,7 @@ func (p *Prediction) ofTimes(t Truth) (map[Score]float64, error) {
 			all[s] += v / float64(len(each))
 		}
 	}
+	all[PIT] = pooled(each).Value
 	return all, nil
 }
 
@@ -128,6 +135,10 @@ func (p *Prediction) ofEachTime(t Truth) ([]map[Score]float64, error) {
 			return nil, fmt.Errorf("choose: the log score of sample %d is not a number", i)
 		}
 		all[i] = map[Score]float64{LogScore: score}
+		below, upTo := p.Times.Transform(i, one)
+		if err := addPIT(all[i], []float64{below}, []float64{upTo}); err != nil {
+			return nil, err
+		}
 	}
 	time, event := followed(t.Times)
 	if time == nil {

@@ -21,6 +21,12 @@ func (g given) Samples() int                              { return len(g.risk) }
 func (g given) Risk() []float64                           { return g.risk }
 func (g given) Survival(i int, times []float64) []float64 { return []float64{g.survival[i]} }
 func (g given) LogScore(i int, _ mkl.Lifetime) float64    { return g.score[i] }
+func (g given) Transform(i int, t mkl.Lifetime) (below, upTo float64) {
+	if t.From == t.To {
+		return g.survival[i], g.survival[i]
+	}
+	return g.survival[i], 1
+}
 
 // followUp are the first 40 patients of the data set lung of the R package survival.
 func followUp() (time []float64, event []bool, g, h given) {
@@ -47,7 +53,7 @@ func TestCompareTimes(t *testing.T) {
 	time, event, g, h := followUp()
 	r, err := Compare(Truth{Times: mkl.Lifetimes(time, event), At: 300}, []string{"g", "h"}, []*Prediction{{Times: g}, {Times: h}})
 	require.NoError(t, err)
-	assert.Equal(t, []Score{LogScore, Concordance, Brier}, r.Scores())
+	assert.Equal(t, []Score{LogScore, Concordance, Brier, PIT}, r.Scores())
 	assert.Equal(t, 300.0, r.At)
 	k, err := r.Rank(Concordance)
 	require.NoError(t, err)
@@ -87,7 +93,7 @@ func TestCompareTimesBetween(t *testing.T) {
 	times := []mkl.Lifetime{mkl.EventAt(2), mkl.EventBetween(3, 4)}
 	r, err := Compare(Truth{Times: times}, []string{"g"}, []*Prediction{{Times: g}})
 	require.NoError(t, err)
-	assert.Equal(t, []Score{LogScore}, r.Scores())
+	assert.Equal(t, []Score{LogScore, PIT}, r.Scores())
 	_, err = Compare(Truth{Times: times, At: 3}, []string{"g"}, []*Prediction{{Times: g}})
 	assert.ErrorContains(t, err, "a Brier score is for times that are known or censored on the right")
 	for _, wrong := range []Truth{{Times: []mkl.Lifetime{mkl.EventAt(-1)}}, {Times: []mkl.Lifetime{mkl.EventAt(math.NaN())}}, {Numbers: []float64{1}, At: 3}} {
@@ -138,9 +144,16 @@ func TestValidationOfTimes(t *testing.T) {
 			}
 			brier += weights[i] * s * s / float64(len(f.Test))
 		}
+		var below, upTo []float64
+		for j, i := range f.Test {
+			b, u := p.Transform(j, times[i])
+			below, upTo = append(below, b), append(upTo, u)
+		}
+		share, err := metrics.PIT(below, upTo, 20)
+		require.NoError(t, err)
 		c, err := metrics.CensoredConcordance(pick(time, f.Test), pick(event, f.Test), p.Risk())
 		require.NoError(t, err)
-		for s, want := range map[Score]float64{LogScore: score, Brier: brier, Concordance: c} {
+		for s, want := range map[Score]float64{LogScore: score, Brier: brier, Concordance: c, PIT: metrics.PITDistance(share)} {
 			got, ok := r.Fold(0, k, s)
 			assert.True(t, ok)
 			assert.InDelta(t, want, got, 1e-12, s)

@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/factors"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/prediction"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/saved"
 	"github.com/bmkl/bmkl/mkl"
@@ -307,6 +308,9 @@ func (ev *Evaluation) Print(out io.Writer) error {
 	if slices.Contains(header, pit) {
 		fmt.Fprintf(out, "\nPIT: largest distance between a level and the share of truths below the predicted quantile of this level; by chance about %s here\n",
 			console.Uncertainty(byChance/math.Sqrt(float64(ev.Samples))))
+	}
+	if slices.Contains(header, pit) && ev.Task == model.Survival {
+		fmt.Fprintln(out, "a censored time counts evenly at all levels above its own: the more times are censored, the smaller the PIT by chance")
 	}
 	if err := ev.printTimes(out); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package prediction
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/bmkl/bmkl/mkl"
@@ -38,6 +39,18 @@ func (p Times) After(t float64) []float64 {
 		later[i] = p.Survival(i, []float64{t})[0]
 	}
 	return later
+}
+
+// Transforms returns, for each time of which something is known, the predicted probabilities of an event before it and by it: see
+// [mkl.SurvivalPrediction.Transform].
+func (p Times) Transforms(truth []mkl.Lifetime) (below, upTo []float64) {
+	for i, t := range truth {
+		if !math.IsNaN(t.From) {
+			b, u := p.Transform(i, t)
+			below, upTo = append(below, b), append(upTo, u)
+		}
+	}
+	return below, upTo
 }
 
 // Of returns the distributions of the times.
