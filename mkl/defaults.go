@@ -325,7 +325,9 @@ func linked(d la.Matrix[float64], count int) (groups [][]int) {
 // and appends a note on each.
 func pruneDefaults(views []View, notes []string) (kept []View, _ []string, err error) {
 	ctx := context.Background()
-	gaps := slices.ContainsFunc(views, func(v View) bool { return slices.ContainsFunc(vec.UpTo(v.X.Rows), func(i int) bool { return gram.Lacks(v.X.Row(i)) }) })
+	gaps := slices.ContainsFunc(views, func(v View) bool {
+		return slices.ContainsFunc(vec.UpTo(v.X.Rows), func(i int) bool { return gram.Lacks(v.X.Row(i)) })
+	})
 	t, err := bindViews(views, views[0].X.Rows, gaps)
 	if err != nil {
 		return nil, nil, err
