@@ -41,6 +41,28 @@ func simulated(t testing.TB, src *rand.Rand, V, n int, rounded bool) (*Kernels, 
 	return p, l
 }
 
+// lackView gives sample n the kernels of a sample that lacks view v: after centring, 0 with other samples and the mean diagonal with
+// itself, which is 1.
+func lackView(k *Kernels, l Layout, v, n int) {
+	for j, of := range l.View {
+		if of != v {
+			continue
+		}
+		for i := range k.n {
+			at := size(max(i, n)) + min(i, n)
+			value := 0.0
+			if i == n {
+				value = 1
+			}
+			if k.rounded() {
+				k.half.Row(j)[at] = float32(value)
+			} else {
+				k.whole.Row(j)[at] = value
+			}
+		}
+	}
+}
+
 // centre subtracts the means of rows and columns.
 func centre(k la.Matrix[float64]) {
 	n := float64(k.Rows)
@@ -94,6 +116,10 @@ func TestGradients(t *testing.T) {
 					k, l := simulated(t, src, 4, 15, rounded)
 					if grouped {
 						l.Group = []int{0, 0, -1, 1}
+					}
+					if grouped {
+						lackView(k, l, 1, 4)
+						lackView(k, l, 1, 9)
 					}
 					p := Problem{Kernels: k, Layout: l, Y: targets(src, 3, 15), Indicators: true}
 					if grouped {
