@@ -220,7 +220,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 	m, err := SpikeSlab{Ascent: Ascent{MaxSweeps: 3}}.Fit(context.Background(), x, y)
 	require.NoError(t, err)
-	assert.EqualError(t, Compile(&bytes.Buffer{}, m), "mkl: Compile: a model of the kind spike-slab has no preparation that takes long")
+	assert.EqualError(t, Compile(&bytes.Buffer{}, m), "mkl: Compile: a model of the kind spike-slab makes its predictor in little time")
 	g, err := MultiGP{}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y)
 	require.NoError(t, err)
 	assert.ErrorContains(t, Compile(&bytes.Buffer{}, g, PredictorOptions{Target: 1}), "target 1 of 1")
