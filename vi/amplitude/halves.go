@@ -13,7 +13,7 @@ import (
 )
 
 // Halves are the shares of the views in disjoint halves of the samples. A posterior of one set of samples does not say how the shares
-// would differ in another set: which of two views tells more is then partly chance.
+// would differ in another set, where another of two similar views may have the larger share.
 type Halves struct {
 	First, Second la.Matrix[float64] // a row for each division, a column for each view: posterior means
 }
