@@ -158,6 +158,9 @@ func TestFactorIsHalfCauchy(t *testing.T) {
 		if math.Abs(u) < 4 {
 			assert.InDelta(t, 0.5*math.Erfc(-u/math.Sqrt2), 2/math.Pi*math.Atan(math.Exp(value)), 1e-14, "u = %g", u)
 		}
+		if u < 0 { // log tan loses its digits near a right angle
+			assert.InDelta(t, math.Log(math.Tan(math.Pi/4*math.Erfc(-u/math.Sqrt2))), value, 1e-12*math.Abs(value), "u = %g", u)
+		}
 		const h = 1e-4
 		up, _ := logFactor(u + h)
 		down, _ := logFactor(u - h)
@@ -307,6 +310,16 @@ func TestArguments(t *testing.T) {
 	assert.ErrorContains(t, err, "vi: Start: 1 numbers where 4 finite ones are needed")
 	_, err = good.Select(context.Background(), Sparse, []float64{1, 0.5}, Sampling{})
 	assert.ErrorContains(t, err, "vi: view 0 is included with the probability 1")
+	for want, at := range map[string]func() (*Process, error){
+		"vi: 3 amplitudes of 4 kernels":            func() (*Process, error) { return good.At([]float64{1, 1, 1}, 0.5) },
+		"vi: noise is 1e-08 where more than 1e-08": func() (*Process, error) { return good.At([]float64{1, 1, 1, 1}, 1e-8) },
+		"vi: amplitude 1 is -1":                    func() (*Process, error) { return good.At([]float64{1, -1, 1, 1}, 0.5) },
+	} {
+		_, err := at()
+		assert.ErrorContains(t, err, want)
+	}
+	_, err = good.At([]float64{1, 0, 1, 1}, 0.5)
+	assert.NoError(t, err)
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	_, err = good.Fit(stopped, Tied, Search{})
