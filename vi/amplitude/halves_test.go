@@ -117,6 +117,17 @@ func TestHalves(t *testing.T) {
 			assert.True(t, v >= 0 && v <= 1)
 		}
 	}
+	rare := p
+	rare.Y = la.NewMatrix[float64](1, 24)
+	rare.Y.Set(0, 5, 1)
+	standardise(rare.Y.Row(0))
+	none, err := rare.Halves(context.Background(), 3, nil, how)
+	require.NoError(t, err)
+	assert.Zero(t, none.First.Rows, "one half always has equal targets")
+	ended, stop := context.WithCancel(context.Background())
+	stop()
+	_, err = p.Halves(ended, 1, nil, how)
+	require.ErrorIs(t, err, context.Canceled)
 	_, err = p.Halves(context.Background(), 1, class[:3], how)
 	assert.ErrorContains(t, err, "classes of 3 samples")
 }
