@@ -312,9 +312,9 @@ func TestForgedPreparedValues(t *testing.T) {
 // Kernels and samples that a model does not have, or that are out of order, are refused.
 func TestForgedPruning(t *testing.T) {
 	for want, p := range map[string]pruning{
-		"":                                           {kernels: []int{0, 1}, samples: []int{0, 2}},
-		"kernel 2 is not one of 2":                   {kernels: []int{2}, samples: []int{0}},
-		"sample -1 is not one of 3":                  {kernels: []int{0}, samples: []int{-1, 0}},
+		"":                          {kernels: []int{0, 1}, samples: []int{0, 2}},
+		"kernel 2 is not one of 2":  {kernels: []int{2}, samples: []int{0}},
+		"sample -1 is not one of 3": {kernels: []int{0}, samples: []int{-1, 0}},
 		"kernels or samples are not in their order":  {kernels: []int{0}, samples: []int{1, 1}},
 		"a factor has another order of samples":      {kernels: []int{0}, samples: []int{0, 1}, order: []int{0}},
 		"a factor has a higher rank than its matrix": {kernels: []int{0}, samples: []int{0}, ct: la.NewMatrix[float64](2, 1)},
