@@ -38,6 +38,7 @@ var Floors = [][]string{
 	{"vi/internal/..."},
 	{"internal/testkit/...", "internal/jitter", "internal/stairs", "internal/encode", "stat/stattest"},
 	{"stat"},
+	{"internal/archive"},
 	{"la"},
 	{"la/internal/..."},
 	{"internal/..."},
