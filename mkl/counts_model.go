@@ -104,6 +104,12 @@ func (p *CountPrediction) Quantiles(probabilities ...float64) [][]float64 {
 	return out
 }
 
+// Interval returns the ends of the central interval of a probability of a sample's count. The ends are counts.
+func (p *CountPrediction) Interval(sample int, probability float64) (lower, upper float64) {
+	ends := p.counts[sample].Quantiles([]float64{0.5 - float64(0.5*probability), 0.5 + float64(0.5*probability)})
+	return ends[0], ends[1]
+}
+
 // LogProbability returns the logarithm of the probability that a sample has the count y.
 func (p *CountPrediction) LogProbability(sample int, y float64) float64 {
 	return p.counts[sample].LogProbability(y)

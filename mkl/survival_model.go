@@ -132,6 +132,20 @@ func (p *SurvivalPrediction) standard(t float64) float64 {
 	return (special.Log(t) - p.unit.mean) / p.unit.sd
 }
 
+// Transform returns the probability integral transform of what is known of the time of a sample: the predicted probabilities that the
+// event happens before From, and by To. They are equal if the time is known. If the time is censored on the right the second is 1. See
+// PIT of package mkl/metrics.
+func (p *SurvivalPrediction) Transform(sample int, t Lifetime) (below, upTo float64) {
+	by := func(t float64) float64 {
+		if math.IsInf(t, 1) {
+			return 1
+		}
+		return -special.Expm1(p.logSurvival(sample, t))
+	}
+	below, upTo = by(t.From), by(t.To)
+	return min(below, upTo), upTo
+}
+
 // Band returns limits of the survival curve of a sample at each of the times: the curve lies between them with the given
 // probability, such as 0.9, because its function is uncertain. The curve of Survival is the mean over the function.
 func (p *SurvivalPrediction) Band(sample int, times []float64, probability float64) (low, high []float64) {

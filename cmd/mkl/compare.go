@@ -19,7 +19,8 @@ type compareCmd struct {
 	Data   string   `required:"" placeholder:"FILE" help:"Table with rows that no model was fitted to, and the truth."`
 	Target string   `placeholder:"COLUMNS" help:"Columns that hold the truth, if they have other names than in the fits."`
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they have other names than in the fits; @file takes a file."`
-	Score  string   `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes and labels; auto is the first of these."`
+	Score  string   `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier,log-score,deviance,concordance" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes and labels, log-score, deviance, rmse or crps of counts, log-score, concordance or brier of times; auto is the first of these."`
+	At     float64  `placeholder:"TIME" help:"Of times until an event: the time of the Brier score; by default the median of the times."`
 
 	console.WorkersFlag `embed:""`
 	console.JSONFlag    `embed:""`
@@ -39,6 +40,8 @@ func (c *compareCmd) Run(e *console.Env) error {
 	switch {
 	case len(c.Models) < 2:
 		return console.Inputf("compare needs two models or more")
+	case !(c.At >= 0) || math.IsInf(c.At, 1):
+		return console.Inputf("-at %g: times are positive numbers", c.At)
 	case c.Data == "-":
 		return console.Inputf("-data -: every model reads the table, and standard input can be read once only")
 	}
@@ -52,9 +55,6 @@ func (c *compareCmd) Run(e *console.Env) error {
 		m, err := c.open(e, path)
 		if err != nil {
 			return err
-		}
-		if m.Estimator.Form == dataset.Times {
-			return console.Inputf("%s: compare is not for models of times until an event: mkl evaluate measures each", path)
 		}
 		if all = append(all, m); len(m.truth) != len(all[0].truth) || m.Estimator.Form != all[0].Estimator.Form {
 			return console.Inputf("%s (%s) and %s (%s) predict different things", c.Models[0], all[0].Notes.Task, path, m.Notes.Task)
@@ -145,12 +145,14 @@ func (c *compareCmd) target(all []*contender, predicted []*prediction.Outcome, t
 	for _, p := range predicted[1:] {
 		rows = slices.DeleteFunc(rows, func(i int) bool { _, ok := slices.BinarySearch(p.Kept, i); return !ok })
 	}
-	rows = slices.DeleteFunc(rows, func(i int) bool {
-		return truth.Classes != nil && truth.Classes[i] < 0 || truth.Classes == nil && math.IsNaN(truth.Numbers[i])
-	})
+	rows = slices.DeleteFunc(rows, func(i int) bool { return missing(truth, i) })
 	if len(rows) == 0 {
 		return nil, console.Inputf("%s: there is no row with a truth that all models can predict", first.Main().Name())
 	}
+	if c.At > 0 && truth.Times == nil {
+		return nil, console.Inputf("-at is for times until an event, and these are models of %s", first.Notes.Task)
+	}
+	truth.At = c.At
 	var some []*choose.Prediction
 	for _, p := range predicted {
 		own, err := p.Of(target, classes)
@@ -165,9 +167,9 @@ func (c *compareCmd) target(all []*contender, predicted []*prediction.Outcome, t
 	}
 	r, err := choose.Compare(truth.Of(rows), c.Models, some)
 	if err != nil {
-		return nil, err
+		return nil, console.Input(err)
 	}
-	by, err := ranking.ScoreNamed(c.Score, truth.Classes != nil)
+	by, err := ranking.ScoreNamed(c.Score, truth.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -179,13 +181,40 @@ func (c *compareCmd) target(all []*contender, predicted []*prediction.Outcome, t
 	return out, out.Rank(r, by)
 }
 
+// missing reports whether the truth of a row is not known.
+func missing(t choose.Truth, i int) bool {
+	switch t.Kind() {
+	case choose.ClassTruth:
+		return t.Classes[i] < 0
+	case choose.CountTruth:
+		return math.IsNaN(t.Counts[i])
+	case choose.TimeTruth:
+		return math.IsNaN(t.Times[i].From)
+	}
+	return math.IsNaN(t.Numbers[i])
+}
+
+// areCounts reports whether all models predict distributions of counts.
+func areCounts(predicted []*prediction.Outcome) bool {
+	return !slices.ContainsFunc(predicted, func(p *prediction.Outcome) bool {
+		of, ok := p.Prediction.(prediction.Numbers)
+		return !ok || of.Counts == nil
+	})
+}
+
 // truthOf reads the truth of every row from the first model's file, NaN or −1 where it is missing, and the classes of
 // all models.
 func truthOf(first *contender, predicted []*prediction.Outcome, target int) (t choose.Truth, classes []string, err error) {
 	f, column := first.Main(), first.truth[target]
 	switch first.Estimator.Form {
 	case dataset.Numbers, dataset.Entries:
-		t.Numbers = f.Data.Numbers[column]
+		if t.Numbers = f.Data.Numbers[column]; areCounts(predicted) {
+			t = choose.Truth{Counts: t.Numbers}
+		}
+	case dataset.Times:
+		if t.Times, err = first.Beside.Lifetimes(f, column); err != nil {
+			return t, nil, err
+		}
 	case dataset.Labels:
 		has, err := dataset.HasLabel(f, column)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -257,7 +258,7 @@ func TestCVManual(t *testing.T) {
 	for _, found := range regexp.MustCompile("(?m)^\\| `-(no-)?([a-z]+)").FindAllStringSubmatch(manual, -1) {
 		assert.True(t, flags[found[2]], "-%s", found[2])
 	}
-	for _, s := range append(choose.Scores(false), choose.Scores(true)...) {
+	for _, s := range slices.Concat(choose.Scores(choose.NumberTruth), choose.Scores(choose.ClassTruth), choose.Scores(choose.CountTruth), choose.Scores(choose.TimeTruth)) {
 		assert.Contains(t, manual, "\n| "+s.String()+" | ")
 	}
 	testkit.NotShort(t)

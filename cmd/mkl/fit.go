@@ -123,20 +123,7 @@ func (c *fitCmd) samples(e *console.Env, w model.Wanted) (*job, error) {
 		return nil, err
 	}
 	defer o.Close()
-	named := ""
-	switch {
-	case c.Task != nil:
-		named = *c.Task
-	case len(o.Targets) > 1:
-		named = model.Regression
-	case c.Event != "", c.Upper != "":
-		named = model.Survival
-	case len(c.Settings.Grades) > 0:
-		named = model.OrdinalTask
-	case c.Exposure != "":
-		named = model.CountsTask
-	}
-	p, err := fitting.Gather(o, w, named, c.Memory)
+	p, err := fitting.Gather(o, w, fitting.Named(c.Task, o, c.Settings.Grades), c.Memory)
 	if err != nil {
 		return nil, err
 	}

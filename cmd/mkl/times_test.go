@@ -14,6 +14,8 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/evaluation"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/ranking"
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/kernel"
@@ -193,8 +195,9 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 		"fit e.csv -target n -exposure t -task counts -law weibull":  "-law is not for -task counts",
 		"fit e.csv -target t -event died -missing refuse":            "row 6 (line 7), column 3 \"died\": the cell is empty",
 		"fit d.csv -target died -exposure t":                         "row 2 (line 3), column 2 \"t\": the exposure is 0: it must be positive",
-		"cv e.csv -target t -task survival":                          "mkl cv is not for -task survival: mkl evaluate measures such a model",
-		"cv e.csv -target n -task counts":                            "mkl cv is not for -task counts",
+		"cv d.csv -target t -task counts -folds 2":                   "Truth.Counts[3] is -1: counts are whole numbers from 0 on",
+		"cv e.csv -target n -task counts -at 3":                      "-at is for times until an event",
+		"cv d.csv -target x -event died -at=-3":                      "-at -3: times are positive numbers",
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
 		assert.Equal(t, console.StatusInput, status, args)
@@ -205,7 +208,9 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 		require.Equal(t, console.StatusOK, status, stderr)
 	}
 	for args, want := range map[string]string{
-		"compare s s -data e.csv":           "compare is not for models of times",
+		"compare s s -data e.csv -at 1e9":   "no sample is left at the time",
+		"compare c c -data e.csv -at 3":     "-at is for times until an event",
+		"compare s c -data e.csv":           "predict different things",
 		"predict r e.csv -times 3":          "-times is for models of times until an event",
 		"predict s e.csv -times 0":          "-times 0: times are positive numbers",
 		"predict s e.csv -exposure 3":       "-exposure is for models of counts",
@@ -294,4 +299,126 @@ func TestCountsAreRecognised(t *testing.T) {
 		require.Equal(t, console.StatusOK, status, stderr)
 		assert.Equal(t, c.says, strings.Contains(stderr, "column y: seems to be counts, and its intervals may go below 0: -task counts learns it as counts"), name)
 	}
+}
+
+// foldsOf runs mkl cv and returns what it found, with what it said.
+func foldsOf(t *testing.T, args string) (found ranking.Comparison, said string) {
+	t.Helper()
+	status, _, said := command(t, nil, "", strings.Fields(args)...)
+	require.Equal(t, console.StatusOK, status, said)
+	status, stdout, stderr := command(t, nil, "", strings.Fields(args+" -json")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	require.NoError(t, json.Unmarshal([]byte(stdout), &found))
+	return found, said
+}
+
+// TestTimesCompared compares models of times by folds and on a test set. A fold's scores are what mkl evaluate finds for a fit to a
+// file of the training rows; but for the Brier score, whose weights come from the rows of all folds.
+func TestTimesCompared(t *testing.T) {
+	testkit.NotShort(t)
+	train, test := veterans(t)
+	lines := strings.SplitAfter(strings.TrimSpace(train)+"\n", "\n")
+	lines = lines[:len(lines)-1]
+	files := map[string]string{"d.csv": train, "test.csv": test}
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i]) + "," + strconv.Itoa(i) + "\n" // when it came
+	}
+	lines[0] = strings.Replace(lines[0], ",0\n", ",came\n", 1)
+	files["ordered.csv"] = strings.Join(lines, "")
+	command(t, files, "")
+	found, said := foldsOf(t, "cv d.csv -target time -event status -view karno,age:rbf -folds 3 -law weibull")
+	assert.Contains(t, said, "3 folds, each with its share of events, seed 1")
+	assert.Contains(t, said, "candidates in 3 folds: all alike, linear, mgp")
+	assert.Equal(t, "log score", found.By)
+	assert.NotZero(t, found.At)
+	for k, one := range found.Candidates {
+		assert.Equal(t, []string{"all alike", "linear", "mgp"}[k], one.Name)
+		for _, score := range []string{"log score", "concordance", "Brier"} {
+			assert.Contains(t, one.Scores, score)
+			assert.Len(t, one.ByFold, 3)
+		}
+	}
+	assert.InDelta(t, 0.5, found.Candidates[0].Scores["concordance"]["value"], 1e-9)
+	assert.Greater(t, found.Candidates[2].Scores["concordance"]["value"], 0.6)
+	assert.Positive(t, found.Candidates[2].Scores["log score"]["value"]-found.Candidates[0].Scores["log score"]["value"])
+
+	// Two parts in the order of the rows: the last is predicted from those before it.
+	found, _ = foldsOf(t, "cv ordered.csv -target time -event status -view karno,age:rbf -folds 2 -law weibull -order came -no-baselines -score concordance -at 100")
+	assert.Equal(t, 100.0, float64(found.At))
+	require.Len(t, found.Candidates, 1)
+	n := len(lines) - 1
+	part := func(name string, from, to int) {
+		require.NoError(t, os.WriteFile(name, []byte(lines[0]+strings.Join(lines[1+from:1+to], "")), 0o600))
+	}
+	part("before.csv", 0, 2*n/3)
+	part("after.csv", 2*n/3, n)
+	status, _, stderr := command(t, nil, "", strings.Fields("fit before.csv -target time -event status -view karno,age:rbf -law weibull -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	v := measured(t, "after.csv")
+	for _, score := range []string{"log score", "concordance"} {
+		assert.InDelta(t, v[score], found.Candidates[0].ByFold[1][score], 1e-9)
+	}
+
+	// Two models on a test set.
+	for name, args := range map[string]string{"a": "-view karno,age:rbf", "b": "-view diagtime:rbf -law log-normal"} {
+		status, _, stderr := command(t, nil, "", strings.Fields("fit d.csv -target time -event status -o "+name+" "+args)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+	}
+	status, stdout, stderr := command(t, nil, "", strings.Fields("compare a b -data test.csv -at 100 -json")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	var all []ranking.Comparison
+	require.NoError(t, json.Unmarshal([]byte(stdout), &all))
+	require.Len(t, all, 1)
+	assert.Equal(t, "a", all[0].Best)
+	for k, model := range []string{"a", "b"} {
+		status, stdout, stderr := command(t, nil, "", "evaluate", model, "test.csv", "-times", "100", "-json")
+		require.Equal(t, console.StatusOK, status, stderr)
+		var ev evaluation.Evaluation
+		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
+		own := all[0].Candidates[k].Scores
+		assert.InDelta(t, ev.Measures[0].Values["log score"], own["log score"]["value"], 1e-9)
+		assert.InDelta(t, ev.Measures[0].Values["concordance"], own["concordance"]["value"], 1e-9)
+		assert.InDelta(t, float64(ev.Times[0].Brier), own["Brier"]["value"], 1e-9)
+	}
+	status, stdout, stderr = command(t, nil, "", strings.Fields("compare a b -data test.csv -score brier -at 100")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "Brier: of the probability that the event is later than 100")
+}
+
+// TestCountsCompared compares models of counts with exposures by folds, and on a test set beside a regression.
+func TestCountsCompared(t *testing.T) {
+	testkit.NotShort(t)
+	command(t, map[string]string{"d.csv": testSet(t, "insurance.csv")}, "")
+	found, said := foldsOf(t, "cv d.csv -target Claims -exposure Holders -view District,Age,Group:rbf -folds 3")
+	assert.Contains(t, said, "candidates in 3 folds: mean rate, linear, mgp")
+	assert.Equal(t, "log score", found.By)
+	for _, one := range found.Candidates {
+		for _, score := range []string{"log score", "deviance", "RMSE", "CRPS", "coverage", "PIT"} {
+			assert.Contains(t, one.Scores, score)
+		}
+	}
+	rate, linear := found.Candidates[0].Scores, found.Candidates[1].Scores
+	assert.Greater(t, linear["log score"]["value"], rate["log score"]["value"])
+	assert.Less(t, linear["deviance"]["value"], rate["deviance"]["value"])
+
+	for name, args := range map[string]string{"a": "-exposure Holders -view District,Age:rbf", "b": "-task counts -view District,Age:rbf", "r": "-model mgp -view District,Age:rbf"} {
+		status, _, stderr := command(t, nil, "", strings.Fields("fit d.csv -target Claims -o "+name+" "+args)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+	}
+	status, stdout, stderr := command(t, nil, "", strings.Fields("compare a b -data d.csv -score deviance -json")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	var all []ranking.Comparison
+	require.NoError(t, json.Unmarshal([]byte(stdout), &all))
+	for k, model := range []string{"a", "b"} {
+		status, stdout, stderr := command(t, nil, "", "evaluate", model, "d.csv", "-json")
+		require.Equal(t, console.StatusOK, status, stderr)
+		var ev evaluation.Evaluation
+		require.NoError(t, json.Unmarshal([]byte(stdout), &ev))
+		for _, score := range []string{"log score", "deviance", "RMSE", "CRPS", "coverage"} {
+			assert.InDelta(t, ev.Measures[0].Values[score], all[0].Candidates[k].Scores[score]["value"], 1e-9*max(1, math.Abs(ev.Measures[0].Values[score])), score)
+		}
+	}
+	status, stdout, stderr = command(t, nil, "", strings.Fields("compare a r -data d.csv")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "RMSE", "a regression has no distribution of counts")
 }

@@ -17,6 +17,8 @@ type Result struct {
 	// Targets are the results of each target if there are several. This Result then holds the scores of all together.
 	Targets []*Result
 
+	At float64 // of times: the time of the Brier score; 0 without this score
+
 	scores   []Score
 	baseline []bool
 	losses   [][]map[Score]float64 // by candidate and fold; nil if it failed
@@ -52,12 +54,22 @@ func Compare(t Truth, names []string, predictions []*Prediction) (*Result, error
 	case t.Targets != nil:
 		return nil, errors.New("choose: Compare takes one target after another")
 	}
-	r := newResult(Scores(t.Classes != nil), len(names), n)
+	t, err := t.weighted()
+	if err != nil {
+		return nil, err
+	}
+	r := newResult(Scores(t.Kind()), len(names), n)
 	copy(r.Names, names)
-	r.parts = nil
+	r.parts, r.At = nil, t.At
 	for c, p := range predictions {
 		if _, err := p.losses(t); err != nil {
 			return nil, fmt.Errorf("%s: %w", names[c], err)
+		}
+		if t.Times != nil {
+			if r.losses[c], err = p.ofEachTime(t); err != nil {
+				return nil, fmt.Errorf("%s: %w", names[c], err)
+			}
+			continue
 		}
 		for i := range n {
 			losses, err := p.Of([]int{i}).losses(t.Of([]int{i}))

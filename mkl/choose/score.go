@@ -10,14 +10,48 @@ import (
 	"github.com/bmkl/bmkl/mkl/metrics"
 )
 
-// Truth holds the true value of each sample: one of Numbers, Classes and Targets is set.
+// Truth holds the true value of each sample: one of Numbers, Classes, Counts, Times and Targets is set.
 type Truth struct {
 	Numbers []float64
-	Classes []int // counted from 0
+	Classes []int          // counted from 0
+	Counts  []float64      // whole numbers from 0 on
+	Times   []mkl.Lifetime // what is known of the times of events
+
+	// At is the time at which predictions of times get their Brier score; 0 means the median of all times, those of censoring
+	// included.
+	At float64
 
 	// Targets are several truths of the same samples, all of them numbers or all of them
 	// classes. NaN or -1 stands for a value that is not known.
 	Targets []Truth
+
+	brier []float64 // of times: weights of the samples in the Brier score; nil if there is none
+}
+
+// Kind says what the values of a truth are.
+type Kind int
+
+// Kinds of truths.
+const (
+	NumberTruth Kind = iota
+	ClassTruth
+	CountTruth
+	TimeTruth
+)
+
+// Kind returns what the values are, of the first target if there are several.
+func (t Truth) Kind() Kind {
+	switch {
+	case len(t.Targets) > 0:
+		return t.Targets[0].Kind()
+	case t.Classes != nil:
+		return ClassTruth
+	case t.Counts != nil:
+		return CountTruth
+	case t.Times != nil:
+		return TimeTruth
+	}
+	return NumberTruth
 }
 
 // samples returns the number of samples.
@@ -25,7 +59,15 @@ func (t Truth) samples() int {
 	if t.Targets != nil {
 		return t.Targets[0].samples()
 	}
-	return max(len(t.Numbers), len(t.Classes))
+	return max(len(t.Numbers), len(t.Classes), len(t.Counts), len(t.Times))
+}
+
+// numbers returns the values that are numbers or counts.
+func (t Truth) numbers() []float64 {
+	if t.Counts != nil {
+		return t.Counts
+	}
+	return t.Numbers
 }
 
 // Of returns the truth of the samples rows.
@@ -37,15 +79,17 @@ func (t Truth) Of(rows []int) (some Truth) {
 		}
 	case t.Classes != nil:
 		some.Classes = pick(t.Classes, rows)
+	case t.Counts != nil:
+		some.Counts = pick(t.Counts, rows)
+	case t.Times != nil:
+		some.Times, some.At = pick(t.Times, rows), t.At
+		if t.brier != nil {
+			some.brier = pick(t.brier, rows)
+		}
 	default:
 		some.Numbers = pick(t.Numbers, rows)
 	}
 	return some
-}
-
-// ofClasses reports whether the truth consists of classes.
-func (t Truth) ofClasses() bool {
-	return t.Classes != nil || len(t.Targets) > 0 && t.Targets[0].Classes != nil
 }
 
 // known lists the samples whose value of a target is known.
@@ -60,20 +104,28 @@ func (t Truth) known() (rows []int) {
 
 func (t Truth) check() error {
 	set := 0
-	for _, is := range []bool{t.Numbers != nil, t.Classes != nil, len(t.Targets) > 0} {
+	for _, is := range []bool{t.Numbers != nil, t.Classes != nil, t.Counts != nil, t.Times != nil, len(t.Targets) > 0} {
 		if is {
 			set++
 		}
 	}
 	switch {
 	case set != 1:
-		return errors.New("choose: Truth needs Numbers or Classes or Targets, and one of them only")
+		return errors.New("choose: Truth needs Numbers, Classes, Counts, Times or Targets, and one of them only")
 	case slices.ContainsFunc(t.Numbers, math.IsNaN):
 		return fmt.Errorf("choose: Truth.Numbers[%d] is NaN", slices.IndexFunc(t.Numbers, math.IsNaN))
 	}
+	for i, y := range t.Counts {
+		if !(y >= 0 && y == math.Trunc(y)) || math.IsInf(y, 1) {
+			return fmt.Errorf("choose: Truth.Counts[%d] is %g: counts are whole numbers from 0 on", i, y)
+		}
+	}
+	if err := t.checkTimes(); err != nil {
+		return err
+	}
 	for o, own := range t.Targets {
 		switch {
-		case own.Targets != nil || (own.Numbers == nil) == (own.Classes == nil) || own.ofClasses() != t.ofClasses():
+		case own.Targets != nil || (own.Numbers == nil) == (own.Classes == nil) || own.Kind() != t.Kind():
 			return fmt.Errorf("choose: Truth.Targets[%d]: Numbers are needed for all targets, or Classes for all", o)
 		case own.samples() != t.samples():
 			return fmt.Errorf("choose: Truth.Targets[%d] has %d samples, not %d", o, own.samples(), t.samples())
@@ -93,7 +145,8 @@ func pick[T any](all []T, rows []int) []T {
 }
 
 // Prediction holds the predictions of samples, in their order: the Mean and Variance of
-// numbers, or the Probability of classes, or one Prediction for each of several Targets.
+// numbers, the Probability of classes, the distributions of Counts with their Mean, or of Times, or one Prediction for each
+// of several Targets.
 type Prediction struct {
 	Mean        []float64
 	Variance    []float64   // with the noise; nil if it is not known
@@ -101,6 +154,9 @@ type Prediction struct {
 
 	// Distribution is the predicted distribution of numbers; nil means normal distributions with Mean and Variance.
 	Distribution Distribution
+
+	Counts CountDistribution
+	Times  TimeDistribution
 
 	Targets []*Prediction
 }
@@ -145,8 +201,11 @@ func (d ofRows) Interval(k int, probability float64) (lower, upper float64) {
 
 // distribution is the predicted distribution of numbers.
 func (p *Prediction) distribution() Distribution {
-	if p.Distribution != nil {
+	switch {
+	case p.Distribution != nil:
 		return p.Distribution
+	case p.Counts != nil:
+		return countLaw{p.Counts}
 	}
 	return ofTarget{&mkl.Prediction{Mean: [][]float64{p.Mean}, Variance: [][]float64{p.Variance}}, 0}
 }
@@ -166,6 +225,12 @@ func (p *Prediction) Of(rows []int) *Prediction {
 	if p.Distribution != nil {
 		some.Distribution = ofRows{p.Distribution, rows}
 	}
+	if p.Counts != nil {
+		some.Counts = countsOfRows{p.Counts, rows}
+	}
+	if p.Times != nil {
+		some.Times = timesOfRows{p.Times, rows}
+	}
 	for _, own := range p.Targets {
 		some.Targets = append(some.Targets, own.Of(rows))
 	}
@@ -175,16 +240,19 @@ func (p *Prediction) Of(rows []int) *Prediction {
 // Score is a measure of predictions.
 type Score int
 
-// Scores, of numbers and of classes.
+// Scores, of numbers, of classes, of counts and of times.
 const (
-	RMSE     Score = iota // root mean squared error, in the targets' unit
-	NLPD                  // mean negative log density of the truth under a normal distribution, in nats
-	CRPS                  // mean continuous ranked probability score, in the targets' unit
-	Coverage              // share of true values within the central 95 % interval
-	PIT                   // distance of the probability integral transform from uniform; see [metrics.PITDistance]
-	LogLoss               // mean negative log probability of the true class, in nats
-	Accuracy              // share of samples whose most probable class is the true one
-	Brier                 // Brier score, between 0 and 2
+	RMSE        Score = iota // root mean squared error, in the targets' unit
+	NLPD                     // mean negative log density of the truth under a normal distribution, in nats
+	CRPS                     // mean continuous ranked probability score, in the targets' unit
+	Coverage                 // share of true values within the central 95 % interval
+	PIT                      // distance of the probability integral transform from uniform; see [metrics.PITDistance]
+	LogLoss                  // mean negative log probability of the true class, in nats
+	Accuracy                 // share of samples whose most probable class is the true one
+	Brier                    // Brier score of classes, between 0 and 2; of times at [Truth.At], see [metrics.CensoredBrier]
+	LogScore                 // of counts and times: mean log probability or density of what is known of the truth, in nats
+	Deviance                 // mean deviance of counts under Poisson distributions with the predicted means
+	Concordance              // of times: Harrell's index of the predicted risks
 
 	// RelativeRMSE is for several targets: the root of the mean over targets of the squared
 	// error divided by the target's variance over all samples.
@@ -196,7 +264,7 @@ const (
 // in the bins are means. Each fold keeps them under the scores endOfScores, endOfScores+1, …, and [pooled] adds them.
 const pitBins = 20
 
-var scoreNames = [...]string{"RMSE", "NLPD", "CRPS", "coverage", "PIT", "log loss", "accuracy", "Brier", "RMSE/SD"}
+var scoreNames = [...]string{"RMSE", "NLPD", "CRPS", "coverage", "PIT", "log loss", "accuracy", "Brier", "log score", "deviance", "concordance", "RMSE/SD"}
 
 func (s Score) String() string {
 	switch {
@@ -208,10 +276,15 @@ func (s Score) String() string {
 	return fmt.Sprintf("Score(%d)", int(s))
 }
 
-// Scores lists the scores of one target, numbers or classes.
-func Scores(classes bool) []Score {
-	if classes {
+// Scores lists the scores of one target with such a truth. The first ranks candidates by default.
+func Scores(of Kind) []Score {
+	switch of {
+	case ClassTruth:
 		return []Score{LogLoss, Accuracy, Brier}
+	case CountTruth:
+		return []Score{LogScore, Deviance, RMSE, CRPS, Coverage, PIT}
+	case TimeTruth:
+		return []Score{LogScore, Concordance, Brier, PIT}
 	}
 	return []Score{RMSE, NLPD, CRPS, Coverage, PIT}
 }
@@ -230,7 +303,7 @@ func (s Score) Ranks() bool { return s != Coverage && s != PIT }
 
 // Better reports whether a is a better score than b.
 func (s Score) Better(a, b float64) bool {
-	if s == Accuracy {
+	if s == Accuracy || s == LogScore || s == Concordance {
 		return a > b
 	}
 	return a < b
@@ -244,8 +317,12 @@ const interval = 0.95
 func (s Score) loss(t Truth, p *Prediction) (float64, error) {
 	switch s {
 	case RMSE:
-		v, err := metrics.RMSE(t.Numbers, p.Mean)
+		v, err := metrics.RMSE(t.numbers(), p.Mean)
 		return v * v, err
+	case LogScore:
+		return logScoreOfCounts(t.Counts, p.Counts), nil
+	case Deviance:
+		return metrics.PoissonDeviance(t.Counts, p.Mean)
 	case NLPD:
 		return metrics.NLPD(t.Numbers, p.Mean, p.Variance)
 	case CRPS, Coverage:
@@ -268,8 +345,8 @@ func (s Score) loss(t Truth, p *Prediction) (float64, error) {
 
 // byDistribution is the mean of CRPS or Coverage.
 func (s Score) byDistribution(t Truth, d Distribution) (loss float64, err error) {
-	n := float64(len(t.Numbers))
-	for i, y := range t.Numbers {
+	n := float64(len(t.numbers()))
+	for i, y := range t.numbers() {
 		if s == CRPS {
 			loss += d.CRPS(i, y) / n
 		} else if lower, upper := d.Interval(i, interval); lower <= y && y <= upper {
@@ -282,13 +359,25 @@ func (s Score) byDistribution(t Truth, d Distribution) (loss float64, err error)
 	return loss, nil
 }
 
-// addPIT adds the shares of the bins and their distance from uniform.
-func addPIT(all map[Score]float64, t Truth, d Distribution) error {
-	at := make([]float64, len(t.Numbers))
-	for i, y := range t.Numbers {
-		at[i] = min(d.CDF(i, y), 1)
+// transform returns the probability integral transform of numbers or counts: the probabilities of less than the truth, and of no more.
+func (p *Prediction) transform(t Truth) (below, upTo []float64) {
+	if t.Counts != nil {
+		for i, y := range t.Counts {
+			b, u := p.Counts.CDF(i, y)
+			below, upTo = append(below, min(b, 1)), append(upTo, min(u, 1))
+		}
+		return below, upTo
 	}
-	share, err := metrics.PIT(at, at, pitBins)
+	d := p.distribution()
+	for i, y := range t.Numbers {
+		upTo = append(upTo, min(d.CDF(i, y), 1))
+	}
+	return upTo, upTo
+}
+
+// addPIT adds the shares of the bins and their distance from uniform.
+func addPIT(all map[Score]float64, below, upTo []float64) error {
+	share, err := metrics.PIT(below, upTo, pitBins)
 	if err != nil {
 		return err
 	}
@@ -319,7 +408,7 @@ func pooled(parts []map[Score]float64) Estimate {
 
 // known reports whether a prediction contains the values that the score needs.
 func (s Score) known(p *Prediction) bool {
-	return s != NLPD && s != CRPS && s != Coverage && s != PIT || p.Variance != nil
+	return s != NLPD && s != CRPS && s != Coverage && s != PIT || p.Variance != nil || p.Counts != nil
 }
 
 // value converts a mean loss to the score.
@@ -349,7 +438,15 @@ func (p *Prediction) check(t Truth) error {
 		return errors.New("choose: there is no prediction")
 	case t.Classes != nil && len(p.Probability) != n:
 		return fmt.Errorf("choose: probabilities of %d samples, not %d", len(p.Probability), n)
-	case t.Classes == nil && len(p.Mean) != n:
+	case t.Counts != nil && p.Counts == nil:
+		return errors.New("choose: there is no distribution of the counts")
+	case t.Counts != nil && p.Counts.Samples() != n:
+		return fmt.Errorf("choose: distributions of the counts of %d samples, not %d", p.Counts.Samples(), n)
+	case t.Times != nil && p.Times == nil:
+		return errors.New("choose: there is no distribution of the times")
+	case t.Times != nil && p.Times.Samples() != n:
+		return fmt.Errorf("choose: distributions of the times of %d samples, not %d", p.Times.Samples(), n)
+	case t.Classes == nil && t.Times == nil && len(p.Mean) != n:
 		return fmt.Errorf("choose: means of %d samples, not %d", len(p.Mean), n)
 	}
 	return nil
@@ -360,13 +457,17 @@ func (p *Prediction) losses(t Truth) (map[Score]float64, error) {
 	if err := p.check(t); err != nil {
 		return nil, err
 	}
+	if t.Times != nil {
+		return p.ofTimes(t)
+	}
 	all := map[Score]float64{}
-	for _, s := range Scores(t.Classes != nil) {
+	for _, s := range Scores(t.Kind()) {
 		if !s.known(p) {
 			continue
 		}
 		if s == PIT {
-			if err := addPIT(all, t, p.distribution()); err != nil {
+			below, upTo := p.transform(t)
+			if err := addPIT(all, below, upTo); err != nil {
 				return nil, err
 			}
 			continue

@@ -73,6 +73,16 @@ func (v *Validation) hash() string {
 		for _, c := range t.Classes {
 			number(c)
 		}
+		for _, y := range t.Counts {
+			writeBits(h, math.Float64bits(y))
+		}
+		for _, one := range t.Times {
+			writeBits(h, math.Float64bits(one.From))
+			writeBits(h, math.Float64bits(one.To))
+		}
+		if t.At != 0 {
+			writeBits(h, math.Float64bits(t.At))
+		}
 	}
 	truth(v.Truth)
 	for _, own := range v.Truth.Targets {

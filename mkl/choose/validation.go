@@ -68,6 +68,10 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 	if err := v.check(); err != nil {
 		return nil, err
 	}
+	var err error
+	if v.Truth, err = v.Truth.weighted(); err != nil {
+		return nil, err
+	}
 	r := v.result()
 	variance := v.Truth.variances()
 	st, err := v.open()
@@ -153,7 +157,7 @@ func (v *Validation) workers() int {
 
 // result returns a result without scores.
 func (v *Validation) result() *Result {
-	scores := Scores(v.Truth.ofClasses())
+	scores := Scores(v.Truth.Kind())
 	empty := func(scores []Score) *Result {
 		r := newResult(scores, len(v.Candidates), len(v.Folds))
 		for k, f := range v.Folds {
@@ -163,6 +167,7 @@ func (v *Validation) result() *Result {
 		for c, candidate := range v.Candidates {
 			r.Names[c], r.baseline[c] = candidate.Name, candidate.Baseline
 		}
+		r.At = v.Truth.At
 		return r
 	}
 	if v.Truth.Targets == nil {

@@ -275,7 +275,7 @@ func TestValidationErrors(t *testing.T) {
 	folds := split(t, 6, Plan{Folds: 2})
 	whole := Validation{Truth: Truth{Numbers: y}, Folds: folds, Candidates: []Candidate{Mean(y)}}
 	for want, change := range map[string]func(*Validation){
-		"Numbers or Classes": func(v *Validation) { v.Truth = Truth{} },
+		"Numbers, Classes": func(v *Validation) { v.Truth = Truth{} },
 		"Numbers[2] is NaN": func(v *Validation) {
 			v.Truth.Numbers = []float64{1, 2, math.NaN(), 3, 4, 5}
 		},
@@ -347,7 +347,7 @@ func TestViewsOfOneBeginning(t *testing.T) {
 
 func TestRecommendations(t *testing.T) {
 	rank := func(names string, values ...float64) string {
-		r := newResult(Scores(false), len(values), 3)
+		r := newResult(Scores(NumberTruth), len(values), 3)
 		r.ratio = 0.5
 		for c, name := range strings.Fields(names) {
 			r.Names[c], r.baseline[c] = name, name == "mean"

@@ -36,7 +36,9 @@ func IntervalScore(truth, lower, upper []float64, probability float64) (float64,
 // distribution is continuous. If the predictions are right, every bin has the same share on average.
 //
 // A sample of a distribution with steps, such as counts, is spread evenly over the interval from below[i] to upTo[i]: the version of the
-// transform that is not randomised.
+// transform that is not randomised. The same holds of a time that is known to lie in an interval, such as a censored one: if the predictions
+// are right, its transform is uniform between the ends, whatever the censoring. The histogram is then the mean of those that drawing the
+// unknown transforms would give.
 //
 // Source: C. Czado, T. Gneiting and L. Held, "Predictive model assessment for count data", Biometrics 65 (2009), 1254–1261.
 func PIT(below, upTo []float64, bins int) ([]float64, error) {

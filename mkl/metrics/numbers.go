@@ -61,6 +61,26 @@ func CRPS(truth, mean, variance []float64) (float64, error) {
 	return sum / float64(len(truth)), nil
 }
 
+// PoissonDeviance returns the mean deviance 2·(y·log(y/μ) − (y − μ)) of counts y under Poisson distributions with the predicted means
+// μ; smaller is better, and it is 0 if each mean is its count. Means must be positive.
+func PoissonDeviance(truth, mean []float64) (float64, error) {
+	if err := sameLength(len(truth), len(mean)); err != nil {
+		return math.NaN(), err
+	}
+	var sum float64
+	for i, y := range truth {
+		m := mean[i]
+		if !(y >= 0 && m > 0) || math.IsInf(y, 1) || math.IsInf(m, 1) {
+			return math.NaN(), fmt.Errorf("metrics: sample %d: count %g, mean %g", i, y, m)
+		}
+		sum += m - y
+		if y > 0 {
+			sum += float64(y * special.Log(y/m))
+		}
+	}
+	return 2 * sum / float64(len(truth)), nil
+}
+
 // Pinball returns the mean pinball loss of predicted quantiles of a level between 0 and 1, in the unit of the truth. A truth
 // above the quantile counts level times its distance, a truth below it 1 − level times its distance.
 func Pinball(truth, quantile []float64, level float64) (float64, error) {

@@ -93,3 +93,14 @@ func TestAveragePrecisionAgainstCounting(t *testing.T) {
 		assert.InDelta(t, sum/pos, got, 1e-12)
 	}
 }
+
+// The value comes from mean_poisson_deviance of scikit-learn 1.2.
+func TestPoissonDeviance(t *testing.T) {
+	d, err := PoissonDeviance([]float64{0, 1, 3, 7, 2, 0}, []float64{0.5, 1.2, 2.5, 9, 2, 0.01})
+	require.NoError(t, err)
+	assert.InDelta(t, 0.2718140385405223, d, 1e-15)
+	_, err = PoissonDeviance([]float64{1, -1}, []float64{1, 1})
+	assert.ErrorContains(t, err, "sample 1: count -1")
+	_, err = PoissonDeviance([]float64{1}, []float64{0})
+	assert.ErrorContains(t, err, "mean 0")
+}

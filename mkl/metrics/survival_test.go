@@ -91,3 +91,31 @@ func TestKaplanMeier(t *testing.T) {
 	_, _, err = KaplanMeier([]float64{math.NaN()}, []bool{true})
 	assert.ErrorContains(t, err, "time of sample 0 is NaN")
 }
+
+// TestCensoredInfluence compares standard errors of an index, and of the difference of two, with concordance of the R package survival
+// 3.5-3: the roots of the sums of squares of its influences (influence = 1) and of their differences.
+func TestCensoredInfluence(t *testing.T) {
+	time, event, risk, _ := someSurvival()
+	other := make([]float64, len(time))
+	for i := range other {
+		other[i] = float64((i + 1) * 7 % 11)
+	}
+	c, own, err := CensoredInfluence(time, event, risk)
+	require.NoError(t, err)
+	d, others, err := CensoredInfluence(time, event, other)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.550836550836551, c, 1e-14)
+	assert.InDelta(t, 0.474903474903475, d, 1e-14)
+	for i, v := range []float64{0.00130936231322, -0.00190814090428, 0.00208371636943, 0.00130936231322, -0.00576914476528, -0.0242998100141} {
+		assert.InDelta(t, v, own[i]/40, 1e-13)
+	}
+	var sum, square, between float64
+	for i, v := range own {
+		sum += v
+		square += v * v
+		between += (v - others[i]) * (v - others[i])
+	}
+	assert.InDelta(t, 0, sum, 1e-12)
+	assert.InDelta(t, 0.0668039073265856, math.Sqrt(square)/40, 1e-13)
+	assert.InDelta(t, 0.0816647762600797, math.Sqrt(between)/40, 1e-13)
+}

@@ -37,6 +37,9 @@ func (ev *Evaluation) measureCounts(p prediction.Numbers, truth []float64, targe
 	if v["interval score"], err = metrics.IntervalScore(y, from, to, ev.interval); err != nil {
 		return err
 	}
+	if v[deviance], err = metrics.PoissonDeviance(y, mean); err != nil {
+		return console.Inputf("%s: %w", target, err)
+	}
 	if err := measureLaw(v, p, 0, truth); err != nil {
 		return console.Inputf("%s: %w", target, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/factors"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/prediction"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/saved"
 	"github.com/bmkl/bmkl/mkl"
@@ -51,7 +52,7 @@ const byChance = 0.8
 
 // MeasureNames are the measures in the order in which they are printed.
 var MeasureNames = []string{
-	"RMSE", "RMSE/SD", "R²", "MAE", concordance, logScore, "log density", "CRPS", "interval score", "coverage", pit,
+	"RMSE", "RMSE/SD", "R²", "MAE", concordance, logScore, deviance, "log density", "CRPS", "interval score", "coverage", pit,
 	"accuracy", kappa, rankedScore, gradesOff, "F1", "log loss", "ECE", "Brier", "AUC", "AP", "EER", measure.Surprises,
 }
 
@@ -301,9 +302,15 @@ func (ev *Evaluation) Print(out io.Writer) error {
 	if slices.Contains(header, logScore) {
 		fmt.Fprintf(out, "\nlog score: mean per sample, in nats, of the logarithm of what the prediction said of the truth\n")
 	}
+	if slices.Contains(header, deviance) {
+		fmt.Fprintf(out, "\ndeviance: mean per sample, of Poisson distributions with the predicted means\n")
+	}
 	if slices.Contains(header, pit) {
 		fmt.Fprintf(out, "\nPIT: largest distance between a level and the share of truths below the predicted quantile of this level; by chance about %s here\n",
 			console.Uncertainty(byChance/math.Sqrt(float64(ev.Samples))))
+	}
+	if slices.Contains(header, pit) && ev.Task == model.Survival {
+		fmt.Fprintln(out, "a censored time counts evenly at all levels above its own: the more times are censored, the smaller the PIT by chance")
 	}
 	if err := ev.printTimes(out); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/measure"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/prediction"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/metrics"
@@ -16,6 +17,7 @@ import (
 const (
 	concordance = "concordance"
 	logScore    = "log score"
+	deviance    = "deviance"
 )
 
 // AtTime is how well a model of times predicts whether events are later than a time.
@@ -80,6 +82,11 @@ func (ev *Evaluation) measureTimes(p prediction.Times, truth []mkl.Lifetime, tar
 		return console.Inputf("%s: no time is known", target)
 	}
 	v := console.Figures{logScore: score / float64(n)}
+	below, upTo := p.Transforms(truth)
+	var err error
+	if v[pit], err = measure.PITDistance(below, upTo); err != nil {
+		return err
+	}
 	ev.Measures, ev.Samples = []Measures{{target, v}}, n
 	f := Follow(truth)
 	if f == nil {

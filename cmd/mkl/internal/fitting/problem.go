@@ -74,6 +74,24 @@ func Read(o *dataset.Opened, named string, form func(task string) (dataset.Form,
 	return t, task, guessed, t.Decide(k)
 }
 
+// Named is the task that the flags name: -task, or what the columns beside the target or several targets are for. It is empty if the
+// cells of the target are to say.
+func Named(task *string, o *dataset.Opened, grades []string) string {
+	switch {
+	case task != nil:
+		return *task
+	case len(o.Targets) > 1:
+		return model.Regression
+	case o.Flags.Event != "", o.Flags.Upper != "":
+		return model.Survival
+	case len(grades) > 0:
+		return model.OrdinalTask
+	case o.Flags.Exposure != "":
+		return model.CountsTask
+	}
+	return ""
+}
+
 // Remarks say what is odd about the targets, and how the task was inferred if it was not named.
 func Remarks(t *dataset.Table, form dataset.Form, y dataset.Targets, task, guessed string) []string {
 	lines := model.Doubts(form, t.TargetName(), y, guessed != "")

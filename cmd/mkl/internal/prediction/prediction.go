@@ -186,8 +186,11 @@ func (p Labels) Columns(out *Columns, targets []string, _ float64) {
 	}
 }
 
-// Of returns the means and variances of a target.
+// Of returns the distributions of a target.
 func (p Numbers) Of(target int, _ []string) (*choose.Prediction, error) {
+	if p.Counts != nil {
+		return choose.OfCounts(p.Counts), nil
+	}
 	return choose.OfTargets(p.Prediction, target), nil
 }
 

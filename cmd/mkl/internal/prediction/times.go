@@ -1,9 +1,9 @@
 package prediction
 
 import (
+	"math"
 	"strconv"
 
-	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/choose"
 )
@@ -41,7 +41,19 @@ func (p Times) After(t float64) []float64 {
 	return later
 }
 
-// Of is an error: package choose knows no times.
+// Transforms returns, for each time of which something is known, the predicted probabilities of an event before it and by it: see
+// [mkl.SurvivalPrediction.Transform].
+func (p Times) Transforms(truth []mkl.Lifetime) (below, upTo []float64) {
+	for i, t := range truth {
+		if !math.IsNaN(t.From) {
+			b, u := p.Transform(i, t)
+			below, upTo = append(below, b), append(upTo, u)
+		}
+	}
+	return below, upTo
+}
+
+// Of returns the distributions of the times.
 func (p Times) Of(int, []string) (*choose.Prediction, error) {
-	return nil, console.Inputf("models of times until an event are measured by mkl evaluate")
+	return &choose.Prediction{Times: p.SurvivalPrediction}, nil
 }

@@ -28,6 +28,8 @@ type Comparison struct {
 	Reference string       `json:"reference,omitempty"` // the candidate that differences are measured from, if that is not the best
 	Views     []ViewEffect `json:"views,omitempty"`
 
+	At console.Number `json:"brier_at,omitempty"` // the time of the Brier score of times
+
 	Training []string `json:"training,omitempty"` // the models that were fitted to the rows
 
 	Targets []*Comparison `json:"targets,omitempty"` // each of several targets, which are together the target above
@@ -64,7 +66,7 @@ func (c *Comparison) Rank(r *choose.Result, by choose.Score) (err error) {
 	if c.ranking, err = r.Rank(by); err != nil {
 		return err
 	}
-	c.scores = r.Scores()
+	c.scores, c.At = r.Scores(), console.Number(r.At)
 	c.By, c.Best, c.Recommendation = by.String(), c.ranking.Rows[c.ranking.Best].Name, c.ranking.Recommendation()
 	for k, row := range c.ranking.Rows {
 		one := Candidate{Name: row.Name, Baseline: row.Baseline, Scores: map[string]console.Figures{}, Difference: figures(row.Difference)}
@@ -95,6 +97,9 @@ func (c *Comparison) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%s\n\n", c.Of)
 	if err := c.table(out); err != nil {
 		return err
+	}
+	if c.At > 0 {
+		fmt.Fprintf(out, "\nBrier: of the probability that the event is later than %s, weighted by the inverse probability of censoring\n", console.Figure(float64(c.At)))
 	}
 	fmt.Fprintln(out)
 	for _, one := range c.Candidates {
@@ -221,8 +226,8 @@ func withErrorAndInterval(e choose.Estimate) string {
 }
 
 // ScoreNamed is the score that the flag -score names.
-func ScoreNamed(name string, classes bool) (choose.Score, error) {
-	scores := choose.Scores(classes)
+func ScoreNamed(name string, of choose.Kind) (choose.Score, error) {
+	scores := choose.Scores(of)
 	if name == "auto" {
 		return scores[0], nil
 	}

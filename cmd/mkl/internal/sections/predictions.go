@@ -66,7 +66,8 @@ func (r *reporter) numberPictures(s *page.Section, p prediction.Numbers) error {
 			points = append(points, page.Reliability{Predicted: level, Observed: share, Count: len(known)})
 			rows = append(rows, []string{percent(level), percent(share), strconv.Itoa(inside)})
 		}
-		if err := r.transformPicture(s, p, o, r.held.Main.Data.Numbers[j]); err != nil {
+		below, upTo := evaluation.Transform(p, o, r.held.Main.Data.Numbers[j])
+		if err := r.transformPicture(s, o, below, upTo); err != nil {
 			return err
 		}
 		lower, upper := p.Intervals(o, r.Interval)
@@ -79,9 +80,8 @@ func (r *reporter) numberPictures(s *page.Section, p prediction.Numbers) error {
 }
 
 // transformPicture draws the histogram of the probability integral transform of a target.
-func (r *reporter) transformPicture(s *page.Section, p prediction.Numbers, target int, truth []float64) error {
+func (r *reporter) transformPicture(s *page.Section, target int, below, upTo []float64) error {
 	const bars = 10
-	below, upTo := evaluation.Transform(p, target, truth)
 	share, err := metrics.PIT(below, upTo, bars)
 	if err != nil {
 		return err

@@ -70,7 +70,8 @@ func (r *reporter) timePictures(s *page.Section, p prediction.Times) error {
 	if table.Rows != nil {
 		s.Tables = append(s.Tables, table)
 	}
-	return nil
+	below, upTo := p.Transforms(r.held.Lifetimes)
+	return r.transformPicture(s, 0, below, upTo)
 }
 
 // meanCurve is the mean of the curves of some samples, which part counts in rows.

@@ -121,7 +121,7 @@ func (l *list) addBaselines() error {
 		return nil
 	}
 	name := "ridge"
-	if l.form != dataset.Numbers {
+	if l.truth.Kind() != choose.NumberTruth {
 		name = "linear"
 	}
 	_, err := l.add(name, true, l.linear)
@@ -184,8 +184,13 @@ func (l *list) add(name string, baseline bool, of func(target int) (*problem, er
 // trivial is the baseline that does not look at the features.
 func (c *comparison) trivial() choose.Candidate {
 	one := func(t choose.Truth) choose.Candidate {
-		if t.Classes != nil {
+		switch t.Kind() {
+		case choose.ClassTruth:
 			return choose.Frequencies(t.Classes)
+		case choose.CountTruth:
+			return choose.MeanRate(t.Counts, c.exposure)
+		case choose.TimeTruth:
+			return choose.AllAlike(t.Times)
 		}
 		return choose.Mean(t.Numbers)
 	}
@@ -229,10 +234,10 @@ func (c *comparison) defaultModels() (all []string) {
 	return all
 }
 
-// many reports whether a fold learns from so many samples of features that kernels between all of them take too long. Grades have no
-// other model.
+// many reports whether a fold learns from so many samples of features that kernels between all of them take too long. Grades,
+// counts and times have no other model.
 func (c *comparison) many() bool {
-	if c.task == model.OrdinalTask {
+	if slices.Contains([]string{model.OrdinalTask, model.CountsTask, model.Survival}, c.task) {
 		return false
 	}
 	rows := c.samples.Rows()
@@ -327,13 +332,18 @@ func (c *comparison) severalNames() string {
 // linear is the problem of the baseline that is a linear function of all features: of a target, or of several labels.
 func (c *comparison) linear(target int) (*problem, error) {
 	flags := c.Learn
+	name := "mgp"
 	if err := flags.reset(func(flag string) bool {
-		return flag != "missing-targets" && (flag != "grades" || c.task != model.OrdinalTask)
+		if flag == "missing-targets" {
+			return false
+		}
+		// What says how a target is to be read and distributed is not a matter of the kernels.
+		ofTarget := slices.Contains([]string{"grades", "event", "upper", "exposure", "law", "poisson"}, flag)
+		return !ofTarget || !model.ForTask(c.task)[0].Takes(flag)
 	}); err != nil {
 		return nil, err
 	}
 	flags.RawColumns = false
-	name := "mgp"
 	switch {
 	case c.form == dataset.Labels:
 		name = c.together()[0]

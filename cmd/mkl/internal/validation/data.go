@@ -21,8 +21,11 @@ type data struct {
 	form    dataset.Form // of the targets
 	classes []string     // nil of a regression
 	truth   choose.Truth
-	groups  []int     // by sample; nil without -group
-	order   []float64 // by sample; nil without -order
+
+	exposure []float64 // by sample, of counts; nil means 1
+
+	groups []int     // by sample; nil without -group
+	order  []float64 // by sample; nil without -order
 }
 
 // read reads the table and makes the plan of the views by all rows: it says which columns are features and which rows
@@ -41,13 +44,7 @@ func read(e *console.Env, f *Flags, quiet bool) (*data, error) {
 	if order >= 0 {
 		more = append(more, table.Want{Column: order, Kind: table.Any})
 	}
-	named := ""
-	switch {
-	case f.Task != nil:
-		named = *f.Task
-	case len(o.Targets) > 1:
-		named = model.Regression
-	}
+	named := fitting.Named(f.Task, o, f.Settings.Grades)
 	t, task, guessed, err := fitting.Read(o, named, func(task string) (dataset.Form, error) { return formOf(o, task) }, more...)
 	if err != nil {
 		return nil, err
@@ -73,7 +70,7 @@ func read(e *console.Env, f *Flags, quiet bool) (*data, error) {
 	if task == model.Regression && len(o.Targets) > 1 {
 		task = model.Multioutput
 	}
-	d := &data{samples: s, task: task, form: form, classes: y.Classes, truth: truthOf(y)}
+	d := &data{samples: s, task: task, form: form, classes: y.Classes, truth: truthOf(y, task), exposure: y.Exposure}
 	if d.groups = groupsOf(s, o.Group); order < 0 {
 		return d, nil
 	}
@@ -83,14 +80,13 @@ func read(e *console.Env, f *Flags, quiet bool) (*data, error) {
 
 // formOf refuses tasks that do not fit the targets, and returns the form of these.
 func formOf(o *dataset.Opened, task string) (dataset.Form, error) {
-	single, several := slices.Contains([]string{model.Regression, model.Binary, model.Multiclass, model.OrdinalTask}, task), len(o.Targets) > 1
+	ofOne := []string{model.Regression, model.Binary, model.Multiclass, model.OrdinalTask, model.CountsTask, model.Survival}
+	single, several := slices.Contains(ofOne, task), len(o.Targets) > 1
 	switch {
-	case task == model.Survival || task == model.CountsTask:
-		return 0, console.Inputf("mkl cv is not for -task %s: mkl evaluate measures such a model on rows that it was not fitted to", task)
 	case !several && !single:
-		return 0, console.Inputf("mkl cv is for -task %s, %s, %s and %s of one target, not %s: the others need several", model.Regression, model.Binary, model.Multiclass, model.OrdinalTask, task)
+		return 0, console.Inputf("mkl cv is for -task %s of one target, not %s: the others need several", console.List(ofOne), task)
 	case several && single && task != model.Regression:
-		return 0, console.Inputf("-task %s needs one target, the column of labels, not %d", task, len(o.Targets))
+		return 0, console.Inputf("-task %s needs one target, not %d", task, len(o.Targets))
 	case !several && o.MissingTargets:
 		return 0, console.Inputf("-missing-targets is for several targets")
 	case o.Missing == dataset.MissingViews:
@@ -104,7 +100,13 @@ func formOf(o *dataset.Opened, task string) (dataset.Form, error) {
 }
 
 // truthOf is the truth as package choose takes it.
-func truthOf(y dataset.Targets) (t choose.Truth) {
+func truthOf(y dataset.Targets, task string) (t choose.Truth) {
+	switch task {
+	case model.CountsTask:
+		return choose.Truth{Counts: y.Numbers[0]}
+	case model.Survival:
+		return choose.Truth{Times: y.Times}
+	}
 	if y.Outputs() > 1 && y.Classes == nil {
 		for _, numbers := range y.Numbers {
 			t.Targets = append(t.Targets, choose.Truth{Numbers: numbers})

@@ -38,7 +38,13 @@ func (l *list) learner(p *problem) func(context.Context, choose.Fold) (*choose.P
 			return nil, err
 		}
 		x := p.samples.Inputs(job.Samples, m.Inputs(), f.Train, f.Test)
-		predicted, err := prediction.By(ctx, m, prediction.Options{PredictOptions: mkl.PredictOptions{Workers: l.share}}, x)
+		predicting := prediction.Options{PredictOptions: mkl.PredictOptions{Workers: l.share}}
+		if l.exposure != nil {
+			for _, i := range f.Test {
+				predicting.Exposure = append(predicting.Exposure, l.exposure[i])
+			}
+		}
+		predicted, err := prediction.By(ctx, m, predicting, x)
 		if err != nil {
 			return nil, err
 		}

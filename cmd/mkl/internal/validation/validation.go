@@ -10,6 +10,7 @@ package validation
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/mkl/internal/fitting"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/ranking"
+	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/choose"
 )
 
@@ -31,12 +33,13 @@ type Flags struct {
 
 	Folds    int    `default:"5" help:"Parts into which the samples are divided (${default}); each is predicted from the others."`
 	Repeats  int    `default:"1" help:"Divisions, each by another random order (${default})."`
-	Stratify bool   `default:"true" negatable:"" help:"Give every fold its share of each class; -no-stratify leaves it to chance."`
+	Stratify bool   `default:"true" negatable:"" help:"Give every fold its share of each class, or of events and of censored times; -no-stratify leaves it to chance."`
 	Group    string `placeholder:"COLUMN" help:"Column by which samples belong together, such as a patient: they are never divided. It is no feature."`
 	Order    string `placeholder:"COLUMN" help:"Column of dates or numbers that says what came first: every fold is predicted from what was before it."`
 
-	Score  string `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes; auto is the first of these."`
-	Resume string `placeholder:"FILE" help:"File that keeps what is done; the same command goes on from there."`
+	Score  string  `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier,log-score,deviance,concordance" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes, log-score, deviance, rmse or crps of counts, log-score, concordance or brier of times; auto is the first of these."`
+	At     float64 `placeholder:"TIME" help:"Of times until an event: the time of the Brier score; by default the median of all times."`
+	Resume string  `placeholder:"FILE" help:"File that keeps what is done; the same command goes on from there."`
 
 	model.TaskFlag `embed:""`
 	Learn          `embed:""`
@@ -58,6 +61,8 @@ func (f *Flags) check() error {
 		return console.Inputf("-folds %d: two at least are needed", f.Folds)
 	case f.Repeats < 1:
 		return console.Inputf("-repeats %d is below 1", f.Repeats)
+	case !(f.At >= 0) || math.IsInf(f.At, 1):
+		return console.Inputf("-at %g: times are positive numbers", f.At)
 	case f.Order != "" && (f.Repeats > 1 || f.Group != ""):
 		return console.Inputf("-order excludes -repeats and -group")
 	}
@@ -89,7 +94,11 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 			return nil, err
 		}
 	}
-	by, err := ranking.ScoreNamed(f.Score, d.form != dataset.Numbers)
+	if f.At > 0 && d.truth.Kind() != choose.TimeTruth {
+		return nil, console.Inputf("-at is for times until an event, and this is %s", d.task)
+	}
+	d.truth.At = f.At
+	by, err := ranking.ScoreNamed(f.Score, d.truth.Kind())
 	if err != nil {
 		return nil, err
 	}
@@ -206,6 +215,8 @@ func (c *comparison) describe(folds []choose.Fold) string {
 	case c.order != nil:
 	case c.Stratify && c.truth.Classes != nil:
 		text += fmt.Sprintf(", each with its share of each class, seed %d", c.Seed)
+	case c.Stratify && c.truth.Times != nil:
+		text += fmt.Sprintf(", each with its share of events, seed %d", c.Seed)
 	default:
 		text += fmt.Sprintf(", drawn with seed %d", c.Seed)
 	}
@@ -228,8 +239,28 @@ func (c *comparison) split() ([]choose.Fold, error) {
 	p := choose.Plan{Folds: c.Folds, Repeats: c.Repeats, Seed: c.Seed, Groups: c.groups, Time: c.order}
 	if c.Stratify && c.order == nil {
 		p.Strata = c.truth.Classes
+		if c.truth.Times != nil {
+			p.Strata = strataOf(c.truth.Times)
+		}
 	}
 	return choose.Split(c.samples.Rows(), p)
+}
+
+// strataOf numbers what is known of times: the time, that it is later than one, earlier, or between two.
+func strataOf(times []mkl.Lifetime) []int {
+	strata := make([]int, len(times))
+	for i, t := range times {
+		switch {
+		case t.From == t.To:
+		case math.IsInf(t.To, 1):
+			strata[i] = 1
+		case t.From == 0:
+			strata[i] = 2
+		default:
+			strata[i] = 3
+		}
+	}
+	return strata
 }
 
 // firstError is why the first fold failed that did.
