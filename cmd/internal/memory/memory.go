@@ -55,8 +55,8 @@ func Limit(flag Size) (limit Size, whose string) {
 	return Available(), "the machine has available (-memory overrides)"
 }
 
-// collectAt is the growth of the heap, in percent, after which the garbage collector runs during a fit. Most of the heap are a few large
-// matrices without pointers, which the collector need not read. It runs often at little cost, and garbage takes little memory.
+// collectAt is the growth of the heap, in percent, after which the garbage collector runs during a fit. Most of the heap is a few large
+// matrices without pointers, which the collector need not read. So it can run often at little cost.
 const collectAt = 25
 
 // Keep makes the garbage collector of a fit keep little garbage, unless GOGC says how much there may be. It also keeps the process within the
