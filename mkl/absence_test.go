@@ -16,8 +16,10 @@ import (
 	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/amplitude"
 	"github.com/bmkl/bmkl/vi/bemkl"
 )
 
@@ -516,4 +518,111 @@ func TestMissingViewsRefusals(t *testing.T) {
 	f.MaxSweeps = 2
 	_, err = Regression{Fitting: f.Fitting, Ascent: f.Ascent, MissingViews: f.missingViews, Slopes: f.slopes}.Fit(ctx, []View{{X: a, Kernel: kernel.Linear{}}}, y)
 	assert.EqualError(t, err, "mkl: Slopes: MissingViews leaves no derivatives with respect to the widths")
+}
+
+// The amplitudes of views that samples lack are the amplitudes of the expected kernels.
+func TestAmplitudesOfMissingViewsAreOfExpectedKernels(t *testing.T) {
+	ctx := context.Background()
+	a, b, y := gapped(7, 40)
+	ka, _, _ := expectedKernels(a, a, gaussianOf(1.5))
+	kb, _, _ := expectedKernels(b, b, gaussianOf(0.8))
+	_, z := standardizeTargets([][]float64{y}, false)
+	fit := func(views []View, gaps bool) ([]float64, *amplitude.Process) {
+		k, err := newAmplitudeKernels(ctx, &fitting{missingViews: gaps}, kernelsOfView, views)
+		require.NoError(t, err)
+		p := amplitude.Problem{Kernels: k.packed, Layout: k.layout, Y: z}
+		q, err := p.Screen(ctx)
+		require.NoError(t, err)
+		of, err := p.At([]float64{0.7, 0.4}, 0.3)
+		require.NoError(t, err)
+		return q, of
+	}
+	views := []View{{X: a, Input: "a", Kernel: kernel.RBF{Width: 1.5}}, {X: b, Input: "b", Kernel: kernel.RBF{Width: 0.8}}}
+	same := []View{{X: ka, Input: "a", Kernel: kernel.Precomputed{}}, {X: kb, Input: "b", Kernel: kernel.Precomputed{}}}
+	alone, got := fit(views, true)
+	of, want := fit(same, false)
+	assert.InDeltaSlice(t, of, alone, 1e-5)
+	assert.InEpsilon(t, want.LogEvidence, got.LogEvidence, 1e-9)
+	for i, v := range want.LeftOutMean.Row(0) {
+		assert.InDelta(t, v, got.LeftOutMean.At(0, i), 1e-9)
+		assert.InEpsilon(t, want.LeftOutVariance[i], got.LeftOutVariance[i], 1e-9)
+	}
+}
+
+// Pools that choose kernels learn from samples that lack views, and their files and predictors predict such samples. Without MissingViews
+// such samples are refused.
+func TestPoolsChooseKernelsOfMissingViews(t *testing.T) {
+	ctx := context.Background()
+	a, b, y := gapped(9, 40)
+	za, zb, _ := gapped(10, 15)
+	views := []View{{X: a, Input: "a"}, {X: b, Input: "b"}}
+	m, err := Auto{MissingViews: true}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	assert.Contains(t, m.Summary(), "one width a feature: left out, for widths are not learned from samples that lack views")
+	want, err := m.PredictTargets(ctx, PredictOptions{}, za, zb)
+	require.NoError(t, err)
+	loaded := requireFile(t, m, LoadAs[*AutoModel], 997)
+	again, err := loaded.PredictTargets(ctx, PredictOptions{}, za, zb)
+	require.NoError(t, err)
+	assert.Equal(t, want, again)
+	one, err := loaded.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	shown, err := m.PredictViews(ctx, PredictOptions{}, za, zb)
+	require.NoError(t, err)
+	var lacking, whole []float64
+	for i := range za.Rows {
+		requireWithin(t, one, want.Mean[0][i], want.Variance[0][i], za.Row(i), zb.Row(i))
+		assert.InDelta(t, want.Mean[0][i], shown.Constant+shown.Mean[0][i]+shown.Mean[1][i], 1e-9)
+		if gram.Lacks(za.Row(i)) || gram.Lacks(zb.Row(i)) {
+			lacking = append(lacking, want.Variance[0][i])
+		} else {
+			whole = append(whole, want.Variance[0][i])
+		}
+	}
+	with, _ := vec.MeanSD(whole)
+	without, _ := vec.MeanSD(lacking)
+	assert.Greater(t, without, 1.2*with)
+	require.Len(t, m.Views(), 2)
+
+	c, err := AutoClassifier[int]{MissingViews: true}.Fit(ctx, views, parts(y, 3))
+	require.NoError(t, err)
+	all, err := c.PredictClasses(ctx, PredictOptions{}, za, zb)
+	require.NoError(t, err)
+	p, err := requireFile(t, c, LoadAs[*AutoClassifierModel[int]], 997).Predictor(PredictorOptions{Exact: true})
+	require.NoError(t, err)
+	probability := make([]float64, 3)
+	for i := range za.Rows {
+		_, err := p.Predict(probability, za.Row(i), zb.Row(i))
+		require.NoError(t, err)
+		assert.InDeltaSlice(t, all.Probability[i], probability, 1e-9)
+	}
+	_, err = Auto{}.Fit(ctx, views, y)
+	assert.EqualError(t, err, "mkl: views[0].X[2][0] is NaN")
+	_, err = AutoTargets{MissingViews: true}.Fit(ctx, views, y, y)
+	require.NoError(t, err)
+}
+
+// Kernels are chosen from the samples that have the view.
+func TestKernelsOfSamplesThatHaveTheView(t *testing.T) {
+	a, _, _ := gapped(11, 30)
+	x := matrix(30, 4, func(i, j int) float64 {
+		switch {
+		case gram.Lacks(a.Row(i)):
+			return math.NaN()
+		case j == 2:
+			return 1000
+		}
+		return 500 + math.Sin(float64(i*(j+1)))
+	})
+	of := func(x Features) (kernels []string) {
+		views, notes, err := FillViews(KernelsBroad|KernelsAdditive, []View{{X: x}})
+		require.NoError(t, err)
+		for _, v := range views {
+			kernels = append(kernels, fmt.Sprint(v.Kernel, v.Columns, v.Ranks))
+		}
+		return append(kernels, notes...)
+	}
+	assert.Equal(t, of(presentRows(x)), of(x))
+	_, _, err := FillViews(KernelsARD, []View{{X: x}})
+	assert.ErrorContains(t, err, "ARD excludes MissingViews")
 }

@@ -35,7 +35,7 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 		}
 		return []amplitudeFit{{oneViewMember.name, fit}}, table, nil
 	}
-	q, err := judgeViews(ctx, p, f.Seed)
+	q, err := judgeViews(ctx, p, t.class, f.Seed)
 	if err != nil {
 		return nil, table, stopped(ctx, err)
 	}

@@ -105,7 +105,7 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 		a.layout.View = append(a.layout.View, of[key(made[i])])
 		a.layout.Kind = append(a.layout.Kind, kinds[kind])
 	}
-	t, err := bindViews(made, made[0].X.Rows, false)
+	t, err := bindViews(made, made[0].X.Rows, f.missingViews)
 	if err != nil {
 		return nil, err
 	}

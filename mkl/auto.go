@@ -59,6 +59,10 @@ type Auto struct {
 	Weights    []float64
 	KnownNoise float64
 
+	// MissingViews is as in [Regression]. Members that learn widths of kernels are then left out. Such a pool has no members for very
+	// many samples: it is fitted to at most DefaultExactSamples samples, or to MaxSamples if that is set, chosen at random.
+	MissingViews bool
+
 	part bool // the fit is of the exact members in a pool of very many samples
 }
 
@@ -82,12 +86,12 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 		return nil, err
 	}
 	switch {
-	case a.Weights != nil || a.KnownNoise != 0:
-		a.MaxSamples = cmp.Or(max(a.MaxSamples, 0), DefaultExactSamples)
+	case a.Weights != nil || a.KnownNoise != 0 || a.MissingViews:
+		a.MaxSamples = exactLimit(a.MaxSamples)
 	case atScale(len(y), a.MaxSamples, slices.ContainsFunc(views, isGiven)):
 		return a.fitMany(ctx, views, y)
 	}
-	plan, err := newPoolPlan(views, len(y), rareClasses(y, cmp.Or(max(a.MaxSamples, 0), DefaultMaxSamples), a.Seed), a.MaxSamples, a.Seed)
+	plan, err := newPoolPlan(views, len(y), rareClasses(y, cmp.Or(max(a.MaxSamples, 0), DefaultMaxSamples), a.Seed), a.MaxSamples, a.Seed, a.MissingViews)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +107,8 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	var of [][]View // the views of each member
 	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
-		member, err := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, hurried: true}.Fit(ctx, views, some)
+		g := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
+		member, err := g.Fit(ctx, views, some)
 		if err != nil {
 			return nil, err
 		}
@@ -132,6 +137,9 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	m.checkGroups(a.Groups)
 	return m, nil
 }
+
+// exactLimit returns the most samples of a pool whose members are all exact, given the limit MaxSamples.
+func exactLimit(most int) int { return cmp.Or(max(most, 0), DefaultExactSamples) }
 
 // atScale reports whether n samples are too many to fit the members to all of them. It is false if the caller set
 // most, the limit MaxSamples, or if some views hold given kernels or distances.
@@ -173,13 +181,16 @@ func keepMembers[M Model](p *pool, members []M, keep func(i int) bool) (kept []M
 func smallShare(n int) float64 { return 0.5 / float64(n) }
 
 func (a *Auto) fitting() *fitting {
-	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps", groups: a.Groups}
+	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps", groups: a.Groups, missingViews: a.MissingViews}
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 // s.Kernels counts the views without a kernel. If a fit to more than DefaultExactSamples samples may not
 // take that much, it leaves members out or fits them to fewer samples.
 func (a Auto) EstimateMemory(s FitSize) int64 {
+	if a.MissingViews {
+		a.MaxSamples = exactLimit(a.MaxSamples)
+	}
 	if atScale(s.Samples, a.MaxSamples, s.Basis > 0) {
 		return LandmarkGP{Fitting: a.Fitting}.EstimateMemory(s) + max(a.exactMemory(s, mostExactRows), vecchia.Memory(min(s.Samples, mostLocalRows), s.Kernels, 1))
 	}
@@ -230,7 +241,8 @@ type AutoClassifier[T comparable] struct {
 	// kernels need all samples, and then all are used.
 	MaxSamples int
 
-	Groups []ViewGroup // as in [Auto]
+	Groups       []ViewGroup // as in [Auto]
+	MissingViews bool        // as in [Auto]
 
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier].
@@ -247,10 +259,13 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	if err != nil {
 		return nil, err
 	}
-	if atScale(len(labels), a.MaxSamples, slices.ContainsFunc(views, isGiven)) {
+	switch {
+	case a.MissingViews:
+		a.MaxSamples = exactLimit(a.MaxSamples)
+	case atScale(len(labels), a.MaxSamples, slices.ContainsFunc(views, isGiven)):
 		return a.fitMany(ctx, views, labels, classes, index)
 	}
-	plan, err := newPoolPlan(views, len(labels), index, a.MaxSamples, a.Seed)
+	plan, err := newPoolPlan(views, len(labels), index, a.MaxSamples, a.Seed, a.MissingViews)
 	if err != nil {
 		return nil, err
 	}
@@ -271,7 +286,8 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	}
 	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)), featuresOf(views))
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
-		member, err := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, hurried: true}.Fit(ctx, views, some)
+		c := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true}
+		member, err := c.Fit(ctx, views, some)
 		if err != nil {
 			return nil, err
 		}
@@ -421,13 +437,13 @@ type plannedMember struct {
 }
 
 // newPoolPlan chooses at most most samples (0: DefaultMaxSamples) and the kernels for
-// the views of n samples. class holds the samples' classes, nil for targets.
-func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poolPlan, err error) {
+// the views of n samples, which may lack views if gaps is true. class holds the samples' classes, nil for targets.
+func newPoolPlan(views []View, n int, class []int, most int, seed uint64, gaps bool) (p poolPlan, err error) {
 	if most <= 0 {
 		most = DefaultMaxSamples
 	}
 	p.of = n
-	views, open, whole, err := checkPoolViews(views, n)
+	views, open, whole, err := checkPoolViews(views, n, gaps)
 	if err != nil {
 		return p, err
 	}
@@ -445,6 +461,10 @@ func newPoolPlan(views []View, n int, class []int, most int, seed uint64) (p poo
 		return p, nil
 	}
 	for _, m := range autoMembers {
+		if gaps && m.set&(KernelsARD|KernelsARDRanks) != 0 {
+			p.notes = append(p.notes, m.name+": left out, for widths are not learned from samples that lack views")
+			continue
+		}
 		made, notes, err := FillViews(m.set, some)
 		if err != nil {
 			return p, err
@@ -477,9 +497,9 @@ func columnsOf(views []View) (n int) {
 	return n
 }
 
-// checkPoolViews checks the views of n samples and records where they come from. It also reports whether some views
+// checkPoolViews checks the views of n samples, which may lack views if gaps is true, and records where they come from. It also reports whether some views
 // have no kernel (open), and whether some hold kernels or distances between all samples (whole).
-func checkPoolViews(views []View, n int) (checked []View, open, whole bool, err error) {
+func checkPoolViews(views []View, n int, gaps bool) (checked []View, open, whole bool, err error) {
 	views = slices.Clone(views)
 	for i := range views {
 		v := &views[i]
@@ -494,7 +514,7 @@ func checkPoolViews(views []View, n int) (checked []View, open, whole bool, err 
 		case v.X.Cols == 0:
 			return nil, false, false, fmt.Errorf("mkl: %s: X has no columns", v.label(i))
 		}
-		if err := checkFinite(arg+".X", v.X); err != nil {
+		if err := checkValues(arg+".X", v.X, gaps && !isGiven(*v)); err != nil {
 			return nil, false, false, err
 		}
 		open = open || v.Kernel == nil
@@ -569,12 +589,15 @@ func (f Fitting) ofMember(member, members int) Fitting {
 }
 
 func (a *AutoClassifier[T]) fitting() *fitting {
-	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps", groups: a.Groups}
+	return &fitting{Fitting: a.Fitting, Ascent: a.Climb.ascent(), limit: "MaxSteps", groups: a.Groups, missingViews: a.MissingViews}
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
 // s.Kernels counts the views without a kernel, s.Outputs the classes.
 func (a AutoClassifier[T]) EstimateMemory(s FitSize) int64 {
+	if a.MissingViews {
+		a.MaxSamples = exactLimit(a.MaxSamples)
+	}
 	if atScale(s.Samples, a.MaxSamples, s.Basis > 0) {
 		landmarks := LandmarkClassifier[T]{Fitting: a.Fitting}.EstimateMemory(s)
 		return max(landmarks, a.exactMemory(s, leastExactRows), vecchia.Memory(min(s.Samples, mostLocalRows), s.Kernels, functions(s.Outputs)))

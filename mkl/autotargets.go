@@ -28,6 +28,8 @@ type AutoTargets struct {
 	// MissingTargets says that a NaN is a target that is not known. A target is learned from the samples that have it. Views with
 	// given kernels or distances need all targets.
 	MissingTargets bool
+
+	MissingViews bool // as in [Auto]
 }
 
 // Fit fits a pool for each target to the views of N samples. A view without a Kernel stands for the default kernels of its X.
@@ -40,7 +42,7 @@ func (a AutoTargets) Fit(ctx context.Context, views []View, targets ...[]float64
 	if err := checkNotes(a.Notes); err != nil {
 		return nil, err
 	}
-	views, _, whole, err := checkPoolViews(views, n)
+	views, _, whole, err := checkPoolViews(views, n, a.MissingViews)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func (a AutoTargets) Fit(ctx context.Context, views []View, targets ...[]float64
 
 // of returns the estimator of one target of so many.
 func (a AutoTargets) of(target, targets int) Auto {
-	one := Auto{Fitting: a.Fitting, Climb: a.Climb, Time: a.Time / time.Duration(targets), MaxSamples: a.MaxSamples, Groups: a.Groups}
+	one := Auto{Fitting: a.Fitting, Climb: a.Climb, Time: a.Time / time.Duration(targets), MaxSamples: a.MaxSamples, Groups: a.Groups, MissingViews: a.MissingViews}
 	one.Notes = nil
 	if a.Time > 0 {
 		one.Time = max(one.Time, 1) // 0 would be no limit
@@ -94,6 +96,9 @@ func knownRows(y []float64) (rows []int) {
 // EstimateMemory returns about how many bytes a fit of the given size takes, its Kernels being views without a kernel and its
 // Outputs targets: the fit of one target, and the pools of the others.
 func (a AutoTargets) EstimateMemory(s FitSize) int64 {
+	if a.MissingViews {
+		a.MaxSamples = exactLimit(a.MaxSamples)
+	}
 	one := Auto{Fitting: a.Fitting, Climb: a.Climb, MaxSamples: a.MaxSamples}
 	targets := max(1, s.Outputs)
 	s.Outputs = 1

@@ -76,8 +76,11 @@ func (f *fileReader) takeScores(j *scoresJSON) (m scores, err error) {
 // Classes are kept as JSON.
 func (m *ClassifierModel[T]) Save(w io.Writer) error {
 	var f fileWriter
-	j := classifierJSON{scoresJSON: f.addScores(&m.scores), Classes: m.classes.encode(&f)}
-	return f.write(w, m.Kind(), j)
+	return f.write(w, m.Kind(), m.encodeModel(&f))
+}
+
+func (m *ClassifierModel[T]) encodeModel(f *fileWriter) any {
+	return classifierJSON{scoresJSON: f.addScores(&m.scores), Classes: m.classes.encode(f)}
 }
 
 func (m *ClassifierModel[T]) decode(f *fileReader) error {

@@ -29,11 +29,23 @@ type preparedOptions struct {
 	Tolerance float64 `json:"tolerance,omitempty"`
 	Exact     bool    `json:"exact,omitempty"`
 	MeanOnly  bool    `json:"mean_only,omitempty"`
+	Published bool    `json:"published,omitempty"`
+	Unhealed  bool    `json:"unhealed,omitempty"`
+}
+
+// same reports whether predictors with the options are the same. A tolerance of 0 is the default.
+func (o preparedOptions) same(p preparedOptions) bool {
+	for _, tolerance := range []*float64{&o.Tolerance, &p.Tolerance} {
+		if *tolerance == 0 {
+			*tolerance = DefaultProcessTolerance // it is DefaultPruning too
+		}
+	}
+	return o == p
 }
 
 // preparedOptionsOf returns the options on which prepared values depend.
 func preparedOptionsOf(opt PredictorOptions) preparedOptions {
-	return preparedOptions{opt.Target, opt.Tolerance, opt.Exact, opt.MeanOnly}
+	return preparedOptions{opt.Target, opt.Tolerance, opt.Exact, opt.MeanOnly, opt.Published, opt.Unhealed}
 }
 
 // prepared holds what a compiled file has for predictors.
@@ -49,8 +61,8 @@ type compilable interface {
 	// encodeModel adds the model's tensors and returns its settings.
 	encodeModel(f *fileWriter) any
 
-	// prepare makes a predictor by way of the archive of the options.
-	prepare(opt PredictorOptions) error
+	// compile makes a predictor by way of the archive of the options.
+	compile(opt PredictorOptions) error
 }
 
 // Compile writes a file that holds a model and the preparation of predictors with each of the options; no options stand for the zero
@@ -58,11 +70,12 @@ type compilable interface {
 // predictors with other options as other models do. Predictions are the same. Each preparation takes about half of the memory of the model.
 //
 // Compile is for Gaussian processes, also on landmarks, and pools of them: the models of [MultiGP], [LandmarkGP], [Auto], their
-// classifiers and [AutoTargets]. It returns an error for other models, which prepare in little time or are small.
+// classifiers and [AutoTargets]. It is also for weighted kernels: the models of [Regression], [SharedRegression], [TaskRegression],
+// [Classifier], [MultiLabel] and [TaskClassifier]. It returns an error for other models, which prepare in little time or are small.
 func Compile(w io.Writer, m Model, options ...PredictorOptions) error {
 	c, ok := m.(compilable)
 	if !ok {
-		return fmt.Errorf("mkl: Compile: a model of the kind %s is not of Gaussian processes", m.Kind())
+		return fmt.Errorf("mkl: Compile: a model of the kind %s has no preparation that takes long", m.Kind())
 	}
 	if len(options) == 0 {
 		options = []PredictorOptions{{}}
@@ -71,7 +84,7 @@ func Compile(w io.Writer, m Model, options ...PredictorOptions) error {
 	j := preparedJSON{Version: preparedVersion}
 	for i, opt := range options {
 		opt.archive = archive.New()
-		if err := c.prepare(opt); err != nil {
+		if err := c.compile(opt); err != nil {
 			return err
 		}
 		j.Of = append(j.Of, preparedOptionsOf(opt))
@@ -124,7 +137,7 @@ func (m *record) archived(opt PredictorOptions) PredictorOptions {
 		return opt
 	}
 	for i, have := range m.prepared.of {
-		if have == preparedOptionsOf(opt) {
+		if have.same(preparedOptionsOf(opt)) {
 			opt.archive = archive.Open(m.prepared.data[i])
 			break
 		}
@@ -138,10 +151,21 @@ func (opt *PredictorOptions) archiveError() error {
 		return nil
 	}
 	if err := opt.archive.Close(); err != nil {
-		return fmt.Errorf("mkl: Predictor: the prepared values of the model's file: %w", err)
+		return opt.predictorError(err)
 	}
 	return nil
 }
+
+// predictorError returns the error of a predictor that could not be made. An error of the archive comes first.
+func (opt *PredictorOptions) predictorError(err error) error {
+	if opt.archive != nil && opt.archive.Err() != nil {
+		return fmt.Errorf("mkl: Predictor: the prepared values of the model's file: %w", opt.archive.Err())
+	}
+	return fmt.Errorf("mkl: Predictor: %w", err)
+}
+
+// reading reports whether a predictor is made from an archive.
+func (opt *PredictorOptions) reading() bool { return opt.archive != nil && opt.archive.Reading() }
 
 // Prepared returns the options of the predictors for which the file of a model has the preparation; see [Compile].
 func Prepared(m Model) (options []PredictorOptions) {
@@ -150,7 +174,8 @@ func Prepared(m Model) (options []PredictorOptions) {
 		return nil
 	}
 	for _, have := range k.kept().of {
-		opt := PredictorOptions{Target: have.Target, Tolerance: have.Tolerance, Exact: have.Exact, MeanOnly: have.MeanOnly}
+		opt := PredictorOptions{Target: have.Target, Tolerance: have.Tolerance, Exact: have.Exact, MeanOnly: have.MeanOnly,
+			Published: have.Published, Unhealed: have.Unhealed}
 		options = append(options, opt)
 	}
 	return options
@@ -164,22 +189,30 @@ func (m *AutoModel) encodeModel(f *fileWriter) any                  { return m.e
 func (m *AutoTargetsModel) encodeModel(f *fileWriter) any           { return m.encode(f) }
 func (m *AutoClassifierModel[T]) encodeModel(f *fileWriter) any     { return m.encode(f) }
 
-// prepareBy makes a predictor and returns its error.
-func prepareBy[P any](predictor func(PredictorOptions) (P, error), opt PredictorOptions) error {
+// compileBy makes a predictor and returns its error.
+func compileBy[P any](predictor func(PredictorOptions) (P, error), opt PredictorOptions) error {
 	_, err := predictor(opt)
 	return err
 }
 
-func (m *MultiGPModel) prepare(opt PredictorOptions) error { return prepareBy(m.Predictor, opt) }
-func (m *MultiGPClassifierModel[T]) prepare(opt PredictorOptions) error {
-	return prepareBy(m.Predictor, opt)
+func (m *MultiGPModel) compile(opt PredictorOptions) error { return compileBy(m.Predictor, opt) }
+func (m *MultiGPClassifierModel[T]) compile(opt PredictorOptions) error {
+	return compileBy(m.Predictor, opt)
 }
-func (m *LandmarkGPModel) prepare(opt PredictorOptions) error { return prepareBy(m.Predictor, opt) }
-func (m *LandmarkClassifierModel[T]) prepare(opt PredictorOptions) error {
-	return prepareBy(m.Predictor, opt)
+func (m *LandmarkGPModel) compile(opt PredictorOptions) error { return compileBy(m.Predictor, opt) }
+func (m *LandmarkClassifierModel[T]) compile(opt PredictorOptions) error {
+	return compileBy(m.Predictor, opt)
 }
-func (m *AutoModel) prepare(opt PredictorOptions) error        { return prepareBy(m.Predictor, opt) }
-func (m *AutoTargetsModel) prepare(opt PredictorOptions) error { return prepareBy(m.Predictor, opt) }
-func (m *AutoClassifierModel[T]) prepare(opt PredictorOptions) error {
-	return prepareBy(m.Predictor, opt)
+func (m *AutoModel) compile(opt PredictorOptions) error        { return compileBy(m.Predictor, opt) }
+func (m *AutoTargetsModel) compile(opt PredictorOptions) error { return compileBy(m.Predictor, opt) }
+func (m *AutoClassifierModel[T]) compile(opt PredictorOptions) error {
+	return compileBy(m.Predictor, opt)
 }
+func (m *RegressionModel) compile(opt PredictorOptions) error { return compileBy(m.Predictor, opt) }
+func (m *SharedRegressionModel) compile(opt PredictorOptions) error {
+	return compileBy(m.Predictor, opt)
+}
+func (m *TaskRegressionModel) compile(opt PredictorOptions) error { return compileBy(m.Predictor, opt) }
+func (m *ClassifierModel[T]) compile(opt PredictorOptions) error  { return compileBy(m.Predictor, opt) }
+func (m *MultiLabelModel) compile(opt PredictorOptions) error     { return compileBy(m.Predictor, opt) }
+func (m *TaskClassifierModel) compile(opt PredictorOptions) error { return compileBy(m.Predictor, opt) }

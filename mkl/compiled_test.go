@@ -55,7 +55,46 @@ func compiledModels(t testing.TB) map[string]Model {
 	keep("pool", pool, err)
 	classPool, err := AutoClassifier[string]{}.Fit(ctx, []View{{X: x}}, labels)
 	keep("class pool", classPool, err)
+	addCompiledWeights(t, keep, wide, line, y, labels)
 	return models
+}
+
+// addCompiledWeights adds models of weighted kernels: those with triangles, also in integers, with pivots, and with neither.
+func addCompiledWeights(t testing.TB, keep func(name string, m Model, err error), wide, line []View, y []float64, labels []string) {
+	t.Helper()
+	ctx, src := context.Background(), rand.New(rand.NewPCG(307, 308))
+	ascent := Ascent{MaxSweeps: 60}
+	second := make([]float64, len(y))
+	has := make([]bool, len(y))
+	for i, v := range y {
+		second[i], has[i] = float64(v*v), v > 0
+	}
+	healed, err := Regression{Ascent: ascent}.Fit(ctx, wide, y, second)
+	keep("regression", healed, err)
+	pivots, err := Regression{Ascent: ascent}.Fit(ctx, line, y)
+	keep("regression with pivots", pivots, err)
+	shared, err := SharedRegression{Ascent: ascent}.Fit(ctx, wide, y, second)
+	keep("shared regression", shared, err)
+	tasks, err := TaskRegression{Ascent: Ascent{MaxSweeps: 9}}.Fit(ctx, wide, y, second)
+	keep("regression of tasks", tasks, err)
+	classes, err := Classifier[string]{Ascent: ascent}.Fit(ctx, wide, labels)
+	keep("scores of classes", classes, err)
+	several, err := MultiLabel{Ascent: ascent}.Fit(ctx, wide, LabelsOf(has))
+	keep("labels", several, err)
+	taskLabels, err := TaskClassifier{Ascent: Ascent{MaxSweeps: 9}}.Fit(ctx, wide, LabelsOf(has))
+	keep("labels of tasks", taskLabels, err)
+
+	const n = 260 // integers are tried from 256 samples on
+	x, f := normal(src, n, 2), make([]float64, n)
+	for i := range f {
+		f[i] = math.Sin(3*x.At(i, 0)) + x.At(i, 1) + src.NormFloat64()
+	}
+	many := []View{{X: x, Kernel: kernel.RBF{Width: 2}}, {X: x, Kernel: kernel.RBF{Width: 0.2}}}
+	integers, err := Regression{Ascent: ascent}.Fit(ctx, many, f)
+	keep("regression in integers", integers, err)
+	p, err := integers.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	require.NotNil(t, p.weights.rounded)
 }
 
 // bitsOf returns the bits of the numbers.
@@ -105,6 +144,18 @@ func predictions(t testing.TB, m Model, opt PredictorOptions) (out []float64, er
 		rows(func(row [][]float64) {
 			probability := make([]float64, len(m.(ClassModel[string]).Classes()))
 			_, bound, _ := p.PredictWithBound(probability, row...)
+			out = append(append(out, probability...), bound)
+		})
+	case LabelModel:
+		p, err := m.(interface {
+			Predictor(PredictorOptions) (*LabelPredictor, error)
+		}).Predictor(opt)
+		if err != nil {
+			return nil, err
+		}
+		rows(func(row [][]float64) {
+			probability := make([]float64, m.Labels())
+			bound, _ := p.PredictWithBound(probability, row...)
 			out = append(append(out, probability...), bound)
 		})
 	default:
@@ -167,9 +218,9 @@ func TestCompileRefuses(t *testing.T) {
 	for i := range y {
 		y[i] = x.At(i, 0)
 	}
-	m, err := Regression{Ascent: Ascent{MaxSweeps: 3}}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y)
+	m, err := SpikeSlab{Ascent: Ascent{MaxSweeps: 3}}.Fit(context.Background(), x, y)
 	require.NoError(t, err)
-	assert.EqualError(t, Compile(&bytes.Buffer{}, m), "mkl: Compile: a model of the kind regression is not of Gaussian processes")
+	assert.EqualError(t, Compile(&bytes.Buffer{}, m), "mkl: Compile: a model of the kind spike-slab has no preparation that takes long")
 	g, err := MultiGP{}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y)
 	require.NoError(t, err)
 	assert.ErrorContains(t, Compile(&bytes.Buffer{}, g, PredictorOptions{Target: 1}), "target 1 of 1")

@@ -83,7 +83,7 @@ func defaultViews(set KernelSet, inputs ...View) (views []View, notes []string, 
 		if err := (gram.Sight{Columns: in.Columns}).Check(in.X.Cols); err != nil {
 			return nil, nil, fmt.Errorf("mkl: %s: %w", arg, err)
 		}
-		if err := checkFinite(arg+".X", in.X); err != nil {
+		if err := checkValues(arg+".X", in.X, true); err != nil {
 			return nil, nil, err
 		}
 		varying, constant := splitBySpread(in)
@@ -118,10 +118,11 @@ func splitBySpread(in View) (varying, constant []int) {
 	if columns == nil {
 		columns = vec.UpTo(in.X.Cols)
 	}
+	x := presentRows(in.X)
 	for _, c := range columns {
 		varies := false
-		for i := 1; i < in.X.Rows && !varies; i++ {
-			varies = in.X.At(i, c) != in.X.At(0, c)
+		for i := 1; i < x.Rows && !varies; i++ {
+			varies = x.At(i, c) != x.At(0, c)
 		}
 		if varies {
 			varying = append(varying, c)
@@ -130,6 +131,20 @@ func splitBySpread(in View) (varying, constant []int) {
 		}
 	}
 	return varying, constant
+}
+
+// presentRows returns the rows of the samples that do not lack the view.
+func presentRows(x Features) Features {
+	var rows []int
+	for i := range x.Rows {
+		if !gram.Lacks(x.Row(i)) {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == x.Rows {
+		return x
+	}
+	return x.TakeRows(rows)
 }
 
 // views returns the kernels of the set, without the constant, on the given columns of an input; nil
@@ -174,7 +189,7 @@ func (set KernelSet) views(in View, columns []int) []View {
 		}
 	}
 	if set&KernelsAdditive != 0 {
-		for _, g := range additive(in.X, columns) {
+		for _, g := range additive(presentRows(in.X), columns) {
 			v := scaled
 			v.Columns = g
 			if v.Name != "" {
@@ -310,7 +325,10 @@ func linked(d la.Matrix[float64], count int) (groups [][]int) {
 // and appends a note on each.
 func pruneDefaults(views []View, notes []string) (kept []View, _ []string, err error) {
 	ctx := context.Background()
-	t, err := bindViews(views, views[0].X.Rows, false)
+	gaps := slices.ContainsFunc(views, func(v View) bool {
+		return slices.ContainsFunc(vec.UpTo(v.X.Rows), func(i int) bool { return gram.Lacks(v.X.Row(i)) })
+	})
+	t, err := bindViews(views, views[0].X.Rows, gaps)
 	if err != nil {
 		return nil, nil, err
 	}

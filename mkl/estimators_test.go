@@ -395,7 +395,7 @@ var estimators = []estimator{
 		process: true,
 		open:    true,
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
-			return orNil(Auto{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, views, y))
+			return orNil(Auto{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews}.Fit(ctx, views, y))
 		},
 		predict: predictRegression,
 	},
@@ -404,7 +404,7 @@ var estimators = []estimator{
 		process: true,
 		open:    true,
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
-			return orNil(Auto{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, withOpenView(views), y))
+			return orNil(Auto{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews}.Fit(ctx, withOpenView(views), y))
 		},
 		predict: predictRegression,
 	},
@@ -430,7 +430,7 @@ var estimators = []estimator{
 			for _, k := range parts(y, 2) {
 				labels = append(labels, []string{"low", "high"}[k])
 			}
-			return orNil(AutoClassifier[string]{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, withOpenView(views), labels))
+			return orNil(AutoClassifier[string]{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews}.Fit(ctx, withOpenView(views), labels))
 		},
 		predict: predictMultiGPClasses,
 	},
@@ -439,7 +439,7 @@ var estimators = []estimator{
 		process: true,
 		open:    true,
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
-			return orNil(AutoClassifier[int]{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, withOpenView(views), parts(y, 3)))
+			return orNil(AutoClassifier[int]{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews}.Fit(ctx, withOpenView(views), parts(y, 3)))
 		},
 		predict: predictMultiGPClasses,
 	},

@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
@@ -14,7 +15,7 @@ import (
 type healable interface {
 	Healable() bool
 	PredictHealed(k vi.Kernels, self la.Matrix[float64], opt vi.PredictOptions) (*bemkl.Prediction, error)
-	Healer(ws *la.Workspace, o int) (*bemkl.Healer, error)
+	ArchivedHealer(a *archive.Archive, ws *la.Workspace, o int) (*bemkl.Healer, error)
 }
 
 // healing heals the predictions of a [RegressionModel], a [SharedRegressionModel] or a

@@ -56,7 +56,7 @@ func (f *indicatorFunction) predict(b *processBank, s *bankScratch, x [][]float6
 }
 
 func (f *indicatorFunction) info() PredictorInfo {
-	i := PredictorInfo{Kernels: vec.UpTo(len(f.amplitude)), Samples: vec.UpTo(f.samples), Float32: f.point.Float32()}
+	i := PredictorInfo{Kernels: vec.UpTo(len(f.amplitude)), Samples: vec.UpTo(f.samples), Float32: f.point.Float32(), Bytes: f.point.Bytes()}
 	if i.Float32 {
 		i.Kind = BoundCalibrated
 	}

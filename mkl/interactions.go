@@ -79,7 +79,8 @@ func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan,
 	if err != nil || views == nil {
 		return density, err
 	}
-	member, err := MultiGP{Fitting: settings, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, hurried: true}.Fit(ctx, views, y)
+	g := MultiGP{Fitting: settings, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
+	member, err := g.Fit(ctx, views, y)
 	if err != nil {
 		return density, m.withoutInteractions(ctx, err)
 	}
@@ -104,7 +105,8 @@ func (a AutoClassifier[T]) fitInteractions(
 	if err != nil || views == nil {
 		return nil, err
 	}
-	member, err := MultiGPClassifier[T]{Fitting: settings, Climb: a.Climb, Classes: classes, hurried: true}.Fit(ctx, views, labels)
+	c := MultiGPClassifier[T]{Fitting: settings, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true}
+	member, err := c.Fit(ctx, views, labels)
 	if err != nil {
 		return nil, m.withoutInteractions(ctx, err)
 	}

@@ -158,6 +158,9 @@ func (f *landmarkFunction) predict(x [][]float64, stage stage) (c vi.Certified) 
 
 func (f *landmarkFunction) info() PredictorInfo {
 	i := PredictorInfo{Kernels: vec.UpTo(len(f.plan.design.Views)), Samples: vec.UpTo(f.plan.design.D)}
+	if f.triangle != nil {
+		i.Bytes = f.triangle.Bytes()
+	}
 	if f.triangle != nil && !f.meanOnly {
 		i.Kind, i.Float32 = BoundCalibrated, true
 	}

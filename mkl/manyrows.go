@@ -38,7 +38,7 @@ func newManyRows(ctx context.Context, f *fitting, views []View, n int, value fun
 	if limit < 0 {
 		return nil, fmt.Errorf("mkl: Time is %v: it must not be negative", limit)
 	}
-	views, _, _, err := checkPoolViews(views, n)
+	views, _, _, err := checkPoolViews(views, n, false)
 	if err != nil {
 		return nil, err
 	}

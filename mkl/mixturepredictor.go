@@ -201,8 +201,26 @@ func (f *processFunction) dim() int {
 func (f *processFunction) info() PredictorInfo {
 	P := len(f.amplitude)
 	i := PredictorInfo{Kernels: vec.UpTo(P), Samples: vec.UpTo(f.posterior.Samples())}
+	n := len(i.Samples)
+	i.Bytes = 8 * n
 	if f.triangle != nil && (f.noise == nil || f.noiseTriangle != nil) {
 		i.Kind, i.Float32 = BoundCalibrated, true
+	}
+	switch {
+	case f.near != nil:
+		i.Bytes = f.near.Bytes()
+	case f.meanOnly:
+	case i.Float32:
+		i.Bytes += f.triangle.Bytes()
+	default:
+		i.Bytes += 4 * n * n
+	}
+	switch {
+	case f.noise == nil || f.meanOnly:
+	case f.noiseTriangle != nil:
+		i.Bytes += 8*n + f.noiseTriangle.Bytes()
+	default:
+		i.Bytes += 8*n + 4*n*n
 	}
 	if f.near != nil {
 		i.Order = f.near.Order

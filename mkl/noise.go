@@ -137,7 +137,7 @@ func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []fl
 		return density, nil
 	}
 	members := len(m.members) + 1
-	g := MultiGP{Fitting: a.ofMember(members, members), Climb: a.Climb, Noise: other.noise, Weights: a.Weights, hurried: true}
+	g := MultiGP{Fitting: a.ofMember(members, members), Climb: a.Climb, Noise: other.noise, Weights: a.Weights, MissingViews: a.MissingViews, hurried: true}
 	for _, try := range []struct {
 		keep   bool
 		errors float64

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/internal/archive"
+	"github.com/bmkl/bmkl/internal/special"
 )
 
 // PredictorOptions says what a predictor of single samples predicts, and how closely. The zero value predicts the mean
@@ -119,6 +120,10 @@ type PredictorInfo struct {
 
 	Kind BoundKind // the weakest kind of bound that a prediction may have
 
+	// Bytes is the size of the matrices and weights that a prediction reads first. The features of the samples are not counted, and
+	// nothing of what a prediction reads if its first bound is above the tolerance.
+	Bytes int
+
 	// Float32 says that the variance, and of a healed predictor the mean too, is computed in float32 where its bound is within
 	// the tolerance.
 	Float32 bool
@@ -162,6 +167,25 @@ type BoundedPrediction struct {
 	MeanError float64   // of Mean
 	SDError   float64   // of √Variance; 0 with MeanOnly
 	Kind      BoundKind // of both bounds; BoundProved where they are 0
+
+	learned learnedMoments // of a target that was learned on another scale
+}
+
+// learnedMoments are moments of a target on the scale on which it was learned.
+type learnedMoments struct {
+	scale          targetScale
+	mean, variance float64
+}
+
+// Interval returns the ends of the central interval of a probability, as [Prediction.Interval]. With MeanOnly they are NaN.
+func (b BoundedPrediction) Interval(probability float64) (lower, upper float64) {
+	z := special.NormalQuantile(0.5 + float64(0.5*probability))
+	if b.learned.scale != ownScale {
+		half := float64(z * math.Sqrt(b.learned.variance))
+		return b.learned.scale.target(b.learned.mean - half), b.learned.scale.target(b.learned.mean + half)
+	}
+	half := float64(z * math.Sqrt(b.Variance))
+	return b.Mean - half, b.Mean + half
 }
 
 // nothing is the prediction that accompanies an error.

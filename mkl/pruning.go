@@ -2,9 +2,12 @@ package mkl
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/archive"
+	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
@@ -56,8 +59,10 @@ type pruning struct {
 	kernels, samples   []int
 	u, ct              la.Matrix[float64] // U·Uᵀ ≈ E[e·eᵀ], C·Cᵀ ≈ Cov[a], for the kernels and samples that are kept
 	order              []int              // order of the samples in Cᵀ, which is lower trapezoidal
+	stairs             stairs.Matrix      // Cᵀ
 	meanError, sdError float64
 	certain            bool
+	precise            bool // rounding is small in predictions from all samples
 }
 
 // mostRoundoff is a share of a standard deviation. Bounds are certain if rounding moves the standard deviation by less
@@ -68,8 +73,9 @@ const mostRoundoff = 1e-4
 // models of 200 and 1000 samples, rounding moves what healing adds by less than 10⁻⁵ of its bound.
 const mostHealingRoundoff = 0.1
 
+// newPruning prunes a function, or reads from the archive what pruning left.
 func newPruning(opt PredictorOptions, f function) (*pruning, error) {
-	L, P, D := f.targets, len(f.design.Views), f.design.D
+	L, P := f.targets, len(f.design.Views)
 	p := &pruning{
 		e: f.beMean[L:], a: f.a,
 		ee: la.NewMatrix[float64](P, P), eCov: la.NewMatrix[float64](P, P),
@@ -86,6 +92,55 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 			p.ee.Set(i, j, v+float64(p.e[i]*p.e[j]))
 		}
 	}
+	if !opt.reading() {
+		if err := p.prune(opt, f); err != nil {
+			return nil, err
+		}
+	}
+	if a := opt.archive; a != nil {
+		p.archive(a, P, f.design.D, !opt.MeanOnly && !opt.Published)
+		return p, a.Err()
+	}
+	return p, nil
+}
+
+// archive describes what prune computes, for a model of P kernels and D basis points, with or without Cov[a].
+func (p *pruning) archive(a *archive.Archive, P, D int, covariance bool) {
+	a.Indices("kernel", &p.kernels, P)
+	a.Indices("sample", &p.samples, D)
+	a.Float(&p.meanError)
+	a.Float(&p.sdError)
+	a.Bool(&p.certain)
+	a.Bool(&p.precise)
+	ascending := func(x []int) bool {
+		return !slices.ContainsFunc(vec.UpTo(max(0, len(x)-1)), func(i int) bool { return x[i+1] <= x[i] })
+	}
+	if !ascending(p.kernels) || !ascending(p.samples) {
+		a.Fail(errors.New("kernels or samples are not in their order"))
+	}
+	if !covariance || a.Err() != nil {
+		return
+	}
+	n, combinations, rank := len(p.samples), p.u.Cols, p.ct.Rows
+	a.Int(&combinations)
+	a.Int(&rank)
+	if combinations < 0 || combinations > len(p.kernels) || rank < 0 || rank > n {
+		a.Fail(errors.New("a factor has a higher rank than its matrix"))
+	}
+	a.Indices("sample", &p.order, n)
+	if a.Err() == nil && len(p.order) != n {
+		a.Fail(errors.New("a factor has another order of samples"))
+	}
+	if a.Err() != nil {
+		return
+	}
+	a.Matrix(&p.u, len(p.kernels), combinations)
+	p.stairs.Archive(a, rank, n)
+}
+
+// prune decides what is left out.
+func (p *pruning) prune(opt PredictorOptions, f function) error {
+	D := f.design.D
 	p.budget = opt.pruning() * math.Sqrt(f.noise)
 	if f.healer != nil {
 		var limit float64
@@ -102,7 +157,7 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 	if !opt.MeanOnly && !opt.Published {
 		cov, err := f.weights.WeightCovariance(&la.Workspace{}, f.index, p.samples)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p.certain = f.roundoff(f.index, cov) <= mostRoundoff
 		if p.aCov = cov; len(p.samples) < D {
@@ -116,7 +171,12 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 	}
 	kernels, healing := p.lost(f.design.Views)
 	p.certain = p.certain && kernels <= mostRoundoff*math.Sqrt(f.noise) && healing <= mostHealingRoundoff*math.Sqrt(f.noise)
-	return p, nil
+	p.precise = p.certain
+	if err := p.run(); err != nil {
+		return err
+	}
+	p.stairs = stairs.New(p.ct)
+	return nil
 }
 
 // lost bounds how far rounding of the kernel values moves means and standard deviations before healing, and what healing adds. It

@@ -47,9 +47,13 @@ func (f *fileReader) takeTargetFunctions(j *targetsJSON, L, P int) (m targetFunc
 // predictive variance depends on all of them. The file takes about 8·D² bytes
 // for D basis points, half of them for healing, and the size of their features.
 func (m *RegressionModel) Save(w io.Writer) error {
+	var f fileWriter
+	return f.write(w, m.Kind(), m.encodeModel(&f))
+}
+
+func (m *RegressionModel) encodeModel(f *fileWriter) any {
 	s := m.posterior.State()
 	L, P, D := m.posterior.Dims()
-	var f fileWriter
 	j := f.addTargetFunctions(&m.targetFunctions, s.Samples, s.Priors)
 	f.add("upsilon", pairs(s.Upsilon), L, 2)
 	f.add("epsilon", pairs(s.Epsilon), L, 2)
@@ -69,7 +73,7 @@ func (m *RegressionModel) Save(w io.Writer) error {
 		f.add("gaps.epsilon", groups, L, len(s.GroupNoise[0]), 2)
 	}
 	f.addGaps(m.gaps)
-	return f.write(w, m.Kind(), j)
+	return j
 }
 
 func (m *RegressionModel) decode(f *fileReader) error {

@@ -1,8 +1,6 @@
 package mkl
 
 import (
-	"fmt"
-
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/bemkl"
@@ -18,6 +16,7 @@ func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := opt.check(len(m.targets)); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	o, s := opt.Target, m.posterior.State()
 	f := function{
 		weighted: &m.weighted, index: o, a: s.A.Row(o), beMean: s.BEMean, beCov: s.BECov,
@@ -39,7 +38,7 @@ func (f function) predictor(opt PredictorOptions) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Predictor{weights: p}, nil
+	return &Predictor{weights: p}, opt.archiveError()
 }
 
 // heal adds the healing of output o to f, unless opt leaves it out.
@@ -47,9 +46,9 @@ func (f *function) heal(opt PredictorOptions, h *healing, o int) error {
 	if h == nil || opt.Published || opt.Unhealed {
 		return nil
 	}
-	healer, err := h.posterior.Healer(&la.Workspace{}, o)
+	healer, err := h.posterior.ArchivedHealer(opt.archive, &la.Workspace{}, o)
 	if err != nil {
-		return fmt.Errorf("mkl: Predictor: %w", err)
+		return opt.predictorError(err)
 	}
 	f.healing, f.healer = h, healer
 	return nil

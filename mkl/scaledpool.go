@@ -53,7 +53,7 @@ func (s *poolScale) one(b BoundedPrediction) BoundedPrediction {
 		kind = BoundCalibrated
 	}
 	return BoundedPrediction{
-		Mean: mean, Variance: variance, Kind: kind,
+		Mean: mean, Variance: variance, Kind: kind, learned: learnedMoments{s.scale, b.Mean, b.Variance},
 		MeanError: max(math.Abs(m1-mean), math.Abs(m0-mean)), SDError: max(math.Abs(math.Sqrt(v1)-math.Sqrt(variance)), math.Abs(math.Sqrt(v0)-math.Sqrt(variance))),
 	}
 }

@@ -147,6 +147,7 @@ type scorePredictors struct {
 }
 
 func (m *scores) predictors(opt PredictorOptions) (scorePredictors, error) {
+	opt = m.archived(opt)
 	s := m.posterior.State()
 	return newScorePredictors(opt, s.Margin, s.A.Rows, func(o int) function {
 		return function{
@@ -174,7 +175,7 @@ func newScorePredictors(opt PredictorOptions, margin float64, scores int, of fun
 		}
 		p.scores = append(p.scores, score)
 	}
-	return p, nil
+	return p, opt.archiveError()
 }
 
 func (p *scorePredictors) infos() (all []PredictorInfo) {

@@ -11,9 +11,13 @@ import (
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
 func (m *SharedRegressionModel) Save(w io.Writer) error {
+	var f fileWriter
+	return f.write(w, m.Kind(), m.encodeModel(&f))
+}
+
+func (m *SharedRegressionModel) encodeModel(f *fileWriter) any {
 	s := m.posterior.State()
 	L, P, D := m.posterior.Dims()
-	var f fileWriter
 	j := f.addTargetFunctions(&m.targetFunctions, s.Samples, s.Priors)
 	var mean, cov []float64
 	for o := range L {
@@ -51,7 +55,7 @@ func (m *SharedRegressionModel) Save(w io.Writer) error {
 		f.add("healing.residual", flat(h.Residual), R, D)
 		f.add("healing.precision", []float64{h.Precision}, 1)
 	}
-	return f.write(w, m.Kind(), j)
+	return j
 }
 
 func (m *SharedRegressionModel) decode(f *fileReader) error {

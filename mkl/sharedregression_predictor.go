@@ -11,6 +11,7 @@ func (m *SharedRegressionModel) Predictor(opt PredictorOptions) (*Predictor, err
 	if err := opt.check(len(m.targets)); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	o, s := opt.Target, m.posterior.State()
 	f := function{
 		weighted: &m.weighted, a: s.A.Row(0), beMean: s.BEMean[o], beCov: s.BECov[o],

@@ -16,8 +16,12 @@ type taskClassifierJSON struct {
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save]. It takes
 // about 4·D² bytes for each task with D basis points.
 func (m *TaskClassifierModel) Save(w io.Writer) error {
-	s := m.posterior.State()
 	var f fileWriter
+	return f.write(w, m.Kind(), m.encodeModel(&f))
+}
+
+func (m *TaskClassifierModel) encodeModel(f *fileWriter) any {
+	s := m.posterior.State()
 	j := taskClassifierJSON{TaskSamples: m.taskSamples()}
 	j.scoresJSON = scoresJSON{recordJSON: f.addRecord(&m.record), Priors: scorePriorsJSON(s.Priors), Margin: s.Margin, SigmaG: s.SigmaG}
 	j.designJSON = f.addDesign(m.design, m.design.D)
@@ -26,7 +30,7 @@ func (m *TaskClassifierModel) Save(w io.Writer) error {
 		t.addTask(task.Gamma, task.Lambda, task.A, task.Gram)
 	}
 	f.addTasks(t, m.design.D)
-	return f.write(w, m.Kind(), j)
+	return j
 }
 
 func (m *TaskClassifierModel) decode(f *fileReader) error {

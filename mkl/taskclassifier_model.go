@@ -103,6 +103,7 @@ func (m *TaskClassifierModel) PredictLabels(ctx context.Context, opt PredictOpti
 // Predictor prunes the model for predictions of single samples, as
 // [ClassifierModel.Predictor] does.
 func (m *TaskClassifierModel) Predictor(opt PredictorOptions) (*LabelPredictor, error) {
+	opt = m.archived(opt)
 	s := m.posterior.State()
 	a := m.functions.widen(func(o int) []float64 { return s.Tasks[o].A })
 	p, err := newScorePredictors(opt, s.Margin, m.Labels(), func(o int) function {

@@ -16,9 +16,13 @@ type taskRegressionJSON struct {
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save]. It takes
 // about 8·D² bytes for each task with D basis points.
 func (m *TaskRegressionModel) Save(w io.Writer) error {
+	var f fileWriter
+	return f.write(w, m.Kind(), m.encodeModel(&f))
+}
+
+func (m *TaskRegressionModel) encodeModel(f *fileWriter) any {
 	s := m.posterior.State()
 	L, samples := len(s.Tasks), m.taskSamples()
-	var f fileWriter
 	j := taskRegressionJSON{f.addTargetFunctions(&m.targetFunctions, m.design.D, s.Priors), samples}
 	t := &taskTensors{basis: m.functions.basis, omega: s.Omega, mean: s.BEMean, cov: s.BECov}
 	var upsilon, epsilon []Gamma
@@ -34,7 +38,7 @@ func (m *TaskRegressionModel) Save(w io.Writer) error {
 		f.addHealing(task.Healing, 1, len(task.A))
 	}
 	f.prefix = ""
-	return f.write(w, m.Kind(), j)
+	return j
 }
 
 func (m *TaskRegressionModel) decode(f *fileReader) error {

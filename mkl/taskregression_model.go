@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
@@ -66,9 +67,9 @@ func (p *taskFunctions) Healable() bool {
 	return true
 }
 
-// Healer returns the healer of task o, given kernels with the task's own basis points.
-func (p *taskFunctions) Healer(ws *la.Workspace, o int) (*bemkl.Healer, error) {
-	return p.tasks[o].Healer(ws, 0)
+// ArchivedHealer returns the healer of task o, given kernels with the task's own basis points.
+func (p *taskFunctions) ArchivedHealer(a *archive.Archive, ws *la.Workspace, o int) (*bemkl.Healer, error) {
+	return p.tasks[o].ArchivedHealer(a, ws, 0)
 }
 
 // set sets the posterior, the basis points of the tasks, and the fields that follow from them.

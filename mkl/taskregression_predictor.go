@@ -11,6 +11,7 @@ func (m *TaskRegressionModel) Predictor(opt PredictorOptions) (*Predictor, error
 	if err := opt.check(len(m.targets)); err != nil {
 		return nil, err
 	}
+	opt = m.archived(opt)
 	o, s := opt.Target, m.posterior.State()
 	f := function{
 		weighted: &m.weighted, basis: m.functions.basis[o], index: o,

@@ -16,7 +16,7 @@ type ViewGroupShare struct {
 	ViewGroup
 
 	// Share is the share of the group's functions together in the variance of the function over the training samples, the sum of the
-	// shares of its views, and SD its posterior standard deviation.
+	// shares of its views, and SD its standard deviation as in [ViewShare].
 	Share, SD float64
 
 	// In is the posterior probability that at least one view of the group is included. Before is its prior probability, 1 − 2⁻ⁿ for a

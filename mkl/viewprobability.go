@@ -14,6 +14,8 @@ type viewProbabilities struct {
 
 	draws  []amplitude.Draw // of the amplitudes, 0 in views that a draw leaves out
 	sweeps [][]bool         // which views each sweep includes
+
+	halves *amplitude.Halves // the shares in halves of the samples
 }
 
 // Draws of the included views: the sweeps with up to sweepSamples samples, their least number with more samples, and the
@@ -25,8 +27,18 @@ const (
 	viewDraws    = 40
 )
 
-// judgeViews computes the probabilities of the views of a problem.
-func judgeViews(ctx context.Context, p amplitude.Problem, seed uint64) (q viewProbabilities, err error) {
+// Fits to halves of the samples, for the standard deviations of shares: the divisions with up to sweepSamples samples, and the sweeps and
+// draws of each half. With more samples there are fewer divisions, at least one, and with fewer than leastHalved there are none.
+const (
+	viewSplits  = 4
+	halfSweeps  = 30
+	halfBurnIn  = 8
+	halfDraws   = 15
+	leastHalved = 16
+)
+
+// judgeViews computes the probabilities of the views of a problem. class, the class of each sample, is nil for numbers.
+func judgeViews(ctx context.Context, p amplitude.Problem, class []int, seed uint64) (q viewProbabilities, err error) {
 	if q.alone, err = p.Screen(ctx); err != nil {
 		return q, err
 	}
@@ -39,7 +51,12 @@ func judgeViews(ctx context.Context, p amplitude.Problem, seed uint64) (q viewPr
 		return q, err
 	}
 	q.in, q.draws, q.sweeps = s.Included, s.Draws, s.Sweeps
-	return q, nil
+	splits := 0
+	if n >= leastHalved {
+		splits = max(1, int(viewSplits*few*few))
+	}
+	q.halves, err = p.Halves(ctx, splits, class, amplitude.Sampling{Sweeps: halfSweeps, BurnIn: halfBurnIn, Draws: halfDraws, Seed: seed})
+	return q, err
 }
 
 // surelyIn is the probability beside the others from which a view is kept that by itself says nothing. With equal odds, few samples would

@@ -15,9 +15,10 @@ import (
 type ViewShare struct {
 	View string // its name
 
-	// Share is the view's share of the variance of the function over the training samples, and SD its posterior standard deviation. Each view
-	// may be left out of the function: both numbers average over which views are included, over all amplitudes together and over
-	// the functions. The shares of all views add up to 1 less the probability that no view is included.
+	// Share is the view's share of the variance of the function over the training samples. Each view may be left out of the function: the
+	// share averages over which views are included, over all amplitudes together and over the functions. The shares of all views add
+	// up to 1 less the probability that no view is included. SD is the standard deviation of the share, the larger of two: of the
+	// posterior, and of how the share varies from one set of as many samples to another, which fits to random halves of the samples tell.
 	Share, SD float64
 
 	// In is the posterior probability that the view is included, a priori ½. Of two views that tell the same, each may have about
@@ -53,6 +54,13 @@ func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, f
 	if err != nil {
 		return out, stopped(ctx, err)
 	}
+	means := make([]float64, len(a.names))
+	for v := range means {
+		means[v], _ = shareOf(shares, []int{v})
+	}
+	sd := func(posterior float64, views []int) float64 {
+		return max(posterior, math.Sqrt(q.halves.Variance(means, views)))
+	}
 	now := make([][]float64, len(fits))
 	for i, f := range fits {
 		if now[i], err = t.leftOut(f.Process); err != nil {
@@ -62,6 +70,7 @@ func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, f
 	for v, name := range a.names {
 		w := ViewShare{View: name, In: min(q.in[v], 1), Informative: q.alone[v]}
 		w.Share, w.SD = shareOf(shares, []int{v})
+		w.SD = sd(w.SD, []int{v})
 		if w.Loss, w.LossSE, err = lossWithout(ctx, p, fits, []int{v}, t, now); err != nil {
 			return out, err
 		}
@@ -70,6 +79,7 @@ func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, f
 	for _, g := range groups {
 		w := ViewGroupShare{ViewGroup: g.ViewGroup, In: q.any(g.views), Before: 1 - math.Ldexp(1, -len(g.views))}
 		w.Share, w.SD = shareOf(shares, g.views)
+		w.SD = sd(w.SD, g.views)
 		if w.Loss, w.LossSE, err = lossWithout(ctx, p, fits, g.views, t, now); err != nil {
 			return out, err
 		}

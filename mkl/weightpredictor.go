@@ -1,10 +1,12 @@
 package mkl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/internal/stairs"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
@@ -85,17 +87,12 @@ func (f *function) basisPoints() []int {
 	return f.basis
 }
 
-// newPredictor prunes a function.
+// newPredictor prunes a function. What takes long comes from the archive of the options, if it is for reading.
 func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 	pr, err := newPruning(opt, f)
 	if err != nil {
-		return nil, fmt.Errorf("mkl: Predictor: %w", err)
+		return nil, opt.predictorError(err)
 	}
-	precise := pr.certain // rounding is small in predictions from all samples
-	if err := pr.run(); err != nil {
-		return nil, fmt.Errorf("mkl: Predictor: %w", err)
-	}
-
 	ds := f.design
 	if f.healing != nil {
 		ds = f.healing.Design
@@ -125,18 +122,74 @@ func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 		for i := range pr.e {
 			p.constant += float64(pr.ee.At(i, i) * f.spread)
 		}
-		p.u, p.order = pr.u, pr.order
-		p.ct = stairs.New(pr.ct)
+		p.u, p.order, p.ct = pr.u, pr.order, pr.stairs
 	}
 	p.tolerance, p.least = opt.pruning(), math.Sqrt(f.noise)
-	if precise && !opt.Published && !opt.Exact { // where rounding is not small, another way to compute would predict something else
-		p.round(pr, f)
-		if err := p.project(opt, f); err != nil {
-			return nil, fmt.Errorf("mkl: Predictor: %w", err)
+	if pr.precise && !opt.Published && !opt.Exact { // where rounding is not small, another way to compute would predict something else
+		if err := p.approximate(opt, pr, f); err != nil {
+			return nil, opt.predictorError(err)
 		}
 	}
+	p.info.Bytes = p.firstBytes()
 	p.pool = reuse.NewPool(p.newScratch)
 	return p, nil
+}
+
+// approximate prepares predictions in float32 and from pivots.
+func (p *weightPredictor) approximate(opt PredictorOptions, pr *pruning, f function) error {
+	var err error
+	project := bemkl.ProjectOptions{Tolerance: p.tolerance / 10, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost()}
+	if !opt.reading() {
+		p.round(pr, f)
+		err = p.project(project, f)
+	}
+	if a := opt.archive; a != nil && err == nil {
+		p.archive(a, project, f)
+		err = a.Err()
+	}
+	if err != nil {
+		return err
+	}
+	if p.triangles != nil {
+		p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
+	}
+	if p.near != nil {
+		for _, own := range p.near.Pivots {
+			p.info.Pivots = append(p.info.Pivots, vec.Picked(f.basisPoints(), own))
+		}
+		p.pivots = gram.NewPivots(f.design, p.info.Pivots, p.near.ScratchSize())
+	}
+	return nil
+}
+
+// firstBytes returns the number of bytes of the matrices and weights that a prediction reads first.
+func (p *weightPredictor) firstBytes() int {
+	switch {
+	case p.near != nil:
+		return p.near.Bytes()
+	case p.triangles != nil:
+		return 8*len(p.a) + p.triangles.Bytes()
+	case p.healer != nil:
+		return 8*len(p.a) + p.ct.Bytes() + p.healer.Bytes()
+	}
+	return 8*len(p.a) + p.ct.Bytes()
+}
+
+// archive describes what round and project prepare.
+func (p *weightPredictor) archive(a *archive.Archive, project bemkl.ProjectOptions, f function) {
+	p.triangles = archive.Value(a, func() *bemkl.Triangles { return p.triangles }, func(t *bemkl.Triangles, a *archive.Archive) {
+		t.Archive(a, p.e, p.Samples, p.full, p.healer != nil)
+	})
+	integers := p.rounded != nil
+	if a.Bool(&integers); integers && a.Reading() && a.Err() == nil {
+		if p.rounded, _ = gram.NewRounded(&p.Points); p.rounded == nil || p.triangles == nil || !p.triangles.Coarse() {
+			a.Fail(errors.New("a predictor has no triangles in integers"))
+		}
+	}
+	a.Float(&p.unitError)
+	p.near = archive.Value(a, func() *bemkl.Projection { return p.near }, func(q *bemkl.Projection, a *archive.Archive) {
+		q.Archive(a, len(f.design.Views), len(f.basisPoints()), project)
+	})
 }
 
 // round prepares predictions in float32, unless samples are left out, kernels are given or may be indefinite, or samples may lack
@@ -153,7 +206,10 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 			return
 		}
 		parts.CovE, parts.Root, parts.Order = pr.eCov.Take(pr.kernels, pr.kernels), pr.ct, pr.order
+	} else if parts.Width = 1; p.roundBytes(parts) {
+		return
 	}
+	parts.Width = 2
 	if p.triangles = bemkl.NewTriangles(parts); p.triangles == nil {
 		return
 	}
@@ -172,16 +228,44 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 			coarse++
 		}
 	})
-	if 2*within < samples { // most predictions would be computed twice
-		p.triangles = nil
-	}
-	if 2*coarse < samples {
+	if 2*coarse < samples { // most predictions would be computed twice
 		p.rounded = nil
 	}
-	if p.triangles == nil && p.rounded == nil {
-		return
+	if 2*within < samples {
+		p.triangles, p.rounded = nil, nil
 	}
-	p.info.Float32, p.info.Kind = true, max(p.info.Kind, BoundCalibrated)
+}
+
+// roundBytes prepares healed means in integers of one byte, if most of the trials and of their midpoints are then within the tolerance.
+func (p *weightPredictor) roundBytes(parts bemkl.TriangleParts) (kept bool) {
+	if p.triangles = bemkl.NewTriangles(parts); p.triangles != nil && p.triangles.Coarse() {
+		p.rounded, _ = gram.NewRounded(&p.Points)
+	}
+	if p.rounded == nil {
+		return false
+	}
+	s := p.newScratch()
+	p.calibrate(s)
+	within, asked := 0, 0
+	for q := range parts.Selves.Cols {
+		if q%trialKinds == 2 { // a difference
+			continue
+		}
+		for m, k := range parts.Trials {
+			s.rounded.Largest[m], s.Self[m] = 0, parts.Selves.At(m, q)
+			for i, v := range k.Row(q) {
+				s.rounded.K.Set(m, i, float32(v))
+				s.rounded.Largest[m] = max(s.rounded.Largest[m], math.Abs(v))
+			}
+		}
+		if asked++; p.ofRounded(s).Within(p.tolerance) {
+			within++
+		}
+	}
+	if kept = 10*within >= 9*asked; !kept {
+		p.triangles, p.rounded, p.unitError = nil, nil, 0
+	}
+	return kept
 }
 
 // calibrate sets the error of E[g] from kernels in float32. If the errors of kernels are independent, and none is above 2⁻²³, its standard
@@ -219,8 +303,13 @@ func (p *weightPredictor) someSamples(do func(q, i int, x [][]float64)) int {
 	return n
 }
 
-// calibrationSamples is the most training samples in the calibration of float32.
-const calibrationSamples = 64
+const (
+	// calibrationSamples is the most training samples in the calibration of float32.
+	calibrationSamples = 64
+
+	// trialKinds is the number of vectors of each: the sample, the midpoint and the difference.
+	trialKinds = 3
+)
 
 // trials returns the vectors of the calibration: each of n samples, and its midpoint and its difference with the sample before, in the
 // feature space of the kernel. all has a 3n×D matrix for each kernel, its values with the samples; selves is P×3n, the values of the
@@ -254,19 +343,11 @@ func (p *weightPredictor) trials() (all []la.Matrix[float64], selves la.Matrix[f
 }
 
 // project finds pivots if predictions with them are faster.
-func (p *weightPredictor) project(opt PredictorOptions, f function) (err error) {
+func (p *weightPredictor) project(opt bemkl.ProjectOptions, f function) (err error) {
 	if f.project == nil || !f.design.Definite() {
 		return nil
 	}
-	p.near, err = f.project(gram.NewTrainingColumns(f.design, f.basisPoints()), bemkl.ProjectOptions{
-		Tolerance: p.tolerance / 10, MeanOnly: opt.MeanOnly, Healed: p.healer != nil, Exact: p.cost(),
-	})
-	if p.near != nil {
-		for _, own := range p.near.Pivots {
-			p.info.Pivots = append(p.info.Pivots, vec.Picked(f.basisPoints(), own))
-		}
-		p.pivots = gram.NewPivots(f.design, p.info.Pivots, p.near.ScratchSize())
-	}
+	p.near, err = f.project(gram.NewTrainingColumns(f.design, f.basisPoints()), opt)
 	return err
 }
 
@@ -347,7 +428,8 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 	c := p.near.Predict(&s.WS, s.Phi, s.Self, s.Spare)
 	p.pivots.Pool.Put(s)
 	sd := p.target.sd
-	return BoundedPrediction{c.Mean, c.Variance, sd * c.MeanError, sd * c.SDError, BoundProved}, c.Within(p.tolerance / 10)
+	b = BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError, Kind: BoundProved}
+	return b, c.Within(p.tolerance / 10)
 }
 
 // fromAll predicts the standardised target of x from all samples that are kept: in integers, in float32 or in float64, the first in this
@@ -366,7 +448,7 @@ func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) Bounde
 		}
 	}
 	mean, variance := p.linear(s)
-	b := BoundedPrediction{mean, variance + p.inside(s), p.info.MeanError, p.info.SDError, p.pruned}
+	b := BoundedPrediction{Mean: mean, Variance: variance + p.inside(s), MeanError: p.info.MeanError, SDError: p.info.SDError, Kind: p.pruned}
 	if healed {
 		m, v := p.healer.Heal(&s.WS, s.K, s.Self, s.heal)
 		b.Mean, b.Variance = b.Mean+m, b.Variance+v
@@ -376,7 +458,8 @@ func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) Bounde
 
 // bounded returns a prediction of the standardised target with its errors in the target's units.
 func (p *weightPredictor) bounded(c vi.Certified) BoundedPrediction {
-	return BoundedPrediction{c.Mean, c.Variance, p.target.sd * c.MeanError, p.target.sd * c.SDError, p.info.Kind}
+	sd := p.target.sd
+	return BoundedPrediction{Mean: c.Mean, Variance: c.Variance, MeanError: sd * c.MeanError, SDError: sd * c.SDError, Kind: p.info.Kind}
 }
 
 // certified predicts the standardised target from the kernels in s, in float32. The bounds include the errors of pruning.
@@ -392,6 +475,11 @@ func (p *weightPredictor) certified(s *scratch) vi.Certified {
 // inIntegers predicts the standardised target of x from kernels in float32, in integers. The bounds include the errors of pruning.
 func (p *weightPredictor) inIntegers(s *scratch, x [][]float64) vi.Certified {
 	p.rounded.Kernels(s.rounded, s.PointScratch, x)
+	return p.ofRounded(s)
+}
+
+// ofRounded predicts from the kernels in float32 in s, in integers.
+func (p *weightPredictor) ofRounded(s *scratch) vi.Certified {
 	la.GemvMixed(&s.WS, la.NoTrans, 1, s.rounded.K, p.a, 0, s.g)
 	la.GemvMixed(&s.WS, la.Transpose, 1, s.rounded.K, p.e, 0, s.f)
 	mean, variance := p.ofWeights(s.g)

@@ -495,17 +495,33 @@ func TestMissingViews(t *testing.T) {
 		run("evaluate", "c", "m.csv")
 		run("report", "m", "-data", "m.csv", "-o", "m.html")
 	}
+	open := []string{"-view", "left=a1,a2", "-view", "right=b", "-missing", "views", "-seed", "1"}
+	run(append([]string{"fit", "m.csv", "-target", "y", "-model", "bmkl", "-o", "m"}, open...)...)
+	for _, target := range []string{"y", "c"} { // the default chooses kernels, and has the table of views
+		stdout, _ := run(append([]string{"fit", "m.csv", "-target", target, "-json", "-o", "m"}, open...)...)
+		var said struct {
+			Views []struct {
+				View      string
+				Share, In float64
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(stdout), &said))
+		require.Len(t, said.Views, 2)
+		for _, v := range said.Views {
+			assert.InDelta(t, 0.5, v.Share, 0.2, v.View)
+			assert.Greater(t, v.In, 0.9, v.View)
+		}
+		run("predict", "m", "m.csv", "-views")
+		run("evaluate", "m", "m.csv")
+		run("report", "m", "-data", "m.csv", "-o", "m.html")
+	}
 	for line, want := range map[string]string{
 		"fit part.csv -target y -model bmkl": `part.csv: row 2 (line 3), column 1 "a1": a part of the view "left" is missing in this row: -missing views is for rows that lack a view whole, and have another`,
 		"fit none.csv -target y -model bmkl": `none.csv: row 3 (line 4), column 3 "b": every view is missing in this row: -missing views is for rows that lack a view whole, and have another`,
-		"fit m.csv -target y -model auto":    "-missing views is not for -task regression with -model auto (it is for -model bmkl and -model mgp)",
 		"cv m.csv -target y":                 "-missing views is not for mkl cv",
 	} {
 		status, _, stderr := command(t, nil, "", append(strings.Fields(line), views...)...)
 		assert.Equal(t, console.StatusInput, status, line)
 		assert.Contains(t, stderr, want)
 	}
-	status, _, stderr := command(t, nil, "", "fit", "m.csv", "-target", "y", "-model", "bmkl", "-view", "left=a1,a2", "-missing", "views")
-	assert.Equal(t, console.StatusInput, status)
-	assert.Contains(t, stderr, "-missing views needs -kernels or views with kernels")
 }

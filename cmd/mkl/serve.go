@@ -20,6 +20,7 @@ type serveCmd struct {
 
 	Listen     string        `placeholder:"ADDRESS" default:"localhost:8080" help:"Address to listen on. Port 0 takes a free port."`
 	Interval   float64       `placeholder:"P" default:"0.95" help:"Probability of the intervals of numbers."`
+	Tolerance  float64       `placeholder:"SHARE" help:"Predict single records faster, with an error of at most this share of the predictive standard deviation, or of this probability. A file of mkl compile is ready at once. By default and for 0 predictions are the model's."`
 	Poll       time.Duration `placeholder:"TIME" default:"2s" help:"Time between looks for changed model files; 0 for no looks."`
 	MaxBytes   int64         `placeholder:"N" default:"4194304" help:"Size of the body of a request, at most."`
 	MaxRecords int           `placeholder:"N" default:"10000" help:"Records of a request, at most."`
@@ -36,6 +37,8 @@ func (c *serveCmd) Run(e *console.Env) error {
 	switch {
 	case !(c.Interval > 0 && c.Interval < 1):
 		return console.Inputf("-interval is %v: a probability is between 0 and 1", c.Interval)
+	case !(c.Tolerance >= 0):
+		return console.Inputf("-tolerance is %v: it is at least 0", c.Tolerance)
 	case c.Poll < 0, c.Wait < 0, c.Timeout <= 0:
 		return console.Inputf("-poll and -wait are at least 0, and -timeout is longer than 0")
 	case c.MaxBytes < 1, c.MaxRecords < 1, c.Concurrent < 0:
@@ -46,7 +49,7 @@ func (c *serveCmd) Run(e *console.Env) error {
 	}
 	var models []*serving.Model
 	for _, path := range c.Model {
-		m, err := serving.OpenModel(e.Ctx, path)
+		m, err := serving.OpenModel(e.Ctx, path, c.Tolerance)
 		if err != nil {
 			return console.Input(err)
 		}

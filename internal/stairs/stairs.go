@@ -104,6 +104,14 @@ func reach(a la.Matrix[float64]) (begin, end int) {
 // Dims returns the numbers of rows and columns.
 func (m *Matrix) Dims() (rows, cols int) { return m.rows, m.cols }
 
+// Bytes returns the number of bytes of the bands.
+func (m *Matrix) Bytes() (n int) {
+	for i := range m.bands {
+		n += 8 * len(m.bands[i].a.Data)
+	}
+	return n
+}
+
 // Multiply stores the product with each row of x in the row of y. It does not allocate
 // once ws has grown.
 func (m *Matrix) Multiply(ws *la.Workspace, x, y la.Matrix[float64]) {

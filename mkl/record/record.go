@@ -21,6 +21,7 @@ type Predictor struct {
 	columns []Column
 	known   map[string]int  // place among columns, by name
 	ignored map[string]bool // columns that the fit left out, and targets
+	single  *single         // nil if single records are predicted as several are
 }
 
 // notes are what mkl fit keeps with a model, as far as records need it.
@@ -185,15 +186,19 @@ type Number struct {
 	Mean   float64 `json:"mean"`   // mean of the target
 	SD     float64 `json:"sd"`     // standard deviation of the target, noise included
 
-	of             *mkl.Prediction // nil of a normal distribution
+	of             *mkl.Prediction // of several samples
 	target, sample int
+	one            *mkl.BoundedPrediction // of a single sample
 }
 
 // Interval returns the ends of the central interval of a probability between 0 and 1. It is
 // [mkl.Prediction.Interval] for a number that the package has predicted, and the interval of a normal distribution for others.
 func (n Number) Interval(probability float64) (lower, upper float64) {
-	if n.of != nil {
+	switch {
+	case n.of != nil:
 		return n.of.Interval(n.target, n.sample, probability)
+	case n.one != nil:
+		return n.one.Interval(probability)
 	}
 	z := Quantile(probability)
 	return n.Mean - float64(z*n.SD), n.Mean + float64(z*n.SD)
@@ -250,6 +255,13 @@ func (p *Predictor) PredictRows(ctx context.Context, records []map[string]any) (
 
 // predict predicts features and writes the predictions.
 func (p *Predictor) predict(ctx context.Context, x []mkl.Features, out []Prediction) error {
+	if p.single != nil && len(out) == 1 {
+		if ok, err := p.single.predict(p, x, &out[0]); err != nil {
+			return fmt.Errorf("record: %w", err)
+		} else if ok {
+			return nil
+		}
+	}
 	var opt mkl.PredictOptions
 	switch m := p.model.(type) {
 	case mkl.TargetModel:
@@ -259,7 +271,7 @@ func (p *Predictor) predict(ctx context.Context, x []mkl.Features, out []Predict
 		}
 		for i := range out {
 			for o, target := range p.notes.Targets {
-				out[i].Numbers = append(out[i].Numbers, Number{target, got.Mean[o][i], math.Sqrt(got.Variance[o][i]), got, o, i})
+				out[i].Numbers = append(out[i].Numbers, Number{Target: target, Mean: got.Mean[o][i], SD: math.Sqrt(got.Variance[o][i]), of: got, target: o, sample: i})
 			}
 		}
 	case mkl.ClassModel[string]:

@@ -44,4 +44,5 @@
 //	selection.go     draws of the included views
 //	simulate.go      problems drawn from the prior of the selection
 //	shares.go        what views contribute to the predicted function
+//	halves.go        how shares vary from one set of samples to another
 package amplitude

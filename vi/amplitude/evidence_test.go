@@ -41,6 +41,28 @@ func simulated(t testing.TB, src *rand.Rand, V, n int, rounded bool) (*Kernels, 
 	return p, l
 }
 
+// lackView gives sample n the kernels of a sample that lacks view v: after centring, 0 with other samples and the mean diagonal with
+// itself, which is 1.
+func lackView(k *Kernels, l Layout, v, n int) {
+	for j, of := range l.View {
+		if of != v {
+			continue
+		}
+		for i := range k.n {
+			at := size(max(i, n)) + min(i, n)
+			value := 0.0
+			if i == n {
+				value = 1
+			}
+			if k.rounded() {
+				k.half.Row(j)[at] = float32(value)
+			} else {
+				k.whole.Row(j)[at] = value
+			}
+		}
+	}
+}
+
 // centre subtracts the means of rows and columns.
 func centre(k la.Matrix[float64]) {
 	n := float64(k.Rows)
@@ -95,6 +117,10 @@ func TestGradients(t *testing.T) {
 					if grouped {
 						l.Group = []int{0, 0, -1, 1}
 					}
+					if grouped {
+						lackView(k, l, 1, 4)
+						lackView(k, l, 1, 9)
+					}
 					p := Problem{Kernels: k, Layout: l, Y: targets(src, 3, 15), Indicators: true}
 					if grouped {
 						for i := range 15 {
@@ -131,6 +157,9 @@ func TestFactorIsHalfCauchy(t *testing.T) {
 		// P(λ < x) = (2/π)·atan x, which the definition must give back.
 		if math.Abs(u) < 4 {
 			assert.InDelta(t, 0.5*math.Erfc(-u/math.Sqrt2), 2/math.Pi*math.Atan(math.Exp(value)), 1e-14, "u = %g", u)
+		}
+		if u < 0 { // log tan loses its digits near a right angle
+			assert.InDelta(t, math.Log(math.Tan(math.Pi/4*math.Erfc(-u/math.Sqrt2))), value, 1e-12*math.Abs(value), "u = %g", u)
 		}
 		const h = 1e-4
 		up, _ := logFactor(u + h)
@@ -281,6 +310,16 @@ func TestArguments(t *testing.T) {
 	assert.ErrorContains(t, err, "vi: Start: 1 numbers where 4 finite ones are needed")
 	_, err = good.Select(context.Background(), Sparse, []float64{1, 0.5}, Sampling{})
 	assert.ErrorContains(t, err, "vi: view 0 is included with the probability 1")
+	for want, at := range map[string]func() (*Process, error){
+		"vi: 3 amplitudes of 4 kernels":            func() (*Process, error) { return good.At([]float64{1, 1, 1}, 0.5) },
+		"vi: noise is 1e-08 where more than 1e-08": func() (*Process, error) { return good.At([]float64{1, 1, 1, 1}, 1e-8) },
+		"vi: amplitude 1 is -1":                    func() (*Process, error) { return good.At([]float64{1, -1, 1, 1}, 0.5) },
+	} {
+		_, err := at()
+		assert.ErrorContains(t, err, want)
+	}
+	_, err = good.At([]float64{1, 0, 1, 1}, 0.5)
+	assert.NoError(t, err)
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	_, err = good.Fit(stopped, Tied, Search{})

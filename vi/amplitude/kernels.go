@@ -146,6 +146,50 @@ func (p *Kernels) some(first, end int) *Kernels {
 	return s
 }
 
+// part returns the kernels of some samples, in ascending order, centred and scaled anew. A kernel that does not vary among them is 0.
+func (p *Kernels) part(rows []int) *Kernels {
+	n := len(rows)
+	out := newKernels(len(p.unit), n, p.rounded())
+	packed, mean := make([]float64, size(n)), make([]float64, n)
+	for j := range p.unit {
+		at := func(i int) float64 { return p.whole.Row(j)[i] }
+		if p.rounded() {
+			at = func(i int) float64 { return float64(p.half.Row(j)[i]) }
+		}
+		clear(mean)
+		for i, r := range rows {
+			for k, c := range rows[:i+1] {
+				v := at(size(r) + c)
+				packed[size(i)+k] = v
+				mean[i] += v
+				if k < i {
+					mean[k] += v
+				}
+			}
+		}
+		var all, trace float64
+		for i := range mean {
+			mean[i] /= float64(n)
+			all += mean[i] / float64(n)
+		}
+		for i := range rows {
+			for k := range rows[:i+1] {
+				packed[size(i)+k] += all - (mean[i] + mean[k])
+			}
+			trace += packed[size(i+1)-1]
+		}
+		out.unit[j] = 1
+		if trace > leastVariance*float64(n) {
+			out.unit[j] = float64(n) / trace
+		} else {
+			clear(packed)
+		}
+		la.Scal(out.unit[j], packed)
+		out.store(j, packed)
+	}
+	return out
+}
+
 // merge returns the sum of the kernels of each group. The sums have no units.
 func (p *Kernels) merge(w *la.Workspace, group []int, groups int) *Kernels {
 	out := newKernels(groups, p.n, p.rounded())

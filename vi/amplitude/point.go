@@ -70,6 +70,15 @@ func (f factored) Column(i int, dst []float64) {
 // Float32 reports whether Probabilities computes in float32.
 func (t *Point) Float32() bool { return t.triangle != nil }
 
+// Bytes returns the number of bytes of the matrices that Probabilities reads first.
+func (t *Point) Bytes() int {
+	n := 8 * len(t.process.Alpha.Data)
+	if t.triangle != nil {
+		return n + t.triangle.Bytes()
+	}
+	return n + 4*t.process.Factor.Rows*t.process.Factor.Rows
+}
+
 // NewScratch returns memory for predictions.
 func (t *Point) NewScratch() *PointScratch {
 	return &PointScratch{

@@ -59,6 +59,27 @@ func pointCase(t *testing.T, src *rand.Rand, n, classes int, noise float64) (p *
 	return p, h, cross, self
 }
 
+// The factor of K + σ²I knows K, its columns and its diagonal.
+func TestKernelOfAFactor(t *testing.T) {
+	src := rand.New(rand.NewPCG(63, 64))
+	k := la.NewMatrix[float64](5, 5)
+	x := targets(src, 5, 7)
+	la.Syrk(nil, la.NoTrans, 1, x, 0, k)
+	k.MirrorLower()
+	f := factored{&Process{Noise: 0.3, Factor: k.Clone()}}
+	for i := range 5 {
+		f.Factor.Row(i)[i] += 0.3
+	}
+	require.NoError(t, la.Cholesky(nil, f.Factor))
+	diagonal, column := make([]float64, 5), make([]float64, 5)
+	f.Diagonal(diagonal)
+	for i := range 5 {
+		assert.InDelta(t, k.At(i, i), diagonal[i], 1e-12)
+		f.Column(i, column)
+		assert.InDeltaSlice(t, k.Row(i), column, 1e-12)
+	}
+}
+
 // Probabilities of single samples are the probabilities of many, within their bounds.
 func TestPointWithinItsBounds(t *testing.T) {
 	src := rand.New(rand.NewPCG(61, 62))

@@ -213,6 +213,35 @@ func TestInclusionIsCalibrated(t *testing.T) {
 	assert.Less(t, math.Abs(score), 4.9*math.Sqrt(spread))
 }
 
+// The probabilities of views and groups are averages of conditional probabilities: they agree with how often the sweeps include them. A
+// view of a group that is not included is not included.
+func TestProbabilitiesAreFrequencies(t *testing.T) {
+	src := rand.New(rand.NewPCG(8, 3))
+	k, l := simulated(t, src, 3, 12, false)
+	l.Group = []int{0, 0, -1}
+	p := Problem{Kernels: k, Layout: l, Y: targets(src, 1, 12), Workers: 1}
+	const sweeps = 4000
+	s, err := p.Select(context.Background(), Sparse, []float64{0.7, 0.5, 0.4}, Sampling{Sweeps: sweeps, Seed: 4})
+	require.NoError(t, err)
+	for v, q := range s.Included {
+		own := make([]float64, sweeps)
+		for i, on := range s.Sweeps {
+			if on[v] {
+				own[i] = 1
+			}
+		}
+		mean, se := batchMean(own)
+		assert.InDelta(t, q, mean, 5*math.Hypot(se, s.Error[v]), "view %d", v)
+		require.Less(t, se, 0.03)
+		require.Greater(t, q, 0.1, "view %d is included at times", v)
+	}
+	require.Greater(t, s.Groups[0], 0.1)
+	require.Less(t, s.Groups[0], 0.9, "the group is left out at times")
+	for v := range 2 {
+		assert.Less(t, s.Included[v], s.Groups[0])
+	}
+}
+
 // TestScreenAgreesWithSampling compares the probabilities of views alone with those that draws of the same posterior give: Laplace's
 // approximation is within .1 of them.
 func TestScreenAgreesWithSampling(t *testing.T) {
@@ -238,4 +267,10 @@ func TestScreenAgreesWithSampling(t *testing.T) {
 	}
 	assert.Greater(t, got[2], 0.8)
 	assert.Less(t, min(got[0], got[1], got[3]), 0.4)
+	p.Layout.Kind = nil
+	alike, err := p.Screen(context.Background())
+	require.NoError(t, err)
+	for v, q := range alike {
+		assert.Greater(t, math.Abs(q-got[v]), 1e-6, "view %d: two kinds have two amplitudes", v)
+	}
 }

@@ -1,6 +1,7 @@
 package bemkl
 
 import (
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/healing"
 )
@@ -9,9 +10,9 @@ import (
 // It is immutable and safe for concurrent use.
 type Healer struct{ one *healing.Single }
 
-// newHealer returns what heals output o.
-func newHealer(ws *la.Workspace, healers []*healing.Healer, o int) (*Healer, error) {
-	one, err := healing.NewSingle(ws, healers, o)
+// newHealer returns what heals output o, by way of an archive, which may be nil.
+func newHealer(a *archive.Archive, ws *la.Workspace, healers []*healing.Healer, o int) (*Healer, error) {
+	one, err := healing.NewSingle(a, ws, healers, o)
 	if err != nil {
 		return nil, err
 	}
@@ -20,6 +21,9 @@ func newHealer(ws *la.Workspace, healers []*healing.Healer, o int) (*Healer, err
 
 // Keep returns the healer of predictions that take these kernels only.
 func (h *Healer) Keep(kernels []int) *Healer { return &Healer{h.one.Keep(kernels)} }
+
+// Bytes returns the number of bytes of the matrices that Heal reads.
+func (h *Healer) Bytes() int { return h.one.Bytes() }
 
 // ScratchSize is the length of the scratch that Heal needs.
 func (h *Healer) ScratchSize() int { return h.one.ScratchSize() }

@@ -119,7 +119,7 @@ func (p *RegressionPosterior) PredictHealed(k vi.Kernels, self la.Matrix[float64
 // Healer returns what heals output o. It costs a Cholesky factorisation of order D
 // and four products, and takes the memory of a D×D matrix.
 func (p *RegressionPosterior) Healer(ws *la.Workspace, o int) (*Healer, error) {
-	return newHealer(ws, p.healers, o)
+	return newHealer(nil, ws, p.healers, o)
 }
 
 // newHealers returns the healers of a regression's outputs, none if h is nil.

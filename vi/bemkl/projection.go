@@ -62,6 +62,17 @@ const (
 	formCount
 )
 
+// formsOf returns the forms of a projection in their order.
+func formsOf(opt ProjectOptions) (which []int) {
+	if opt.Healed {
+		which = append(which, restForm, apartForm)
+	}
+	if !opt.MeanOnly {
+		which = append(which, insideForm)
+	}
+	return which
+}
+
 // moves are the bounds on the errors that one kernel causes; docs/theory/predictor.md.
 type moves struct {
 	mean   float64 // of the unhealed mean
@@ -224,7 +235,7 @@ func (p *scorer) projection(ws *la.Workspace, h *healing.Healer, spaces []subspa
 	c, row := p.core.Combinations[o], p.core.Row(o)
 	q := &Projection{
 		meanOnly: opt.MeanOnly, bias: c.Mean[0], e: c.Mean[1:], cov: c.Cov,
-		constant: p.core.Noise[o], moves: make([]moves, p.core.P),
+		constant: p.core.Noise[o], moves: make([]moves, p.core.P), which: formsOf(opt),
 	}
 	weights, err := p.core.Factor(ws, row, new(predictive.WeightFactor))
 	if err != nil {
@@ -260,7 +271,6 @@ func (p *scorer) projection(ws *la.Workspace, h *healing.Healer, spaces []subspa
 		if err != nil {
 			return nil, nil, err
 		}
-		q.which = append(q.which, restForm, apartForm)
 		whole.Add(rest, opt.Tolerance*q.precision)
 		whole.Add(apart, opt.Tolerance*math.Sqrt(q.constant*q.precision))
 	}
@@ -277,7 +287,6 @@ func (p *scorer) projection(ws *la.Workspace, h *healing.Healer, spaces []subspa
 			inside.Set(i, j, inside.At(i, j)*c.EE.At(m, l))
 		}
 	}
-	q.which = append(q.which, insideForm)
 	whole.Add(inside, opt.Tolerance*q.constant)
 	return q, whole, nil
 }
@@ -359,6 +368,9 @@ func (q *Projection) heal(ws *la.Workspace, h *healing.Healer, kernel []int, x l
 
 // ScratchSize is the length of the scratch memory of Predict.
 func (q *Projection) ScratchSize() int { return q.order + len(q.e) + q.forms.ScratchSize() }
+
+// Bytes returns the number of bytes of the matrices that Predict reads.
+func (q *Projection) Bytes() int { return q.inverse.Bytes() + q.forms.Bytes() + 8*2*q.order }
 
 // values holds the value of each form of a projection, and a bound on its error from the parts inside the
 // subspaces.

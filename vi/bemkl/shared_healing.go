@@ -296,5 +296,5 @@ func (p *SharedPosterior) PredictHealed(k vi.Kernels, self la.Matrix[float64], o
 // Healer returns what heals output o, as [RegressionPosterior.Healer]. It takes the memory
 // of R matrices D×D.
 func (p *SharedPosterior) Healer(ws *la.Workspace, o int) (*Healer, error) {
-	return newHealer(ws, p.healers, o)
+	return newHealer(nil, ws, p.healers, o)
 }

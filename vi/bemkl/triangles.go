@@ -38,6 +38,7 @@ type TriangleParts struct {
 	Trials    []la.Matrix[float64] // P of T×D: the kernels of the vectors with the samples
 	Selves    la.Matrix[float64]   // P×T: the kernels of the vectors with themselves
 	Tolerance float64              // of the predictor, in standard deviations: integers are tried if it is large enough
+	Width     int                  // bytes of an integer, 1 or 2, of the forms of healing
 }
 
 // mostCondition bounds D times the quotient of the diagonal elements of the factor of healing: above it the rounding of
@@ -69,8 +70,12 @@ func NewTriangles(parts TriangleParts) *Triangles {
 	}
 	rest, apart := parts.Healer.one.At(ws, f)
 	t.pull, t.precision = forms.Pull, forms.Precision
-	t.rest = triangle.Against(forms.Rest, f, selves, rest, parts.enough())
-	t.apart = triangle.NewForm(forms.Apart, f, apart, parts.enough() != nil)
+	width := parts.Width
+	if parts.enough() == nil {
+		width = 0
+	}
+	t.rest = triangle.Against(forms.Rest, f, selves, rest, parts.enough(), width)
+	t.apart = triangle.NewForm(forms.Apart, f, apart, width)
 	if t.rest == nil || t.apart == nil {
 		return nil
 	}
@@ -88,6 +93,19 @@ func (parts *TriangleParts) enough() triangle.Enough {
 // Coarse reports whether Predict can be asked for integers.
 func (t *Triangles) Coarse() bool {
 	return (t.inside != nil || t.rest != nil) && (t.inside == nil || t.inside.Coarse()) && (t.rest == nil || t.rest.Coarse() && t.apart.Coarse())
+}
+
+// Bytes returns the number of bytes of the elements that Predict reads: of integers, if there are any.
+func (t *Triangles) Bytes() (n int) {
+	for _, part := range []*triangle.Triangle{t.inside, t.rest} {
+		if part != nil {
+			n += part.Bytes()
+		}
+	}
+	if t.apart != nil {
+		n += t.apart.Bytes()
+	}
+	return n
 }
 
 // setInside sets the fields that variances need, and reports whether rounding is small. f has the vector f of each trial in a row, and

@@ -25,7 +25,7 @@ func (p *Posterior) Points(ws *la.Workspace, columns, meanOnly, healed bool) (*P
 	q := &Points{side: p.side(columns)}
 	if healed {
 		for r := range q.side.L {
-			h, err := healing.NewSingle(ws, p.healers(columns), r)
+			h, err := healing.NewSingle(nil, ws, p.healers(columns), r)
 			if err != nil {
 				return nil, err
 			}

@@ -30,6 +30,15 @@ type FeatureTriangle struct {
 	tri       *triangle.Triangle
 }
 
+// Bytes returns the number of bytes of the elements that a prediction reads.
+func (t *FeatureTriangle) Bytes() int {
+	n := 8 * 3 * len(t.weights)
+	if t.tri != nil {
+		n += t.tri.Bytes()
+	}
+	return n
+}
+
 // Triangle returns the triangle of the posterior; nil where rounding is not small. by are the A_p and shift the s_p. Where
 // shift is nil they are 0. If the posterior has a feature more than the A_p make, it is 1, and so is its value. Each
 // row of trials has the values of a sample. With meanOnly there are no variances. Triangle costs about F³/2

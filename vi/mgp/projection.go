@@ -50,6 +50,9 @@ type Projection struct {
 	meanRounding, residualRounding, varianceRounding float64
 }
 
+// Bytes returns the number of bytes of the matrices that a prediction reads.
+func (q *Projection) Bytes() int { return q.inverse.Bytes() + q.inside.Bytes() + 8*len(q.weights) }
+
 // Composite is the composite kernel k = Σ_p k_p/γ_p of the training samples.
 type Composite interface {
 	// Diagonal stores the kernels of all samples with themselves.

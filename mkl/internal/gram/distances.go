@@ -132,6 +132,15 @@ func Evenly(x la.Matrix[float64], m int) la.Matrix[float64] {
 	return y
 }
 
+// evenlyOf returns the entries of x at the rows that [Evenly] takes.
+func evenlyOf(x []bool, m int) []bool {
+	y := make([]bool, m)
+	for i := range y {
+		y[i] = x[i*len(x)/m]
+	}
+	return y
+}
+
 // medianDistance is the median distance over pairs of two training samples, either all of those in x
 // or some evenly spaced ones. If more than half of the pairs are equal samples, so that the median is 0, it is
 // the median of the positive distances, or 0 if no distance is positive.

@@ -34,7 +34,7 @@ func (t *Training) DropIdentities(ctx context.Context, drop []bool, note func(i 
 		if !g.stat.IsDistance() {
 			continue
 		}
-		closest, err := g.closest(ctx)
+		closest, err := g.closest(ctx, t.Inputs[g.input].Present(g.basis))
 		if err != nil {
 			return err
 		}
@@ -50,9 +50,8 @@ func (t *Training) DropIdentities(ctx context.Context, drop []bool, note func(i 
 	return nil
 }
 
-// closest returns the least statistic of two different training samples.
-func (g *Group) closest(ctx context.Context) (float64, error) {
-	b := g.basis
+// closest returns the least statistic of two different samples in the rows of b.
+func (g *Group) closest(ctx context.Context, b la.Matrix[float64]) (float64, error) {
 	least := make([]float64, b.Rows)
 	err := inBlocks(ctx, 0, b.Rows, func() func(int, int) {
 		ws, scratch := &la.Workspace{Workers: 1}, la.NewMatrix[float64](min(blockRows, b.Rows), b.Rows)
@@ -86,7 +85,11 @@ func (ds *Design) DropDuplicates(drop []bool, note func(first, i int)) {
 			k := la.MatrixOf(n, n, rows.Row(i))
 			g.stat.Compute(ws, b, b, k)
 			v.Kernel.Apply(k.Data)
-			(&Bound{}).centerTraining(k, nil)
+			scratch := &Bound{}
+			if lacking := ds.Inputs[v.Input].Lacking; lacking != nil {
+				scratch.expect(k, evenlyOf(lacking, n))
+			}
+			scratch.centerTraining(k, nil)
 			if size := math.Sqrt(la.SumSq(k.Data)); size > 0 {
 				la.Scal(1/size, k.Data)
 			}

@@ -5,10 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/la"
 )
 
-// Healer heals the predictions of one output, sample by sample, without allocating.
+// Single heals the predictions of one output, sample by sample, without allocating.
 // It is immutable and safe for concurrent use.
 type Single struct {
 	h        *Healer
@@ -19,33 +20,52 @@ type Single struct {
 	z        []la.Matrix[float64] // R of D×D; their transposes take φ_r to parts of z
 }
 
-// newHealer returns what heals output o.
-func NewSingle(ws *la.Workspace, healers []*Healer, o int) (*Single, error) {
+// NewSingle returns what heals output o. Its matrices come from the archive if this is for reading, and go to it if it is for writing. The
+// archive may be nil.
+func NewSingle(a *archive.Archive, ws *la.Workspace, healers []*Healer, o int) (*Single, error) {
 	for _, h := range healers {
 		i := slices.Index(h.Outputs, o)
 		if i < 0 {
 			continue
 		}
-		known, err := h.SampleWeights(ws, new(Scratch))
-		if err != nil {
-			return nil, err
-		}
-		r := &Single{h: h, residual: known.Residual, e: h.E[i], weights: h.Weights, spread: h.Spread[i]}
-		for j := range h.Kernels {
-			z := h.Kernels[j].Clone() // becomes diag(trust)·F·M⁻¹, which is the transpose
-			for i, w := range h.Trust {
-				la.Scal(w, z.Row(i))
+		r := &Single{h: h, e: h.E[i], weights: h.Weights, spread: h.Spread[i], z: make([]la.Matrix[float64], len(h.Kernels))}
+		if a == nil || !a.Reading() {
+			if err := r.prepare(ws); err != nil {
+				return nil, err
 			}
-			la.Scal(h.Scale, z.Data)
-			ScaleColumns(z, h.S)
-			la.Trsm(ws, la.Right, la.Transpose, known.Factor, z)
-			la.Trsm(ws, la.Right, la.NoTrans, known.Factor, z)
-			ScaleColumns(z, h.S)
-			r.z = append(r.z, z)
 		}
-		return r, nil
+		if a == nil {
+			return r, nil
+		}
+		a.Matrix(&r.residual, len(h.Kernels), len(h.S))
+		for j := range r.z {
+			a.Matrix(&r.z[j], len(h.S), len(h.S))
+		}
+		return r, a.Err()
 	}
 	return nil, fmt.Errorf("vi: output %d cannot be healed", o)
+}
+
+// prepare computes the residual and the matrices of z.
+func (h *Single) prepare(ws *la.Workspace) error {
+	known, err := h.h.SampleWeights(ws, new(Scratch))
+	if err != nil {
+		return err
+	}
+	h.residual = known.Residual
+	for j, k := range h.h.Kernels {
+		z := k.Clone() // becomes diag(trust)·F·M⁻¹, which is the transpose
+		for i, w := range h.h.Trust {
+			la.Scal(w, z.Row(i))
+		}
+		la.Scal(h.h.Scale, z.Data)
+		ScaleColumns(z, h.h.S)
+		la.Trsm(ws, la.Right, la.Transpose, known.Factor, z)
+		la.Trsm(ws, la.Right, la.NoTrans, known.Factor, z)
+		ScaleColumns(z, h.h.S)
+		h.z[j] = z
+	}
+	return nil
 }
 
 // Keep returns the healer of predictions that take these kernels only.
@@ -56,6 +76,14 @@ func (h *Single) Keep(kernels []int) *Single {
 		r.e = append(r.e, h.e[m])
 	}
 	return &r
+}
+
+// Bytes returns the number of bytes of the matrices that Heal reads.
+func (h *Single) Bytes() (n int) {
+	for i := range h.z {
+		n += 8 * (len(h.z[i].Data) + len(h.h.Kernels[i].Data))
+	}
+	return n
 }
 
 // ScratchSize is the length of the scratch that Heal needs.

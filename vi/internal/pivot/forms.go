@@ -145,6 +145,9 @@ func (f *Forms) ScratchSize() int {
 	return f.inner.Rows + f.inner.Cols
 }
 
+// Bytes returns the number of bytes that At reads.
+func (f *Forms) Bytes() int { return 4*(len(f.combine.Data)+len(f.inner.Data)) + 8*len(f.thin) }
+
 // At stores the values of the forms at t in dst, and returns |τ|².
 func (f *Forms) At(ws *la.Workspace, t, scratch, dst []float64) (length float64) {
 	rank := f.inner.Rows

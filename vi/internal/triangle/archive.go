@@ -23,6 +23,14 @@ func (t *Triangle) Archive(a *archive.Archive, n int) {
 	t.steps = archive.Value(a, func() *steps { return t.steps }, func(d *steps, a *archive.Archive) { d.archive(a, n) })
 }
 
+// Archive describes the fields of a form of n training samples.
+func (f *Form) Archive(a *archive.Archive, n int) {
+	if a.Reading() {
+		f.t = new(Triangle)
+	}
+	f.t.Archive(a, n)
+}
+
 // archive describes the fields of the steps of a triangle of n training samples.
 func (d *steps) archive(a *archive.Archive, n int) {
 	for _, plane := range []struct {
@@ -30,18 +38,17 @@ func (d *steps) archive(a *archive.Archive, n int) {
 		rows int
 	}{{&d.high, n + probes}, {&d.low, n}} {
 		data, ok := plane.of.Data(), false
-		a.Bytes8(&data)
+		if a.Bytes8(&data); len(data) == 0 && plane.of == &d.low {
+			continue // integers of one byte
+		}
 		if *plane.of, ok = la.LowerBytesOf(plane.rows, n, data); !ok {
 			a.Fail(fmt.Errorf("steps of order %d: %d bytes", n, len(data)))
 		}
 	}
-	for _, v := range []struct {
-		of     *[]float64
-		length int
-	}{{&d.step, n}, {&d.probe, probes}, {&d.dither, n}, {&d.rows, n}, {&d.norms, n}} {
-		if a.Floats(v.of); len(*v.of) != v.length {
-			a.Fail(fmt.Errorf("steps of order %d: an array has %d elements", n, len(*v.of)))
-		}
+	a.Vector(&d.step, n)
+	a.Vector(&d.probe, probes)
+	for _, v := range []*[]float64{&d.dither, &d.rows, &d.norms} {
+		a.Vector(v, n)
 	}
 	a.Float(&d.total)
 	a.Float(&d.factor)

@@ -14,8 +14,9 @@ import (
 type Form struct{ t *Triangle }
 
 // NewForm returns the form of the lower triangle l. The rows of trials are the vectors of the calibration, and want their
-// forms. The result is nil where rounding is not small. If coarse, the form is made in integers too, unless they are no gain.
-func NewForm(l, trials la.Matrix[float64], want []float64, coarse bool) *Form {
+// forms. The result is nil where rounding is not small. With a width above 0 the form is made in integers of so many bytes too, unless they
+// are no gain.
+func NewForm(l, trials la.Matrix[float64], want []float64, width int) *Form {
 	f := &Form{pack(l)}
 	t, s := f.t, NewScratch(l.Rows)
 	for q := range trials.Rows {
@@ -25,10 +26,10 @@ func NewForm(l, trials la.Matrix[float64], want []float64, coarse bool) *Form {
 	if !(t.factor <= math.MaxFloat64) {
 		return nil
 	}
-	if !coarse || l.Rows < leastSteps {
+	if width == 0 || l.Rows < leastSteps {
 		return f
 	}
-	d := newSteps(l, trials)
+	d := newSteps(l, trials, width)
 	t.steps = d
 	for q := range trials.Rows {
 		got, unit := f.sumSteps(trials.Row(q), s)
@@ -42,6 +43,9 @@ func NewForm(l, trials la.Matrix[float64], want []float64, coarse bool) *Form {
 
 // Coarse reports whether the form can be asked for in integers.
 func (f *Form) Coarse() bool { return f.t.Coarse() }
+
+// Bytes returns the number of bytes that At reads; see [Triangle.Bytes].
+func (f *Form) Bytes() int { return f.t.Bytes() }
 
 // At returns xᵀLx and the bound on its error. It does not allocate. If coarse, it is computed in integers, for a form that is Coarse.
 func (f *Form) At(x []float64, coarse bool, s *Scratch) (value, bound float64) {

@@ -9,7 +9,7 @@ import (
 
 var autoRows = []*Estimator{
 	{
-		Model: Auto, Tasks: []string{Regression}, Kind: "pool", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Timed: true, Many: true,
+		Model: Auto, Tasks: []string{Regression}, Kind: "pool", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Timed: true, Many: true, Gaps: true,
 		takes: "kernels text noise-sd weights offset resume view-group",
 		settle: func(r *Request) (*settled, error) {
 			groups, views, err := r.Settings.viewGroups()
@@ -17,7 +17,7 @@ var autoRows = []*Estimator{
 				return nil, err
 			}
 			return &settled{views: views, fitter: func(f *fitting) Fitter {
-				a := mkl.Auto{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups}
+				a := mkl.Auto{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups, MissingViews: f.missingViews}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 					a.Weights, a.KnownNoise = d.Weights, d.NoiseSD
 					return AsModel(a.Fit(ctx, d.Views, d.Numbers[0]))
@@ -26,7 +26,7 @@ var autoRows = []*Estimator{
 		},
 	},
 	{
-		Model: Auto, Tasks: []string{Regression}, Kind: "pools", Form: dataset.Numbers, Part: partKernel, Some: true, Open: true, Timed: true, Many: true,
+		Model: Auto, Tasks: []string{Regression}, Kind: "pools", Form: dataset.Numbers, Part: partKernel, Some: true, Open: true, Timed: true, Many: true, Gaps: true,
 		takes: "kernels text resume missing-targets view-group",
 		settle: func(r *Request) (*settled, error) {
 			groups, views, err := r.Settings.viewGroups()
@@ -34,7 +34,7 @@ var autoRows = []*Estimator{
 				return nil, err
 			}
 			return &settled{views: views, fitter: func(f *fitting) Fitter {
-				a := mkl.AutoTargets{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups, MissingTargets: r.Data.MissingTargets}
+				a := mkl.AutoTargets{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups, MissingTargets: r.Data.MissingTargets, MissingViews: f.missingViews}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 					return AsModel(a.Fit(ctx, d.Views, d.Numbers...))
 				}}
@@ -42,7 +42,7 @@ var autoRows = []*Estimator{
 		},
 	},
 	{
-		Model: Auto, Tasks: []string{Binary, Multiclass}, Kind: "pool-classifier", Form: dataset.Classes, Part: partKernel, One: true, Open: true, Timed: true, Many: true,
+		Model: Auto, Tasks: []string{Binary, Multiclass}, Kind: "pool-classifier", Form: dataset.Classes, Part: partKernel, One: true, Open: true, Timed: true, Many: true, Gaps: true,
 		takes:    "kernels text resume view-group",
 		complete: "labels must be complete",
 		settle: func(r *Request) (*settled, error) {
@@ -51,7 +51,7 @@ var autoRows = []*Estimator{
 				return nil, err
 			}
 			return &settled{views: views, fitter: func(f *fitting) Fitter {
-				a := mkl.AutoClassifier[string]{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups}
+				a := mkl.AutoClassifier[string]{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups, MissingViews: f.missingViews}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 					a.Classes = d.Classes
 					return AsModel(a.Fit(ctx, d.Views, d.Class))

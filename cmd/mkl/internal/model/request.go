@@ -136,8 +136,6 @@ func (r *Request) checkTargets(n int) error {
 func (r *Request) CheckViews(views []dataset.View) error {
 	open := dataset.Open(views)
 	switch {
-	case r.Data.Missing == dataset.MissingViews && open:
-		return console.Inputf("-missing views needs -kernels or views with kernels")
 	case r.Kernels() && r.Data.RawColumns && open:
 		return console.Inputf("-raw-columns needs -kernels or views with kernels: the kernels that the data suggest are of standardised columns")
 	case r.Kernels():

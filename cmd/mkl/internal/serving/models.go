@@ -19,6 +19,7 @@ import (
 // Model is a model file that is served. The predictor can be replaced while requests are answered.
 type Model struct {
 	name, path string
+	tolerance  float64 // of a prediction of one record; 0: as several records
 	now        atomic.Pointer[version]
 	refused    atomic.Pointer[string] // why the newest file does not replace the predictor; nil if it does
 
@@ -34,10 +35,11 @@ type version struct {
 	file      os.FileInfo
 }
 
-// OpenModel loads a model file. The model's name is the name of the file without its extension.
-func OpenModel(ctx context.Context, path string) (*Model, error) {
+// OpenModel loads a model file. The model's name is the name of the file without its extension. Predictions of single records may
+// differ by a tolerance from the model's, unless it is 0: see [record.Predictor.Within].
+func OpenModel(ctx context.Context, path string, tolerance float64) (*Model, error) {
 	base := filepath.Base(path)
-	m := &Model{name: strings.TrimSuffix(base, filepath.Ext(base)), path: path}
+	m := &Model{name: strings.TrimSuffix(base, filepath.Ext(base)), path: path, tolerance: tolerance}
 	if m.name == "" {
 		m.name = base
 	}
@@ -103,6 +105,9 @@ func (m *Model) read(ctx context.Context) (*version, error) {
 	}
 	m.seen = info
 	p, err := record.Open(f)
+	if err == nil && m.tolerance > 0 {
+		p, err = p.Within(m.tolerance)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.path, err)
 	}

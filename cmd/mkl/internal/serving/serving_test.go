@@ -65,7 +65,7 @@ func served(t *testing.T, opt Options, names ...string) (s *Server, folder strin
 	for i, name := range names {
 		path := filepath.Join(folder, name+".mkl")
 		fit(t, path, float64(i+1))
-		m, err := OpenModel(t.Context(), path)
+		m, err := OpenModel(t.Context(), path, 0)
 		require.NoError(t, err)
 		models = append(models, m)
 	}

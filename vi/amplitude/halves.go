@@ -1,0 +1,152 @@
+package amplitude
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/random"
+)
+
+// Halves are the shares of the views in disjoint halves of the samples. A posterior of one set of samples does not say how the shares
+// would differ in another set: which of two views tells more is then partly chance.
+type Halves struct {
+	First, Second la.Matrix[float64] // a row for each division, a column for each view: posterior means
+}
+
+// Halves divides the samples at random, as often as splits says, and returns the shares of the views in both halves, as
+// [Problem.Select] and [Problem.Shares] find them. class, the class of each sample, may be nil: otherwise the halves have equal numbers
+// of each class, within one.
+func (p Problem) Halves(ctx context.Context, splits int, class []int, how Sampling) (*Halves, error) {
+	if ctx == nil {
+		return nil, errors.New("vi: ctx is nil")
+	}
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	_, N := p.Kernels.Dims()
+	if class != nil && len(class) != N {
+		return nil, fmt.Errorf("vi: classes of %d samples where there are %d", len(class), N)
+	}
+	V := p.Layout.Views()
+	out := &Halves{la.NewMatrix[float64](splits, V), la.NewMatrix[float64](splits, V)}
+	src := random.Source(how.Seed)
+	for s := range splits {
+		order := src.Perm(N)
+		if class != nil {
+			slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(class[i], class[j]) })
+		}
+		for half, row := range [][]float64{out.First.Row(s), out.Second.Row(s)} {
+			var rows []int
+			for i := half; i < N; i += 2 {
+				rows = append(rows, order[i])
+			}
+			slices.Sort(rows)
+			if err := p.halfShares(ctx, rows, how, row); err != nil {
+				return nil, err
+			}
+			how.Seed++
+		}
+	}
+	return out, nil
+}
+
+// halfShares stores the posterior means of the views' shares in a fit to some samples.
+func (p *Problem) halfShares(ctx context.Context, rows []int, how Sampling, mean []float64) error {
+	q, err := p.part(rows)
+	if err != nil {
+		return err
+	}
+	s, err := q.Select(ctx, Sparse, nil, how)
+	if err != nil {
+		return err
+	}
+	shares, err := q.Shares(ctx, s.Draws, how.Seed)
+	if err != nil {
+		return err
+	}
+	for d := range shares.Function.Rows {
+		la.Axpy(1/float64(shares.Function.Rows), shares.Function.Row(d), mean)
+	}
+	return nil
+}
+
+// Variance returns how much the share of some views together would vary among sets of as many samples as the problem has, if mean[v] is
+// the share of view v.
+//
+// Half of the difference of two halves has the variance of an estimate from all samples, if that falls as one over their number. Shares m
+// have variances of about ρ·m(1 − m), as in a Dirichlet distribution. ρ comes from all views and divisions; m is the mean of mean[v] and
+// of the halves' shares.
+func (h *Halves) Variance(mean []float64, views []int) float64 {
+	splits := h.First.Rows
+	if splits == 0 {
+		return 0
+	}
+	var square, scale, share float64
+	for v, m := range mean {
+		halves := 0.0
+		for s := range splits {
+			a, b := h.First.At(s, v), h.Second.At(s, v)
+			halves += float64((a + b) / float64(2*splits))
+			square += float64((a - b) * (a - b) / float64(4*splits))
+		}
+		m = 0.5 * (m + halves)
+		scale += float64(m * (1 - m))
+		if slices.Contains(views, v) {
+			share += m
+		}
+	}
+	if !(scale > 0) {
+		return 0
+	}
+	return max(0, square/scale*share*(1-share))
+}
+
+// part returns the problem of some samples, in ascending order: their kernels are centred and scaled anew, and their targets
+// standardised. Targets that are constant among these samples are left out.
+func (p *Problem) part(rows []int) (Problem, error) {
+	q := *p
+	q.Kernels = p.Kernels.part(rows)
+	n := len(rows)
+	var ys [][]float64
+	var variance float64 // mean of the targets'
+	for c := range p.Y.Rows {
+		y := make([]float64, n)
+		var mean, square float64
+		for i, r := range rows {
+			y[i] = p.Y.At(c, r)
+			mean += y[i] / float64(n)
+		}
+		for i := range y {
+			y[i] -= mean
+			square += float64(y[i] * y[i] / float64(n))
+		}
+		variance += square / float64(p.Y.Rows)
+		if square > leastVariance {
+			la.Scal(1/math.Sqrt(square), y)
+			ys = append(ys, y)
+		}
+	}
+	if ys == nil {
+		return q, errors.New("vi: the targets of some samples are constant")
+	}
+	q.Y = la.NewMatrix[float64](len(ys), n)
+	for c, y := range ys {
+		copy(q.Y.Row(c), y)
+	}
+	q.KnownNoise = p.KnownNoise / variance
+	if p.NoiseShare != nil {
+		q.NoiseShare = make([]float64, n)
+		for i, r := range rows {
+			q.NoiseShare[i] = p.NoiseShare[r]
+		}
+	}
+	return q, nil
+}
+
+// leastVariance is the variance, or the mean diagonal of a centred kernel, below which some samples do not vary; of all samples it is 1.
+const leastVariance = 1e-9
