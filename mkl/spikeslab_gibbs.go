@@ -13,7 +13,7 @@ import (
 // hyperparameters the chains have the exact posterior as their limit, so that they show what the approximation of Weights changes. The
 // weights are in the units of target and feature. draws holds the draws of standardised features and targets, for diagnostics.
 //
-// x and y are usually what the model was fitted to. Errors name the argument and the place, as those of Fit do. If ctx ends, the error
+// x and y are usually what the model was fitted to. Errors name the argument and the place. If ctx ends, the error
 // comes with the draws made before.
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational inference for multi-task and multiple kernel learning", NIPS
