@@ -28,7 +28,7 @@ const (
 )
 
 // Fits to halves of the samples, for the standard deviations of shares: the divisions with up to sweepSamples samples, and the sweeps and
-// draws of each half. With more samples there are fewer divisions, at least one, and with fewer than leastHalved there are none.
+// draws of each half. With more samples there are fewer divisions, at least one. Fewer than leastHalved samples are not divided.
 const (
 	viewSplits  = 4
 	halfSweeps  = 30

@@ -13,14 +13,14 @@ import (
 )
 
 // Halves are the shares of the views in disjoint halves of the samples. A posterior of one set of samples does not say how the shares
-// would differ in another set: which of two views tells more is then partly chance.
+// would differ in another set, where another of two similar views may have the larger share.
 type Halves struct {
 	First, Second la.Matrix[float64] // a row for each division, a column for each view: posterior means
 }
 
 // Halves divides the samples at random, as often as splits says, and returns the shares of the views in both halves, as
 // [Problem.Select] and [Problem.Shares] find them. class, the class of each sample, may be nil: otherwise the halves have equal numbers
-// of each class, within one.
+// of each class, within one. A division is left out if a half cannot be fitted, such as one in which all targets are equal.
 func (p Problem) Halves(ctx context.Context, splits int, class []int, how Sampling) (*Halves, error) {
 	if ctx == nil {
 		return nil, errors.New("vi: ctx is nil")
@@ -33,26 +33,34 @@ func (p Problem) Halves(ctx context.Context, splits int, class []int, how Sampli
 		return nil, fmt.Errorf("vi: classes of %d samples where there are %d", len(class), N)
 	}
 	V := p.Layout.Views()
-	out := &Halves{la.NewMatrix[float64](splits, V), la.NewMatrix[float64](splits, V)}
+	first, second := la.NewMatrix[float64](splits, V), la.NewMatrix[float64](splits, V)
 	src := random.Source(how.Seed)
-	for s := range splits {
+	used := 0
+	for range splits {
 		order := src.Perm(N)
 		if class != nil {
 			slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(class[i], class[j]) })
 		}
-		for half, row := range [][]float64{out.First.Row(s), out.Second.Row(s)} {
+		whole := true
+		for half, mean := range [][]float64{first.Row(used), second.Row(used)} {
 			var rows []int
 			for i := half; i < N; i += 2 {
 				rows = append(rows, order[i])
 			}
 			slices.Sort(rows)
-			if err := p.halfShares(ctx, rows, how, row); err != nil {
-				return nil, err
+			clear(mean)
+			if err := p.halfShares(ctx, rows, how, mean); ctx.Err() != nil {
+				return nil, fmt.Errorf("vi: %w", ctx.Err())
+			} else if err != nil {
+				whole = false
 			}
 			how.Seed++
 		}
+		if whole {
+			used++
+		}
 	}
-	return out, nil
+	return &Halves{first.Slice(0, used, 0, V), second.Slice(0, used, 0, V)}, nil
 }
 
 // halfShares stores the posterior means of the views' shares in a fit to some samples.

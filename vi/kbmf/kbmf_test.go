@@ -157,6 +157,9 @@ func TestPairsFollowTheFormulas(t *testing.T) {
 				requireNaiveSide(t, want.x, post.s.X)
 				requireNaiveSide(t, want.z, post.s.Z)
 				assert.InDelta(t, want.b, post.s.Bias, 1e-8)
+				if !p.labels {
+					requireOwnPredictions(t, want, m)
+				}
 				requirePredictions(t, want, post)
 			})
 		}
@@ -251,6 +254,74 @@ func requireNaiveSide(t *testing.T, want *naiveSide, s SideState) {
 		}
 		testkit.RequireClose(t, "Cov[h]", want.hCov[i], la.MatrixOf(R, R, s.HCov.Row(i)), 1e-7)
 	}
+}
+
+// requireOwnPredictions compares the predictions of the observed pairs, which the stopping rule watches. They are made from kernels alone;
+// the variance of a component is the same for all samples of a side: the variance of a kernel's part is its mean over samples and kernels,
+// and components and kernels do not covary.
+func requireOwnPredictions(t *testing.T, want *naivePairs, m fitted) {
+	t.Helper()
+	of := func(s *naiveSide) (h [][]float64, variance []float64) {
+		N, P := float64(len(s.h)), float64(len(s.e))
+		for i := range s.h {
+			mean, _ := s.moments(func(m, d int) float64 { return s.k[m].At(d, i) })
+			h = append(h, mean)
+		}
+		for r := range s.R {
+			v, within := 1/s.tau, 1/s.upsilon
+			for i := range s.h {
+				for m := range s.e {
+					_, own := s.fromKernels(r, m, s.at(m, i))
+					within += own / (N * P)
+				}
+			}
+			for m := range s.e {
+				v += within * s.ee(m, m)
+				for i := range s.h {
+					part, _ := s.fromKernels(r, m, s.at(m, i))
+					v += s.eCov.At(m, m) * part * part / N
+				}
+			}
+			variance = append(variance, v)
+		}
+		return h, variance
+	}
+	hx, vx := of(want.x)
+	hz, vz := of(want.z)
+	var got vi.Predictions
+	m.Predictions(&got)
+	at := 0
+	want.each(func(i, j int) {
+		mean, variance := want.b, 1/want.noise()+want.bVar
+		for r := range vx {
+			mean += hx[i][r] * hz[j][r]
+			variance += hx[i][r]*hx[i][r]*vz[r] + hz[j][r]*hz[j][r]*vx[r] + vx[r]*vz[r]
+		}
+		require.InDelta(t, mean, got.Mean[at], 1e-7, "pair (%d, %d)", i, j)
+		require.InEpsilon(t, math.Sqrt(variance), got.SD[at], 1e-7, "pair (%d, %d)", i, j)
+		at++
+	})
+	require.Len(t, got.Mean, at)
+}
+
+// A fit has collapsed if its predictions of the observed pairs vary much less than what was observed. Constant targets ask for no more.
+func TestCollapsedPairs(t *testing.T) {
+	p := problems["missing"]
+	kx, kz, y := p.draw(t, 1)
+	for i := range y.Data {
+		y.Data[i] *= 0.1
+	}
+	m, err := Regression{Components: p.R, SigmaY: 0.03}.model(testkit.Must(vi.NewDense(kx...)), testkit.Must(vi.NewDense(kz...)), y)
+	require.NoError(t, err)
+	for range 100 {
+		require.NoError(t, m.Sweep(nil))
+	}
+	assert.False(t, m.collapsed(y))
+	clear(m.x.e.Mean)
+	assert.True(t, m.collapsed(y))
+	constant := y.Clone()
+	constant.Fill(2)
+	assert.False(t, m.collapsed(constant))
 }
 
 // requirePredictions compares the predictions of training rows and columns, as such and as
@@ -629,6 +700,9 @@ func TestPairStateIsChecked(t *testing.T) {
 		"columns: H: 1×6 (stride 6, 6 elements) where 2×6 is needed": func(s *State) { s.Z.H = s.Z.H.Slice(0, 1, 0, 6) },
 		"rows: E[1] is NaN": func(s *State) { s.X.E = []float64{1, math.NaN(), 2} },
 		"columns: 2 components, 0 kernels, 1 kernel weights, 6 basis points, 6 samples": func(s *State) { s.Z.Eta = nil },
+		"columns: 2 components, 1 kernels, 0 kernel weights, 6 basis points, 6 samples": func(s *State) { s.Z.E = nil },
+		"columns: 2 components, 1 kernels, 1 kernel weights, 0 basis points, 6 samples": func(s *State) { s.Z.Lambda = s.Z.Lambda.Slice(0, 2, 0, 0) },
+		"columns: 2 components, 1 kernels, 1 kernel weights, 6 basis points, 0 samples": func(s *State) { s.Z.H = s.Z.H.Slice(0, 2, 0, 0) },
 	} {
 		s := good
 		spoil(&s)
@@ -684,4 +758,7 @@ func TestPairsFromContinue(t *testing.T) {
 	r.From, r.Components = first.Posterior, p.R+1
 	_, err = r.Fit(ctx, x, z, y)
 	assert.ErrorContains(t, err, "vi: From: rows: ")
+	r.Components = p.R
+	_, err = r.Fit(ctx, testkit.Must(vi.NewDense(kx[:2]...)), z, y)
+	assert.ErrorContains(t, err, "vi: From: rows: 2 components, 3 kernels, 8 basis points, 8 samples where there are 2, 2, 8 and 8")
 }

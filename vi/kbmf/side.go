@@ -408,7 +408,8 @@ func (s *side) roundoff() float64 {
 }
 
 // fromKernels stores what the kernels alone say of the factors at the training samples: the
-// means, R×N, and of the variance of each component the mean over the samples.
+// means, R×N, and about the mean over the samples of the variance of each component. It takes the variance
+// of E[a]ᵀk as equal for all kernels, and leaves out how the kernels' parts covary.
 func (s *side) fromKernels(mean la.Matrix[float64], variance []float64) {
 	mean.Fill(0)
 	for r := range s.R {
