@@ -75,7 +75,7 @@ type compilable interface {
 func Compile(w io.Writer, m Model, options ...PredictorOptions) error {
 	c, ok := m.(compilable)
 	if !ok {
-		return fmt.Errorf("mkl: Compile: a model of the kind %s has no preparation that takes long", m.Kind())
+		return fmt.Errorf("mkl: Compile: a model of the kind %s makes its predictor in little time", m.Kind())
 	}
 	if len(options) == 0 {
 		options = []PredictorOptions{{}}

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/archive"
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
@@ -220,7 +222,7 @@ func TestCompileRefuses(t *testing.T) {
 	}
 	m, err := SpikeSlab{Ascent: Ascent{MaxSweeps: 3}}.Fit(context.Background(), x, y)
 	require.NoError(t, err)
-	assert.EqualError(t, Compile(&bytes.Buffer{}, m), "mkl: Compile: a model of the kind spike-slab has no preparation that takes long")
+	assert.EqualError(t, Compile(&bytes.Buffer{}, m), "mkl: Compile: a model of the kind spike-slab makes its predictor in little time")
 	g, err := MultiGP{}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y)
 	require.NoError(t, err)
 	assert.ErrorContains(t, Compile(&bytes.Buffer{}, g, PredictorOptions{Target: 1}), "target 1 of 1")
@@ -303,6 +305,29 @@ func TestForgedPreparedValues(t *testing.T) {
 				}
 			}
 			attack(data)
+		}
+	}
+}
+
+// Kernels and samples that a model does not have, or that are out of order, are refused.
+func TestForgedPruning(t *testing.T) {
+	for want, p := range map[string]pruning{
+		"":                          {kernels: []int{0, 1}, samples: []int{0, 2}},
+		"kernel 2 is not one of 2":  {kernels: []int{2}, samples: []int{0}},
+		"sample -1 is not one of 3": {kernels: []int{0}, samples: []int{-1, 0}},
+		"kernels or samples are not in their order":  {kernels: []int{0}, samples: []int{1, 1}},
+		"a factor has another order of samples":      {kernels: []int{0}, samples: []int{0, 1}, order: []int{0}},
+		"a factor has a higher rank than its matrix": {kernels: []int{0}, samples: []int{0}, ct: la.NewMatrix[float64](2, 1)},
+	} {
+		covariance := strings.HasPrefix(want, "a factor")
+		a := archive.New()
+		p.archive(a, 9, 9, covariance)
+		r := archive.Open(a.Bytes())
+		new(pruning).archive(r, 2, 3, covariance)
+		if want == "" {
+			assert.NoError(t, r.Close())
+		} else {
+			assert.EqualError(t, r.Close(), want)
 		}
 	}
 }

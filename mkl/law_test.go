@@ -15,6 +15,9 @@ func TestPredictedDistribution(t *testing.T) {
 		for i := range 2 {
 			for _, level := range []float64{0.5, 0.9, 0.99} {
 				low, high := p.Interval(0, i, level)
+				one := (&poolScale{scale: s}).one(BoundedPrediction{Mean: []float64{1.5, 0.4}[i], Variance: []float64{0.25, 0.5}[i]})
+				lower, upper := one.Interval(level)
+				assert.Equal(t, []float64{low, high}, []float64{lower, upper})
 				if low > 0 { // else √y has an atom at 0
 					assert.InDelta(t, 0.5-level/2, p.CDF(0, i, low), 1e-12)
 				}

@@ -99,6 +99,9 @@ func newPruning(opt PredictorOptions, f function) (*pruning, error) {
 	}
 	if a := opt.archive; a != nil {
 		p.archive(a, P, f.design.D, !opt.MeanOnly && !opt.Published)
+		if f.healer != nil && len(p.samples) != len(f.basisPoints()) {
+			a.Fail(errors.New("healing lacks samples"))
+		}
 		return p, a.Err()
 	}
 	return p, nil

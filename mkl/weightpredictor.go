@@ -206,10 +206,7 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 			return
 		}
 		parts.CovE, parts.Root, parts.Order = pr.eCov.Take(pr.kernels, pr.kernels), pr.ct, pr.order
-	} else if parts.Width = 1; p.roundBytes(parts) {
-		return
 	}
-	parts.Width = 2
 	if p.triangles = bemkl.NewTriangles(parts); p.triangles == nil {
 		return
 	}
@@ -234,38 +231,6 @@ func (p *weightPredictor) round(pr *pruning, f function) {
 	if 2*within < samples {
 		p.triangles, p.rounded = nil, nil
 	}
-}
-
-// roundBytes prepares healed means in integers of one byte, if most of the trials and of their midpoints are then within the tolerance.
-func (p *weightPredictor) roundBytes(parts bemkl.TriangleParts) (kept bool) {
-	if p.triangles = bemkl.NewTriangles(parts); p.triangles != nil && p.triangles.Coarse() {
-		p.rounded, _ = gram.NewRounded(&p.Points)
-	}
-	if p.rounded == nil {
-		return false
-	}
-	s := p.newScratch()
-	p.calibrate(s)
-	within, asked := 0, 0
-	for q := range parts.Selves.Cols {
-		if q%trialKinds == 2 { // a difference
-			continue
-		}
-		for m, k := range parts.Trials {
-			s.rounded.Largest[m], s.Self[m] = 0, parts.Selves.At(m, q)
-			for i, v := range k.Row(q) {
-				s.rounded.K.Set(m, i, float32(v))
-				s.rounded.Largest[m] = max(s.rounded.Largest[m], math.Abs(v))
-			}
-		}
-		if asked++; p.ofRounded(s).Within(p.tolerance) {
-			within++
-		}
-	}
-	if kept = 10*within >= 9*asked; !kept {
-		p.triangles, p.rounded, p.unitError = nil, nil, 0
-	}
-	return kept
 }
 
 // calibrate sets the error of E[g] from kernels in float32. If the errors of kernels are independent, and none is above 2⁻²³, its standard
@@ -303,13 +268,8 @@ func (p *weightPredictor) someSamples(do func(q, i int, x [][]float64)) int {
 	return n
 }
 
-const (
-	// calibrationSamples is the most training samples in the calibration of float32.
-	calibrationSamples = 64
-
-	// trialKinds is the number of vectors of each: the sample, the midpoint and the difference.
-	trialKinds = 3
-)
+// calibrationSamples is the most training samples in the calibration of float32.
+const calibrationSamples = 64
 
 // trials returns the vectors of the calibration: each of n samples, and its midpoint and its difference with the sample before, in the
 // feature space of the kernel. all has a 3n×D matrix for each kernel, its values with the samples; selves is P×3n, the values of the
@@ -475,11 +435,6 @@ func (p *weightPredictor) certified(s *scratch) vi.Certified {
 // inIntegers predicts the standardised target of x from kernels in float32, in integers. The bounds include the errors of pruning.
 func (p *weightPredictor) inIntegers(s *scratch, x [][]float64) vi.Certified {
 	p.rounded.Kernels(s.rounded, s.PointScratch, x)
-	return p.ofRounded(s)
-}
-
-// ofRounded predicts from the kernels in float32 in s, in integers.
-func (p *weightPredictor) ofRounded(s *scratch) vi.Certified {
 	la.GemvMixed(&s.WS, la.NoTrans, 1, s.rounded.K, p.a, 0, s.g)
 	la.GemvMixed(&s.WS, la.Transpose, 1, s.rounded.K, p.e, 0, s.f)
 	mean, variance := p.ofWeights(s.g)

@@ -9,7 +9,7 @@
 // For each table it prints the samples of the fit, two thirds of the rows in a random order but at most -most, the
 // features and the classes; then of the default predictor, in µs, the median, the 99th percentile and the 99.9th of the
 // time of a call, the median after other data has filled the caches, and the median of means alone; the allocations of a
-// call; the time, in ms, that it took to make the predictor; and the rows a second that the model's PredictTargets or
+// call; the kilobytes that a call reads first, which are matrices, weights and the features of the samples; the time, in ms, that it took to make the predictor; and the rows a second that the model's PredictTargets or
 // PredictClasses predicts on one worker, of 4000 rows. For two tolerances follow the median and the largest
 // errors of the rows that are held out against the model: of a mean and of a standard deviation, in units of the
 // standard deviation, or of a probability.
@@ -45,7 +45,7 @@ func main() {
 	calls := flag.Int("calls", 20000, "calls to time")
 	model := flag.String("model", "auto", "auto, regression or landmarks")
 	flag.Parse()
-	head := "| data | samples | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | ready, ms | many rows, rows/s |"
+	head := "| data | samples | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | reads, kB | ready, ms | many rows, rows/s |"
 	for _, tolerance := range tolerances {
 		head += fmt.Sprintf(" p50 at %[1]g, µs | mean or probability error at %[1]g | SD error at %[1]g |", tolerance)
 	}
@@ -120,7 +120,7 @@ type predict func(row [][]float64) ([]float64, error)
 // fitted is a model: it makes predictors, and has predictions of the held-out rows.
 type fitted struct {
 	classes   int // 0 for numbers
-	predictor func(opt mkl.PredictorOptions) (predict, error)
+	predictor func(opt mkl.PredictorOptions) (p predict, bytes int, err error)
 	many      func(x mkl.Features) error // predicts all rows
 	exact     [][]float64                // of each held-out row, what predict returns
 }
@@ -175,14 +175,17 @@ func fitNumbers(ctx context.Context, model string, views []mkl.View, y []float64
 
 // numbers returns a fitted model of numbers.
 func numbers(ctx context.Context, m numbersModel, test mkl.Features) (f fitted, err error) {
-	f.predictor = func(opt mkl.PredictorOptions) (predict, error) {
+	f.predictor = func(opt mkl.PredictorOptions) (predict, int, error) {
 		p, err := m.Predictor(opt)
+		if err != nil {
+			return nil, 0, err
+		}
 		out := make([]float64, 2)
 		return func(row [][]float64) ([]float64, error) {
 			mean, variance, err := p.Predict(row...)
 			out[0], out[1] = mean, math.Sqrt(variance)
 			return out, err
-		}, err
+		}, reads(p.Info()), nil
 	}
 	f.many = func(x mkl.Features) error {
 		_, err := m.PredictTargets(ctx, mkl.PredictOptions{Workers: 1}, x)
@@ -222,13 +225,16 @@ func classes(ctx context.Context, m classesModel, test mkl.Features) (f fitted, 
 		_, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, x)
 		return err
 	}
-	f.predictor = func(opt mkl.PredictorOptions) (predict, error) {
+	f.predictor = func(opt mkl.PredictorOptions) (predict, int, error) {
 		p, err := m.Predictor(opt)
+		if err != nil {
+			return nil, 0, err
+		}
 		out := make([]float64, f.classes)
 		return func(row [][]float64) ([]float64, error) {
 			_, err := p.Predict(out, row...)
 			return out, err
-		}, err
+		}, reads(p.Info()), nil
 	}
 	p, err := m.PredictClasses(ctx, mkl.PredictOptions{}, test)
 	if err != nil {
@@ -236,6 +242,14 @@ func classes(ctx context.Context, m classesModel, test mkl.Features) (f fitted, 
 	}
 	f.exact = p.Probability
 	return f, nil
+}
+
+// reads returns the bytes that a prediction of these functions reads, but for features.
+func reads(functions []mkl.PredictorInfo) (bytes int) {
+	for _, f := range functions {
+		bytes += f.Bytes
+	}
+	return bytes
 }
 
 // largestErrors returns the largest errors of the held-out rows: of a mean and of a standard deviation, in units of the
@@ -318,7 +332,7 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 		return "", err
 	}
 	begin := time.Now()
-	p, err := f.predictor(mkl.PredictorOptions{})
+	p, bytes, err := f.predictor(mkl.PredictorOptions{})
 	if err != nil {
 		return "", err
 	}
@@ -335,7 +349,7 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 	allocations := testing.AllocsPerRun(100, func() { _, _ = p(row) })
 	only := "–"
 	if f.classes == 0 {
-		p, err := f.predictor(mkl.PredictorOptions{MeanOnly: true})
+		p, _, err := f.predictor(mkl.PredictorOptions{MeanOnly: true})
 		if err != nil {
 			return "", err
 		}
@@ -351,7 +365,7 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 	}
 	var errors []string
 	for _, tolerance := range tolerances {
-		p, err := f.predictor(mkl.PredictorOptions{Tolerance: tolerance})
+		p, _, err := f.predictor(mkl.PredictorOptions{Tolerance: tolerance})
 		if err != nil {
 			return "", err
 		}
@@ -366,6 +380,7 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 		errors = append(errors, fmt.Sprintf("%.1f | %.0e | %.0e", t[len(t)/2], mean, sd))
 	}
 	at := func(share float64) float64 { return warm[int(share*float64(calls-1))] }
-	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %.0f | %s", len(s.train), len(x[0]), f.classes,
-		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, ready.Seconds()*1e3, rate, strings.Join(errors, " | ")), nil
+	bytes += 8 * len(s.train) * len(x[0])
+	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %.0f | %.0f | %s", len(s.train), len(x[0]), f.classes,
+		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, float64(bytes)/1e3, ready.Seconds()*1e3, rate, strings.Join(errors, " | ")), nil
 }

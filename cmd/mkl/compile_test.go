@@ -39,6 +39,11 @@ func TestCompile(t *testing.T) {
 	require.Equal(t, console.StatusOK, status, stderr)
 	status, _, stderr = command(t, nil, "", "fit", "d.csv", "-target", "price", "-model", "bmkl", "-sweeps", "3", "-o", "weights")
 	require.Equal(t, console.StatusOK, status, stderr)
+	status, stdout, stderr = command(t, nil, "", "compile", "weights", "-o", "compiled")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Regexp(t, `^compiled: 1 predictor, prepared`, stdout)
+	status, _, stderr = command(t, nil, "", "fit", "f.csv", "-target", "species", "-model", "probit", "-sweeps", "3", "-o", "probit")
+	require.Equal(t, console.StatusOK, status, stderr)
 	file, err := os.ReadFile("c")
 	require.NoError(t, err)
 	file[len(file)/2] ^= 1
@@ -48,7 +53,7 @@ func TestCompile(t *testing.T) {
 		want string
 	}{
 		{[]string{"classes", "-mean", "-o", "x"}, "-mean is for models of numbers"},
-		{[]string{"weights", "-o", "x"}, "weights: a model of the kind regression is not of Gaussian processes: its file needs no preparation"},
+		{[]string{"probit", "-o", "x"}, "probit: a model of the kind probit-classifier makes its predictor in little time: its file needs no preparation"},
 		{[]string{"m", "--tolerance=-1", "-o", "x"}, "-tolerance is -1: it is at least 0"},
 		{[]string{"damaged", "-o", "x"}, "the file is damaged"},
 	} {

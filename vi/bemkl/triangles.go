@@ -38,7 +38,6 @@ type TriangleParts struct {
 	Trials    []la.Matrix[float64] // P of T×D: the kernels of the vectors with the samples
 	Selves    la.Matrix[float64]   // P×T: the kernels of the vectors with themselves
 	Tolerance float64              // of the predictor, in standard deviations: integers are tried if it is large enough
-	Width     int                  // bytes of an integer, 1 or 2, of the forms of healing
 }
 
 // mostCondition bounds D times the quotient of the diagonal elements of the factor of healing: above it the rounding of
@@ -70,12 +69,8 @@ func NewTriangles(parts TriangleParts) *Triangles {
 	}
 	rest, apart := parts.Healer.one.At(ws, f)
 	t.pull, t.precision = forms.Pull, forms.Precision
-	width := parts.Width
-	if parts.enough() == nil {
-		width = 0
-	}
-	t.rest = triangle.Against(forms.Rest, f, selves, rest, parts.enough(), width)
-	t.apart = triangle.NewForm(forms.Apart, f, apart, width)
+	t.rest = triangle.Against(forms.Rest, f, selves, rest, parts.enough())
+	t.apart = triangle.NewForm(forms.Apart, f, apart, parts.enough() != nil)
 	if t.rest == nil || t.apart == nil {
 		return nil
 	}

@@ -14,9 +14,8 @@ import (
 type Form struct{ t *Triangle }
 
 // NewForm returns the form of the lower triangle l. The rows of trials are the vectors of the calibration, and want their
-// forms. The result is nil where rounding is not small. With a width above 0 the form is made in integers of so many bytes too, unless they
-// are no gain.
-func NewForm(l, trials la.Matrix[float64], want []float64, width int) *Form {
+// forms. The result is nil where rounding is not small. If coarse, the form is made in integers too, unless they are no gain.
+func NewForm(l, trials la.Matrix[float64], want []float64, coarse bool) *Form {
 	f := &Form{pack(l)}
 	t, s := f.t, NewScratch(l.Rows)
 	for q := range trials.Rows {
@@ -26,10 +25,10 @@ func NewForm(l, trials la.Matrix[float64], want []float64, width int) *Form {
 	if !(t.factor <= math.MaxFloat64) {
 		return nil
 	}
-	if width == 0 || l.Rows < leastSteps {
+	if !coarse || l.Rows < leastSteps {
 		return f
 	}
-	d := newSteps(l, trials, width)
+	d := newSteps(l, trials)
 	t.steps = d
 	for q := range trials.Rows {
 		got, unit := f.sumSteps(trials.Row(q), s)

@@ -41,7 +41,7 @@ func TestFormsWithinTheirBounds(t *testing.T) {
 				value, square := form(trials.Row(q))
 				forms, squares, selves = append(forms, value), append(squares, square), append(selves, 1)
 			}
-			f, g := NewForm(l, trials, forms, 0), Against(l, trials, selves, squares, nil, 2)
+			f, g := NewForm(l, trials, forms, false), Against(l, trials, selves, squares, nil)
 			require.NotNil(t, f)
 			require.NotNil(t, g)
 			s, x := NewScratch(n), make([]float64, n)

@@ -56,15 +56,11 @@ const (
 )
 
 // newSteps returns the steps of the lower triangle g before their factor is calibrated. The rows of trials are the vectors of the
-// calibration. An integer has two bytes, or, with a width of 1, one.
-func newSteps(g, trials la.Matrix[float64], width int) *steps {
+// calibration.
+func newSteps(g, trials la.Matrix[float64]) *steps {
 	n := g.Rows
-	d := &steps{high: la.NewLowerBytes(n+probes, n), factor: leastFactor,
+	d := &steps{high: la.NewLowerBytes(n+probes, n), low: la.NewLowerBytes(n, n), factor: leastFactor,
 		step: make([]float64, n), probe: make([]float64, probes), dither: make([]float64, n), rows: make([]float64, n), norms: make([]float64, n)}
-	most := 127.0
-	if width == 2 {
-		d.low, most = la.NewLowerBytes(n, n), mostStep
-	}
 	src := special.NewRand(rand.NewPCG(16, 8))
 	for j := range d.dither {
 		d.dither[j] = lift + float64(src.Float64())
@@ -79,21 +75,15 @@ func newSteps(g, trials la.Matrix[float64], width int) *steps {
 		copy(left, row)
 		d.norms[i] = 0.25 * la.SumSq(row)
 		d.total += d.norms[i]
-		d.step[i] = snap(left[:i+1], push, most, whole)
+		d.step[i] = snap(left[:i+1], push, mostStep, whole)
 		e := errors.Row(i)[:i+1]
 		for j, q := range whole[:i+1] {
 			e[j] = row[j] - float64(float64(q)*d.step[i])
-			upper := q
-			if width == 2 {
-				upper = (q + 128) >> 8
-				low[j] = int8(q - upper<<8)
-			}
-			high[j] = int8(upper)
+			upper := (q + 128) >> 8
+			high[j], low[j] = int8(upper), int8(q-upper<<8)
 		}
 		d.high.SetRow(i, high[:i+1])
-		if width == 2 {
-			d.low.SetRow(i, low[:i+1])
-		}
+		d.low.SetRow(i, low[:i+1])
 		for r := range signs {
 			signs[r] = 0.125 // 1/√probes
 			if src.Uint64()&1 == 0 {
@@ -267,21 +257,14 @@ func (d *steps) start(k []float64, s *stepsScratch) {
 func (d *steps) multiply(begin, end int, s *stepsScratch, dst []float64) {
 	n := d.high.Cols
 	words := s.k[:n+n%2]
-	high := s.high[:d.high.Padded()]
+	high, low := s.high[:d.high.Padded()], s.low[:d.low.Padded()]
 	d.high.MultiplyPanels(begin, end, words, high)
-	before := d.high.Before() // of the lower plane too: the probes fill a panel
+	d.low.MultiplyPanels(begin, end, words, low)
+	before := d.low.Before()
 	first := max(before, begin*la.PanelRows)
 	step := d.step[first-before:]
-	high, dst = high[first:end*la.PanelRows], dst[first-before:][:end*la.PanelRows-first]
-	if d.low.Rows == 0 {
-		for r, v := range high {
-			dst[r] = float64(v) * float64(step[r]*s.unit)
-		}
-		return
-	}
-	low := s.low[:d.low.Padded()]
-	d.low.MultiplyPanels(begin, end, words, low)
 	low = low[first : end*la.PanelRows]
+	high, dst = high[first:][:len(low)], dst[first-before:][:len(low)]
 	for r, v := range low {
 		dst[r] = float64(int64(high[r])<<8+int64(v)) * float64(step[r]*s.unit)
 	}

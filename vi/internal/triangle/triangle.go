@@ -98,7 +98,7 @@ func New(factor la.Matrix[float64], root []float64, k Kernel, enough Enough) *Tr
 		return la.SumSq(c)
 	}
 	trials, selves := vectors(k, n)
-	if !t.try(g, trials, selves, exact, enough, 2) {
+	if !t.try(g, trials, selves, exact, enough) {
 		return nil
 	}
 	return t
@@ -115,16 +115,16 @@ func Of(g, trials la.Matrix[float64], selves []float64, enough Enough) *Triangle
 		}
 		return la.SumSq(z)
 	}
-	if !t.try(g, trials, selves, exact, enough, 2) {
+	if !t.try(g, trials, selves, exact, enough) {
 		return nil
 	}
 	return t
 }
 
-// Against is [Of] where the squares of the trials are known: want. Integers have so many bytes, 1 or 2.
-func Against(g, trials la.Matrix[float64], selves, want []float64, enough Enough, width int) *Triangle {
+// Against is [Of] where the squares of the trials are known: want.
+func Against(g, trials la.Matrix[float64], selves, want []float64, enough Enough) *Triangle {
 	t := pack(g)
-	if !t.try(g, trials, selves, func(q int, _ []float64) float64 { return want[q] }, enough, width) {
+	if !t.try(g, trials, selves, func(q int, _ []float64) float64 { return want[q] }, enough) {
 		return nil
 	}
 	return t
@@ -179,10 +179,8 @@ func vectors(k Kernel, n int) (columns la.Matrix[float64], selves []float64) {
 }
 
 // try sets the factor by the vectors in the rows of trials. exact computes |Gk|² of vector q in float64 and may overwrite k. It reports
-// whether the factor is a number. enough is as for [New]. width is the number of bytes of an integer.
-func (t *Triangle) try(
-	g, trials la.Matrix[float64], selves []float64, exact func(q int, k []float64) float64, enough Enough, width int,
-) bool {
+// whether the factor is a number. enough is as for [New].
+func (t *Triangle) try(g, trials la.Matrix[float64], selves []float64, exact func(q int, k []float64) float64, enough Enough) bool {
 	s, c := NewScratch(t.panels.Order), make([]float64, t.panels.Order)
 	wants := make([]float64, trials.Rows)
 	for q := range trials.Rows {
@@ -198,7 +196,7 @@ func (t *Triangle) try(
 		return false
 	}
 	if enough != nil && g.Rows >= leastSteps {
-		t.setSteps(g, trials, selves, wants, enough, width)
+		t.setSteps(g, trials, selves, wants, enough)
 	}
 	return true
 }
@@ -212,8 +210,8 @@ func excess(got, want, unit float64) float64 {
 }
 
 // setSteps makes the integers, and keeps them if they are close enough for at least half of the trials.
-func (t *Triangle) setSteps(g, trials la.Matrix[float64], selves, wants []float64, enough Enough, width int) {
-	t.steps = newSteps(g, trials, width)
+func (t *Triangle) setSteps(g, trials la.Matrix[float64], selves, wants []float64, enough Enough) {
+	t.steps = newSteps(g, trials)
 	s := NewScratch(g.Rows)
 	for q := range trials.Rows {
 		if self := selves[q]; self > 0 {

@@ -141,6 +141,38 @@ func TestPredict(t *testing.T) {
 	}
 }
 
+// With a tolerance a single record, also in a list, is predicted by a predictor.
+func TestPredictWithinTolerance(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "houses.mkl")
+	fit(t, path, 1)
+	m, err := OpenModel(t.Context(), path, 0.01)
+	require.NoError(t, err)
+	s, err := New(limits, []*Model{m}, t.Logf)
+	require.NoError(t, err)
+	one := map[string]any{"size": 3.1, "<i>city": "Ulm", "garden": true}
+	p := opened(t, path)
+	exact, err := p.PredictRows(t.Context(), []map[string]any{one})
+	require.NoError(t, err)
+	near, err := p.Within(0.01)
+	require.NoError(t, err)
+	want, err := near.Predict(t.Context(), one)
+	require.NoError(t, err)
+	single, err := json.Marshal(one)
+	require.NoError(t, err)
+	list, err := json.Marshal(map[string]any{"records": []map[string]any{one}})
+	require.NoError(t, err)
+	for _, body := range [][]byte{single, list} {
+		got := read[Answer](t, ask(t, s, "POST", "/predict", string(body)))
+		if got.Prediction == nil {
+			got.Prediction = &got.Predictions[0]
+		}
+		assert.Equal(t, predictionOf(*want, 0.95), *got.Prediction)
+		assert.InDelta(t, exact[0].Numbers[0].Mean, float64(got.Prediction.Numbers[0].Mean), 0.01*exact[0].Numbers[0].SD)
+	}
+	_, err = OpenModel(t.Context(), path, math.Inf(1))
+	assert.ErrorContains(t, err, "is not positive")
+}
+
 // A request can ask what each view adds. The answer has the bits of PredictRowViews.
 func TestPredictViews(t *testing.T) {
 	s, folder, _ := served(t, limits, "houses")
