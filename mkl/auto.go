@@ -106,15 +106,15 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	var density [][]float64
 	var of [][]View // the views of each member
 	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
-	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
+	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (model Model, useful bool, err error) {
 		g := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
 		member, err := g.Fit(ctx, views, some)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		m.members = append(m.members, member)
 		density, of = append(density, member.leftOutDensity(some)), append(of, views)
-		return member, nil
+		return member, true, nil
 	})
 	if err != nil {
 		return nil, err
@@ -285,23 +285,28 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		plan.members = nil // processes with kernel weights for each class take far longer and predict worse
 	}
 	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)), featuresOf(views))
-	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (Model, error) {
+	var first []float64 // the log probabilities that the first member predicts
+	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (model Model, useful bool, err error) {
 		c := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true}
 		member, err := c.Fit(ctx, views, some)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if len(m.members) > 0 {
+		if len(m.members) == 0 {
+			first = member.leftOutLogProbabilities(class)
+		} else {
 			member.sharpness = m.members[0].sharpness
+			if clearlyWorse(member.leftOutLogProbabilities(class), first) {
+				return member, false, nil
+			}
 		}
 		m.members = append(m.members, member)
-		return member, nil
+		return member, true, nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	m.rule = averaged
-	m.keepUseful(class)
 	if l.members == nil && !l.tried {
 		if a.Time > 0 && float64(each*float64(len(m.models)+1)) > a.Time.Seconds() {
 			m.left = append(m.left, oneViewMember.name)
@@ -392,19 +397,13 @@ func (m *AutoClassifierModel[T]) leftOutOfKinds(w kindWeights, l leastSquares[T]
 	return mixedDensity(log, weights)
 }
 
-// keepUseful drops the members whose leave-one-out predictions of the training samples' classes are clearly
-// worse than the first member's: by a mean difference of log probabilities of more than two standard errors.
+// clearlyWorse reports whether a member's leave-one-out predictions of the training samples' classes are clearly
+// worse than the first member's: by a mean difference of log probabilities of more than two standard errors. It reports false if
+// the log probabilities of one of them are not known, and nil.
 // Leave-one-out is too optimistic where widths were learned, so it cannot show that such a member is better.
 // A member that is worse all the same only makes the mean less certain.
-func (m *AutoClassifierModel[T]) keepUseful(class []int) {
-	if len(m.members) == 0 {
-		return
-	}
-	first := m.members[0].leftOutLogProbabilities(class)
-	m.members = keepMembers(&m.pool, m.members, func(i int) bool {
-		log := m.members[i].leftOutLogProbabilities(class)
-		return first == nil || log == nil || !clearlyLess(log, first, 2)
-	})
+func clearlyWorse(log, first []float64) bool {
+	return first != nil && log != nil && clearlyLess(log, first, 2)
 }
 
 // leftOutLogProbabilities returns the logarithms of the leave-one-out probabilities of the training samples'
@@ -554,8 +553,11 @@ var autoMembers = []struct {
 	{"single features", KernelsAdditive},
 }
 
-// fit calls the given function for each member that there is time for. each is the forecast time of one member, in seconds.
-func (p *poolPlan) fit(settings Fitting, limit time.Duration, each float64, fit func(views []View, f Fitting) (Model, error)) (pool, error) {
+// fit calls the given function for each member that there is time for. each is the forecast time of one member, in seconds. A member that
+// is not useful is dropped before the next one is fitted: its factors may take most of the memory. The first member is always useful.
+func (p *poolPlan) fit(
+	settings Fitting, limit time.Duration, each float64, fit func(views []View, f Fitting) (model Model, useful bool, err error),
+) (pool, error) {
 	if err := checkNotes(settings.Notes); err != nil {
 		return pool{}, err
 	}
@@ -565,9 +567,14 @@ func (p *poolPlan) fit(settings Fitting, limit time.Duration, each float64, fit 
 			out.left = append(out.left, member.name)
 			continue
 		}
-		m, err := fit(member.views, settings.ofMember(i+1, len(p.members)))
+		m, useful, err := fit(member.views, settings.ofMember(i+1, len(p.members)))
 		if err != nil {
 			return out, err
+		}
+		if !useful {
+			out.trace.follow(m.Trace(), false)
+			out.dropped = append(out.dropped, member.name)
+			continue
 		}
 		out.names = append(out.names, member.name)
 		out.add(m)

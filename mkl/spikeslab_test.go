@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -160,4 +162,83 @@ func TestSpikeSlabRefusals(t *testing.T) {
 	assert.EqualError(t, err, "mkl: x[0]: 2×3 where 6 columns are needed (features)")
 	_, _, err = m.Predict()
 	assert.EqualError(t, err, "mkl: 0 input matrices where the model needs 1")
+}
+
+// TestSampleWeights compares the paired sampler with sums over all sets of features whose weights are not zero.
+func TestSampleWeights(t *testing.T) {
+	x, y := slabProblem(25, 3)
+	m, err := SpikeSlab{}.Fit(t.Context(), x, y)
+	require.NoError(t, err)
+	got, draws, err := m.SampleWeights(t.Context(), x, y, mcmc.Sampling{Chains: 2, Draws: 6000, Seed: 5})
+	require.NoError(t, err)
+	assert.Equal(t, 6000, draws.Len())
+	M, state, seen := x.Cols, m.posterior.State(), m.see(x)
+	z := make([]float64, len(y))
+	for i, v := range y {
+		z[i] = (v - m.target.mean) / m.target.sd
+	}
+	// Of each set p(y) is a normal density: with B = XᵀX + σ²/σ_w²·I of the set, log p = ½(bᵀB⁻¹b − zᵀz)/σ² − ½log|B| − ½k·log(σ_w²/σ²) + constant.
+	var total, power float64
+	for _, v := range z {
+		power += v * v
+	}
+	on, mean := make([]float64, M), make([]float64, M)
+	for set := range 1 << M {
+		var members []int
+		for j := range M {
+			if set>>j&1 == 1 {
+				members = append(members, j)
+			}
+		}
+		k := len(members)
+		b, w := la.NewMatrix[float64](k, k), make([]float64, k)
+		for a, j := range members {
+			for c, l := range members {
+				var sum float64
+				for i := range z {
+					sum += seen.At(i, j) * seen.At(i, l)
+				}
+				b.Set(a, c, sum)
+			}
+			b.Set(a, a, b.At(a, a)+state.Noise/state.Prior.Variance)
+			for i, v := range z {
+				w[a] += seen.At(i, j) * v
+			}
+		}
+		// Gaussian elimination, without pivots as B is positive definite.
+		rhs, logDet, fit := append([]float64(nil), w...), 0.0, 0.0
+		for a := range k {
+			logDet += math.Log(b.At(a, a))
+			for r := a + 1; r < k; r++ {
+				f := b.At(r, a) / b.At(a, a)
+				for c := a; c < k; c++ {
+					b.Set(r, c, b.At(r, c)-f*b.At(a, c))
+				}
+				rhs[r] -= f * rhs[a]
+			}
+		}
+		for a := k - 1; a >= 0; a-- {
+			for c := a + 1; c < k; c++ {
+				rhs[a] -= b.At(a, c) * rhs[c]
+			}
+			rhs[a] /= b.At(a, a)
+			fit += rhs[a] * w[a]
+		}
+		p := math.Exp(0.5*(fit-power)/state.Noise - 0.5*logDet - 0.5*float64(k)*math.Log(state.Prior.Variance/state.Noise) +
+			float64(k)*math.Log(state.Prior.Pi) + float64(M-k)*math.Log1p(-state.Prior.Pi))
+		total += p
+		for a, j := range members {
+			on[j] += p
+			mean[j] += p * rhs[a]
+		}
+	}
+	for j, w := range got {
+		assert.InDelta(t, on[j]/total, w.Inclusion, 0.02, w.Name)
+		assert.InDelta(t, mean[j]/total*m.target.sd/m.scale[j], w.Mean, 0.02*m.target.sd/m.scale[j], w.Name)
+		assert.Positive(t, w.SD)
+	}
+	_, _, err = m.SampleWeights(t.Context(), x, y[:3], mcmc.Sampling{})
+	assert.ErrorContains(t, err, "where 3×")
+	_, _, err = m.SampleWeights(t.Context(), x, y, mcmc.Sampling{Thin: -1})
+	assert.ErrorContains(t, err, "Thin")
 }

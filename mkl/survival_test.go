@@ -227,7 +227,7 @@ func TestCountsSayWhatIsWrong(t *testing.T) {
 }
 
 // TestTransformOfTimes draws times from a model's own predictive distributions and censors them. Their transform is uniform under these
-// distributions, also where it is known by an interval only; and it is not under those of a model with another scale of the error. The
+// distributions, also where it is known by an interval only; and it is not if the model has another scale of the error. The
 // distance of 3000 samples is below 1.63/√3000 with probability .99 if none is censored, and smaller with censoring.
 func TestTransformOfTimes(t *testing.T) {
 	const n, most = 3000, 1.63 / 54.77

@@ -128,7 +128,6 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task guess", `--task must be one of "regression","binary","multiclass","multioutput","shared","tasks","multitask","multilabel","tasklabels","counts","survival","ordinal","factors","pairs","pairlabels" but got "guess"`},
 		{"fit d.csv -target y -task multioutput", "-task multioutput needs several targets"},
 		{"fit d.csv -target y -task shared", "-task shared needs several targets"},
-		{"fit d.csv -target y -task multitask", "-task multitask needs several targets"},
 		{"fit d.csv -target y,a -task multitask -latents=-1", "-latents -1 is negative"},
 		{"fit d.csv -target a,y -task binary", "-task binary needs one target, the column of labels, not 2"},
 		{"fit d.csv -target y -task binary", `d.csv: column "y" has 3 classes where -task binary needs 2: 3, 6, 10`},

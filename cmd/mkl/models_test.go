@@ -525,3 +525,21 @@ func TestWidthsGrowWithColumns(t *testing.T) {
 	}
 	assert.InDelta(t, 2, width(64)/width(16), 0.1)
 }
+
+// TestMultitaskOfOneTarget learns one target, and says that the kernel that it is a function of is there for sure.
+func TestMultitaskOfOneTarget(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,z,y\n")
+	for i := range 40 {
+		x := float64(i%20) / 4
+		fmt.Fprintf(&text, "%g,%d,%g\n", x, i*i*i%23, math.Sin(x)+0.05*float64(i*7%5))
+	}
+	status, stdout, stderr := command(t, map[string]string{"d.csv": text.String()}, "",
+		strings.Fields("fit d.csv -target y -task multitask -view x:rbf(width=1) -view z:rbf(width=1) -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "multitask of y")
+	m := fromFile[*mkl.MultiTaskModel](t)
+	require.Len(t, m.Outputs(), 1)
+	assert.Greater(t, m.Outputs()[0].Inclusion[0], 0.99)
+	assert.NotEmpty(t, predicted(t, "d.csv")["mean"])
+}

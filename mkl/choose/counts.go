@@ -26,7 +26,7 @@ func OfCounts(p *mkl.CountPrediction) *Prediction {
 	return &Prediction{Mean: mean, Variance: variance, Counts: p}
 }
 
-// Counts is the candidate that fits the estimator to views of all samples. exposure is that of each sample; nil means 1. The
+// Counts is the candidate that fits the estimator to views of all samples. exposure has a value for each sample; nil means 1. The
 // field Exposure of the estimator is not used. A given kernel is the matrix between all samples.
 func Counts(name string, views []mkl.View, y, exposure []float64, estimator mkl.Counts) Candidate {
 	return Candidate{Name: name, Learn: func(ctx context.Context, f Fold) (*Prediction, error) {

@@ -17,15 +17,15 @@ type Truth struct {
 	Counts  []float64      // whole numbers from 0 on
 	Times   []mkl.Lifetime // what is known of the times of events
 
-	// At is the time at which predictions of times get their Brier score; 0 means the median of all times, those of censoring
-	// included.
+	// At is the time at which predictions of times get their Brier score; 0 means the median of all times, censored
+	// times included.
 	At float64
 
 	// Targets are several truths of the same samples, all of them numbers or all of them
 	// classes. NaN or -1 stands for a value that is not known.
 	Targets []Truth
 
-	brier []float64 // of times: weights of the samples in the Brier score; nil if there is none
+	brier []float64 // of times: weights of the samples in the Brier score; nil without such a score
 }
 
 // Kind says what the values of a truth are.

@@ -105,7 +105,7 @@ func TestCompareTimesBetween(t *testing.T) {
 }
 
 // TestValidationOfTimes compares scores of a fold with what package metrics says of the same fit. The weights of the Brier score come
-// from all samples, those of the other folds included.
+// from all samples, also of other folds.
 func TestValidationOfTimes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	x := la.NewMatrix[float64](60, 1)

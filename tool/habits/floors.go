@@ -37,6 +37,7 @@ var Floors = [][]string{
 	{"vi"},
 	{"vi/internal/..."},
 	{"internal/testkit/...", "internal/jitter", "internal/stairs", "internal/encode", "stat/stattest"},
+	{"internal/archive"},
 	{"stat"},
 	{"internal/archive"},
 	{"la"},

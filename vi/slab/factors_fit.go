@@ -41,6 +41,9 @@ type factors struct {
 	raw   *Observed    // with kinds the entries as they were observed: y has targets of sites
 	level []float64    // of each task that is not Gaussian: Σ_n of the sites' levels
 
+	drawn bool // the start was drawn, and has tasks of 0 and 1: see sharpen
+	sharp bool // during sharpen
+
 	count  []float64 // observed entries of each task
 	square []float64 // of complete data Σ_n y_nq²
 	error2 []float64 // E_q = E[Σ_n (y_nq − f_nq)²]
@@ -142,6 +145,7 @@ func (f Factors) model(y *Observed) (*factors, error) {
 		return nil, err
 	}
 	m.setUpdates(f.Plain)
+	m.drawn = !f.Plain && f.Start == nil && slices.Contains(kinds, Bernoulli)
 	return m, nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/check"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 // kindsOf returns the kind of each task, or nil if all are Gaussian, and checks the entries.
@@ -132,6 +133,27 @@ func (m *factors) beginSites() {
 	m.updateSites()
 }
 
+// Entries of 0 and 1 say little each: a site has a precision of at most ¼, under which random factors explain next to nothing, and the
+// spike takes their weights before they have turned to the data. The first sweep of a drawn start therefore comes after sharpSweeps
+// sweeps in which an entry counts as sharper entries, so that its site has a precision of up to 1.
+const (
+	sharper     = 4
+	sharpSweeps = 5
+)
+
+// sharpen makes the sweeps of the start in which entries of 0 and 1 count more.
+func (m *factors) sharpen() error {
+	m.sharp = true
+	defer func() { m.sharp, m.sweeps = false, 0 }()
+	for range sharpSweeps {
+		m.sweeps++
+		if err := work.Sweep(&m.Stop, m.updates, func(string) {}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // updateSites sets the targets and the precisions of the entries that are not Gaussian to those whose bound is highest under q(f).
 func (m *factors) updateSites() {
 	by := &m.y.byTask
@@ -145,6 +167,9 @@ func (m *factors) updateSites() {
 			m.level[q] = 0
 			for i, n := range index {
 				s := m.kinds[q].site(value[i], la.Dot(m.object.mean.Row(int(n))[:m.K], m.task.mean.Row(q)), m.spread(int(n), q, 0))
+				if m.sharp && m.kinds[q] == Bernoulli {
+					s.precision *= sharper
+				}
 				by.value[first+i], by.root[first+i] = s.target, math.Sqrt(s.precision)
 				m.level[q] += s.level
 			}

@@ -85,6 +85,11 @@ func (m *factors) Allowance() float64 { return 0 }
 
 // Sweep implements [vi.Objective].
 func (m *factors) Sweep(done func(string)) error {
+	if m.sweeps == 0 && m.drawn {
+		if err := m.sharpen(); err != nil {
+			return err
+		}
+	}
 	m.sweeps++
 	return work.Sweep(&m.Stop, m.updates, done)
 }

@@ -3,6 +3,7 @@ package slab
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
@@ -197,4 +198,55 @@ func TestFactorKindsTransform(t *testing.T) {
 	s.Kinds = s.Kinds[:2]
 	_, err = NewFactorPosterior(s)
 	assert.EqualError(t, err, "vi: factor state: Kinds: 2 for 3 views")
+}
+
+// TestFactorsOfBinaryViews finds all factors of views of 0 and 1. In these four tables a plain start loses one, at a lower bound.
+func TestFactorsOfBinaryViews(t *testing.T) {
+	const N, K, M = 80, 3, 6
+	views := []int{50, 50}
+	for _, seed := range []uint64{1, 3, 6, 9} {
+		src := rand.New(rand.NewPCG(seed, 12))
+		z := la.NewMatrix[float64](N, K)
+		for i := range z.Data {
+			z.Data[i] = src.NormFloat64()
+		}
+		var entries []Entry
+		for q := range views[0] + views[1] {
+			w := make([]float64, K)
+			for k := range w {
+				if k == 0 || (k == 1) == (q < views[0]) {
+					w[k] = 2 * src.NormFloat64() * float64(src.IntN(2))
+				}
+			}
+			for n := range N {
+				y := 0.0
+				if src.Float64() < 1/(1+math.Exp(-la.Dot(w, z.Row(n)))) {
+					y = 1
+				}
+				if src.Float64() > 0.2 {
+					entries = append(entries, Entry{int32(n), int32(q), y})
+				}
+			}
+		}
+		y, err := ObserveEntries(N, views[0]+views[1], entries)
+		require.NoError(t, err)
+		found := func(plain bool) (used int, bound float64) {
+			f := Factors{Count: M, Views: views, Kinds: []FactorKind{Bernoulli, Bernoulli}, Offsets: true, Seed: 1, Workers: 1, Plain: plain}
+			fit, err := f.Fit(t.Context(), y)
+			require.NoError(t, err)
+			each, _, err := fit.Posterior.Explained(y)
+			require.NoError(t, err)
+			for k := range M {
+				if max(each.At(0, k), each.At(1, k)) > 0.01 {
+					used++
+				}
+			}
+			return used, fit.Record.Bound()
+		}
+		before, low := found(true)
+		after, high := found(false)
+		assert.Less(t, before, K, "seed %d", seed)
+		assert.Equal(t, K, after, "seed %d", seed)
+		assert.Greater(t, high, low+20, "seed %d", seed)
+	}
 }

@@ -55,15 +55,27 @@ func Limit(flag Size) (limit Size, whose string) {
 	return Available(), "the machine has available (-memory overrides)"
 }
 
-// Keep makes the garbage collector keep the process within the size of a flag -memory, as far as live memory allows, and
-// returns a function that restores the collector's limit of before. It does nothing without the flag: fits must not
-// depend on what other processes leave. A limit that GOMEMLIMIT has set lower stays.
+// collectAt is the growth of the heap, in percent, after which the garbage collector runs during a fit. Most of the heap is a few large
+// matrices without pointers, which the collector need not read. So it can run often at little cost.
+const collectAt = 25
+
+// Keep makes the garbage collector of a fit keep little garbage, unless GOGC says how much there may be. It also keeps the process within the
+// size of a flag -memory, as far as live memory allows. Keep returns a function that restores the collector's settings of before. Without
+// the flag there is no limit: fits must not depend on what other processes leave. A limit that GOMEMLIMIT has set lower stays.
 func Keep(flag Size) (restore func()) {
-	before := debug.SetMemoryLimit(-1)
+	before, percent := debug.SetMemoryLimit(-1), -1
 	if flag > 0 && flag < Size(before) {
 		debug.SetMemoryLimit(int64(flag))
 	}
-	return func() { debug.SetMemoryLimit(before) }
+	if os.Getenv("GOGC") == "" {
+		percent = debug.SetGCPercent(collectAt)
+	}
+	return func() {
+		debug.SetMemoryLimit(before)
+		if percent >= 0 {
+			debug.SetGCPercent(percent)
+		}
+	}
 }
 
 // Error says that a computation needs more memory than it may take.

@@ -67,3 +67,23 @@ func TestKeep(t *testing.T) {
 	restore()
 	assert.Equal(t, before, debug.SetMemoryLimit(-1))
 }
+
+// The collector runs early during a fit, unless GOGC is set, and as before after it.
+func TestKeepLittleGarbage(t *testing.T) {
+	now := func() int {
+		v := debug.SetGCPercent(100)
+		debug.SetGCPercent(v)
+		return v
+	}
+	before := now()
+	t.Setenv("GOGC", "")
+	restore := Keep(0)
+	assert.Equal(t, collectAt, now())
+	restore()
+	assert.Equal(t, before, now())
+	t.Setenv("GOGC", "off")
+	restore = Keep(0)
+	assert.Equal(t, before, now())
+	restore()
+	assert.Equal(t, before, now())
+}

@@ -122,7 +122,7 @@ func (r *Request) checkTargets(n int) error {
 	switch {
 	case r.OfTable() || r.Pairs:
 		return nil
-	case r.Form == dataset.Numbers && r.Task != Regression && !r.One && n < 2:
+	case r.Form == dataset.Numbers && r.Task != Regression && !r.One && r.Kind != kindMultiTask && n < 2:
 		return console.Inputf("-task %s needs several targets", r.Task)
 	case r.One && n != 1:
 		return console.Inputf("-model %s needs one target, not %d", r.Model, n)

@@ -41,7 +41,7 @@ func (p Times) After(t float64) []float64 {
 	return later
 }
 
-// Transforms returns, for each time of which something is known, the predicted probabilities of an event before it and by it: see
+// Transforms returns, for each time that is known or censored, the predicted probabilities of an event before it and by it: see
 // [mkl.SurvivalPrediction.Transform].
 func (p Times) Transforms(truth []mkl.Lifetime) (below, upTo []float64) {
 	for i, t := range truth {
