@@ -272,7 +272,7 @@ func (p *pruning) run() error {
 	if !p.healed {
 		p.samples = p.drop(p.samples, part, p.addSample,
 			func(s *share) (mean, sd float64) { return cost(&kernels, s) },
-			func(int) bool { return sureAll })
+			func(d int) bool { return sureAll || p.a[d] == 0 && (p.aCov.Rows == 0 || p.aCov.At(d, d) == 0) })
 	}
 
 	var samples share
@@ -284,12 +284,18 @@ func (p *pruning) run() error {
 			mean, sd = cost(k, &samples)
 			return float64(mean) + float64(p.healMean*k.heal), float64(sd) + float64(p.healSD*k.heal)
 		},
-		func(m int) bool { return p.sure[m] && (sureAll || !p.healed) })
+		func(m int) bool { return p.weightless(m) || p.sure[m] && (sureAll || !p.healed) })
 
 	if p.aCov.Rows > 0 {
 		return p.factor(part, math.Sqrt(samples.spread))
 	}
 	return nil
+}
+
+// weightless reports whether kernel m has no part in any prediction. A cost of 0 does not say so: the squares of tiny kernel values
+// underflow, and other samples may have larger values.
+func (p *pruning) weightless(m int) bool {
+	return p.e[m] == 0 && p.ee.At(m, m) == 0 && (!p.healed || p.healSize[m] == 0)
 }
 
 // drop leaves out candidates, the cheapest first, while their joint cost
@@ -314,7 +320,7 @@ func (p *pruning) drop(candidates []int, limit float64, add func(*share, int), c
 			break
 		}
 		meanError, sdError = mean, sd
-		p.certain = p.certain && (sure(c) || alone[c] == 0)
+		p.certain = p.certain && sure(c)
 		dropped++
 	}
 	p.meanError += meanError

@@ -42,7 +42,7 @@ func CensoredInfluence(time []float64, event []bool, risk []float64) (index floa
 		}
 		for j, u := range time {
 			if u > t || u == t && !event[j] {
-				one := 0.5 * (1 + order(risk[i]-risk[j]))
+				one := float64(0.5 * (1 + order(risk[i]-risk[j])))
 				right[i] += one
 				right[j] += one
 				known[i]++
@@ -83,7 +83,7 @@ func CensoredBrier(time []float64, event []bool, survival []float64, at float64)
 		if !(p >= 0 && p <= 1) {
 			return math.NaN(), fmt.Errorf("metrics: the survival of sample %d is %g, not a probability", i, p)
 		}
-		sum += BrierOfTime(time[i], p, at, weight[i])
+		sum += float64(BrierOfTime(time[i], p, at, weight[i]))
 	}
 	return sum / float64(len(time)), nil
 }

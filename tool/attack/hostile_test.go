@@ -33,7 +33,7 @@ func TestAttacks(t *testing.T) {
 // Cases that found something once.
 func TestFound(t *testing.T) {
 	seeds := map[string][]uint64{
-		"regression, settings": {104}, "Gaussian process, settings": {100425, 101844}, "forged plan": {30000274}, "forged class plan": {30000360},
+		"regression, settings": {104, 889797}, "Gaussian process, settings": {100425, 101844}, "forged plan": {30000274}, "forged class plan": {30000360},
 		"forged journal of a regression": {27, 60000430}, "forged journal of a shared regression": {18}, "forged journal of a task regression": {9},
 		"forged journal of a Gaussian process": {60000092, 80005036}, "forged journal of a Gaussian process classifier": {80008367}, "forged journal of a sampled probit classifier": {60000162, 60000324},
 		"forged journal of a landmark classifier": {130000112, 130000654, 130005326}, "forged journal of a factors": {130001206, 320012885}, "forged journal of a multi-task": {130002773},

@@ -39,7 +39,6 @@ var Floors = [][]string{
 	{"internal/testkit/...", "internal/jitter", "internal/stairs", "internal/encode", "stat/stattest"},
 	{"internal/archive"},
 	{"stat"},
-	{"internal/archive"},
 	{"la"},
 	{"la/internal/..."},
 	{"internal/..."},

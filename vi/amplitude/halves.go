@@ -100,9 +100,9 @@ func (h *Halves) Variance(mean []float64, views []int) float64 {
 		for s := range splits {
 			a, b := h.First.At(s, v), h.Second.At(s, v)
 			halves += float64((a + b) / float64(2*splits))
-			square += float64((a - b) * (a - b) / float64(4*splits))
+			square += float64((a-b)*(a-b)) / float64(4*splits)
 		}
-		m = 0.5 * (m + halves)
+		m = float64(0.5 * (m + halves))
 		scale += float64(m * (1 - m))
 		if slices.Contains(views, v) {
 			share += m
