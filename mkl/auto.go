@@ -496,8 +496,8 @@ func columnsOf(views []View) (n int) {
 	return n
 }
 
-// checkPoolViews checks the views of n samples, which may lack views if gaps is true, and records where they come from. It also reports whether some views
-// have no kernel (open), and whether some hold kernels or distances between all samples (whole).
+// checkPoolViews checks the views of n samples, which may lack views if gaps is true, and records where they come from. It also reports
+// whether some views have no kernel (open), and whether some hold kernels or distances between all samples (whole).
 func checkPoolViews(views []View, n int, gaps bool) (checked []View, open, whole bool, err error) {
 	views = slices.Clone(views)
 	for i := range views {

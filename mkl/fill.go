@@ -8,8 +8,9 @@ import (
 
 // FillViews replaces each view without a Kernel by views with the kernels of a set. Views with a Kernel stay.
 // It uses the Name, X, Input and Columns of a view without a Kernel. Each such view gets kernels of its own, but all share one
-// constant. A sample may lack views: all its features are then NaN, and the estimator needs MissingViews. The kernels are for Gaussian processes: the ARD kernels for [MultiGP] and [MultiGPClassifier] only, all others for
-// every estimator. A prediction takes the same matrices in the same order as for the original views.
+// constant. A sample may lack views: all its features are then NaN, and the estimator needs MissingViews. The kernels are for
+// Gaussian processes: the ARD kernels for [MultiGP] and [MultiGPClassifier] only, all others for every estimator. A prediction
+// takes the same matrices in the same order as for the original views.
 //
 // Kernels that are useless on these samples are left out, and the notes say so in plain words: features with one value,
 // kernels so narrow that no two samples are similar, and kernels that equal an earlier one up to a factor and a constant.

@@ -18,7 +18,7 @@ type ViewShare struct {
 	// Share is the view's share of the variance of the function over the training samples. Each view may be left out of the function: the
 	// share averages over which views are included, over all amplitudes together and over the functions. The shares of all views add
 	// up to 1 less the probability that no view is included. SD is the standard deviation of the share, the larger of two: of the
-	// posterior, and of how the share varies from one set of as many samples to another, which fits to random halves of the samples tell.
+	// posterior, and of how the share varies from one set of as many samples to another, which fits to random halves of the samples show.
 	Share, SD float64
 
 	// In is the posterior probability that the view is included, a priori ½. Of two views that tell the same, each may have about

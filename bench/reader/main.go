@@ -9,10 +9,10 @@
 // For each table it prints the samples of the fit, two thirds of the rows in a random order but at most -most, the
 // features and the classes; then of the default predictor, in µs, the median, the 99th percentile and the 99.9th of the
 // time of a call, the median after other data has filled the caches, and the median of means alone; the allocations of a
-// call; the kilobytes that a call reads first, which are matrices, weights and the features of the samples; the time, in ms, that it took to make the predictor; and the rows a second that the model's PredictTargets or
-// PredictClasses predicts on one worker, of 4000 rows. For two tolerances follow the median and the largest
-// errors of the rows that are held out against the model: of a mean and of a standard deviation, in units of the
-// standard deviation, or of a probability.
+// call; the kilobytes that a call reads first, which are matrices, weights and the features of the samples; the time, in
+// ms, that it took to make the predictor; and the rows a second that the model's PredictTargets or PredictClasses predicts
+// on one worker, of 4000 rows. For two tolerances follow the median and the largest errors of the rows that are held out
+// against the model: of a mean and of a standard deviation, in units of the standard deviation, or of a probability.
 //
 // The calls predict the held-out rows, one after the other, so that none finds the data of its own row in the caches.
 package main

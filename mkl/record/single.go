@@ -17,7 +17,7 @@ type single struct {
 
 // Within returns a predictor that predicts single records faster, by [mkl.Predictor] and its like: within the tolerance of what the
 // model predicts. The tolerance is of a mean and of a standard deviation, in units of the standard deviation, or of a probability.
-// Several records at a time are predicted by the model, and so is a record whose bound is above the tolerance.
+// Several records at a time are predicted by the model, and so is a record whose bound is above the tolerance or is only assumed.
 //
 // A model of a compiled file that has the preparation for this tolerance is ready at once; see [mkl.Compile]. Within returns an error
 // if the tolerance is not positive, or if the model has no such predictor.
@@ -73,7 +73,7 @@ func (s *single) predict(p *Predictor, x []mkl.Features, out *Prediction) (ok bo
 				return false, err
 			}
 			sd := math.Sqrt(b.Variance)
-			if !(max(b.MeanError, b.SDError) <= s.tolerance*sd) {
+			if b.Kind == mkl.BoundAssumed || !(max(b.MeanError, b.SDError) <= s.tolerance*sd) {
 				return false, nil
 			}
 			numbers = append(numbers, Number{Target: p.notes.Targets[o], Mean: b.Mean, SD: sd, one: &b})
