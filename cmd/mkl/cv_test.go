@@ -165,7 +165,7 @@ func TestCVErrors(t *testing.T) {
 		{"-target price -folds 1", "-folds 1: two at least are needed"},
 		{"-target price -repeats 0", "-repeats 0 is below 1"},
 		{"-target price -order sold -repeats 2", "-order excludes -repeats and -group"},
-		{"-target price -task multilabel", "mkl cv is for -task regression, binary, multiclass and ordinal of one target, not multilabel: the others need several"},
+		{"-target price -task multilabel", "mkl cv is for -task regression, binary, multiclass, ordinal, counts and survival of one target, not multilabel: the others need several"},
 		{"-target price -models lasso", `-models: there is no model "lasso": there are auto, bmkl, mgp, probit, landmarks and spikeslab`},
 		{"-target price -models probit", "-model probit is for -task binary and multiclass, not regression"},
 		{"-target price -models mgp -latents 2", "-latents is for none of the models: mgp"},
@@ -394,7 +394,7 @@ func TestCVOfSeveralTargets(t *testing.T) {
 	assert.Regexp(t, `(?s)^d.csv: 45 samples, multioutput of near, other, 2 folds\n\n +RMSE/SD ± SE .*Recommendation: .*\n\nnear\n +RMSE ± SE .*\n\nother\n +RMSE ± SE`, stdout)
 
 	for _, c := range []struct{ args, want string }{
-		{"-target near,far -task binary", "-task binary needs one target, the column of labels, not 2"},
+		{"-target near,far -task binary", "-task binary needs one target, not 2"},
 		{"-target near -missing-targets", "-missing-targets is for several targets"},
 		{"-target near,far -models nope", `there is no model "nope" of several such targets: there are multioutput, shared, tasks and multitask, and of each target by itself auto, bmkl, mgp, landmarks and spikeslab`},
 		{"-target hot,wet -task multilabel -models auto", "there are multilabel and tasklabels"},
