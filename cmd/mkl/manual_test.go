@@ -280,6 +280,26 @@ func TestManualCommands(t *testing.T) {
 		"go ", // TestModelsFit, the stage readme of .ci/run, and tool/release
 		"mkl cv testdata/mcycle.csv -target accel -models auto,mgp,bmkl -repeats 2", // TestCVManual
 	}
+	bin, estateDir := t.TempDir(), t.TempDir()
+	require.NoError(t, os.Symlink(binary, filepath.Join(bin, "mkl")))
+	shell := func(t *testing.T, dir string, s script) {
+		c := exec.CommandContext(t.Context(), "sh", "-e", "-c", s.text)
+		c.Dir = dir
+		c.Env = append(os.Environ(), asCommand+"=1", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+		out, err := c.CombinedOutput()
+		assert.NoError(t, err, "%s\n%s", s.text, out)
+		for line := range strings.Lines(s.prints) {
+			assert.Contains(t, "\n"+string(out), "\n"+line, s.text)
+		}
+	}
+	require.NoError(t, os.CopyFS(filepath.Join(estateDir, "testdata"), os.DirFS(filepath.Join(root, "testdata"))))
+	files := estate()
+	files["iris.csv"] = strings.Replace(every(string(iris), 5), "Species", "species", 1)
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(estateDir, name), []byte(text), 0o666))
+	}
+	shell(t, estateDir, script{text: "mkl fit houses.csv -target price -as zip=none -as sold=none -o houses.mkl -q; cp houses.mkl a.mkl\n" +
+		"mkl fit houses.csv -target price -view area,rooms,x -model mgp -o b.mkl -q"})
 	ran := 0
 	for page, text := range manuals(t) {
 		all := slices.DeleteFunc(scripts(text), func(s script) bool {
@@ -288,37 +308,18 @@ func TestManualCommands(t *testing.T) {
 		if len(all) == 0 {
 			continue
 		}
+		ran += len(all)
 		t.Run(page, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
-			bin := filepath.Join(dir, "bin")
-			require.NoError(t, os.Mkdir(bin, 0o777))
-			require.NoError(t, os.Symlink(binary, filepath.Join(bin, "mkl")))
-			require.NoError(t, os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS(filepath.Join(root, "testdata"))))
-			files := estate()
-			files["iris.csv"] = strings.Replace(every(string(iris), 5), "Species", "species", 1)
-			for name, text := range files {
-				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
-			}
-			shell := func(s script) {
-				c := exec.CommandContext(t.Context(), "sh", "-e", "-c", s.text)
-				c.Dir = dir
-				c.Env = append(os.Environ(), asCommand+"=1", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-				out, err := c.CombinedOutput()
-				assert.NoError(t, err, "%s\n%s", s.text, out)
-				for line := range strings.Lines(s.prints) {
-					assert.Contains(t, "\n"+string(out), "\n"+line, s.text)
-				}
-			}
-			shell(script{text: "mkl fit houses.csv -target price -as zip=none -as sold=none -o houses.mkl -q; cp houses.mkl a.mkl\n" +
-				"mkl fit houses.csv -target price -view area,rooms,x -model mgp -o b.mkl -q"})
+			require.NoError(t, os.CopyFS(dir, os.DirFS(estateDir)))
 			for _, l := range listings(text) {
 				if name := l.file(); name != "" {
 					require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(l.text), 0o666))
 				}
 			}
 			for _, s := range all {
-				shell(s)
-				ran++
+				shell(t, dir, s)
 			}
 		})
 	}
