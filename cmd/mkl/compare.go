@@ -20,7 +20,7 @@ type compareCmd struct {
 	Target string   `placeholder:"COLUMNS" help:"Columns that hold the truth, if they have other names than in the fits."`
 	View   []string `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they have other names than in the fits; @file takes a file."`
 	Score  string   `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier,log-score,deviance,concordance" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes and labels, log-score, deviance, rmse or crps of counts, log-score, concordance or brier of times; auto is the first of these."`
-	At     float64  `placeholder:"TIME" help:"Of times until an event: the time of the Brier score; by default the median of the times."`
+	At     float64  `placeholder:"TIME" help:"Time of the Brier score of times until an event; by default the median of the times."`
 
 	console.WorkersFlag `embed:""`
 	console.JSONFlag    `embed:""`

@@ -96,7 +96,7 @@ func TestPartOfConstantsIsWithoutThem(t *testing.T) {
 	assert.ErrorContains(t, err, "constant")
 }
 
-// Halves are disjoint, equal for the same seed, and have each class.
+// The shares of halves repeat for the same seed. Divisions whose halves cannot be fitted are left out.
 func TestHalves(t *testing.T) {
 	src := rand.New(rand.NewPCG(6, 4))
 	k, l := simulated(t, src, 3, 24, false)

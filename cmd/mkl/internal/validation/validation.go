@@ -38,7 +38,7 @@ type Flags struct {
 	Order    string `placeholder:"COLUMN" help:"Column of dates or numbers that says what came first: every fold is predicted from what was before it."`
 
 	Score  string  `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier,log-score,deviance,concordance" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes, log-score, deviance, rmse or crps of counts, log-score, concordance or brier of times; auto is the first of these."`
-	At     float64 `placeholder:"TIME" help:"Of times until an event: the time of the Brier score; by default the median of all times."`
+	At     float64 `placeholder:"TIME" help:"Time of the Brier score of times until an event; by default the median of all times."`
 	Resume string  `placeholder:"FILE" help:"File that keeps what is done; the same command goes on from there."`
 
 	model.TaskFlag `embed:""`
