@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -13,6 +14,7 @@ type single struct {
 	numbers   []*mkl.Predictor // by target
 	classes   *mkl.ClassPredictor[string]
 	labels    *mkl.LabelPredictor
+	assumed   bool // bounds of classes or labels may be only assumed
 }
 
 // Within returns a predictor that predicts single records faster, by [mkl.Predictor] and its like: within the tolerance of what the
@@ -42,11 +44,15 @@ func (p *Predictor) Within(tolerance float64) (*Predictor, error) {
 	case interface {
 		Predictor(mkl.PredictorOptions) (*mkl.ClassPredictor[string], error)
 	}:
-		s.classes, err = m.Predictor(opt)
+		if s.classes, err = m.Predictor(opt); err == nil {
+			s.assumed = anyAssumed(s.classes.Info())
+		}
 	case interface {
 		Predictor(mkl.PredictorOptions) (*mkl.LabelPredictor, error)
 	}:
-		s.labels, err = m.Predictor(opt)
+		if s.labels, err = m.Predictor(opt); err == nil {
+			s.assumed = anyAssumed(s.labels.Info())
+		}
 	default:
 		err = fmt.Errorf("a model of the kind %s predicts no single records within a tolerance", p.model.Kind())
 	}
@@ -56,6 +62,15 @@ func (p *Predictor) Within(tolerance float64) (*Predictor, error) {
 	fast := *p
 	fast.single = s
 	return &fast, nil
+}
+
+func anyAssumed(functions []mkl.PredictorInfo) bool {
+	return slices.ContainsFunc(functions, func(f mkl.PredictorInfo) bool { return f.Kind == mkl.BoundAssumed })
+}
+
+// holds says whether a bound of probabilities is within the tolerance and is not only assumed. A bound of 0 is the model's prediction.
+func (s *single) holds(bound float64) bool {
+	return bound == 0 || bound <= s.tolerance && !s.assumed
 }
 
 // predict predicts one row and writes the prediction. ok is false if a bound is above the tolerance: then out is as it was.
@@ -83,7 +98,7 @@ func (s *single) predict(p *Predictor, x []mkl.Features, out *Prediction) (ok bo
 		classes := m.Classes()
 		probability := make([]float64, len(classes))
 		class, bound, err := s.classes.PredictWithBound(probability, row...)
-		if err != nil || !(bound <= s.tolerance) {
+		if err != nil || !s.holds(bound) {
 			return false, err
 		}
 		out.Class = class
@@ -93,7 +108,7 @@ func (s *single) predict(p *Predictor, x []mkl.Features, out *Prediction) (ok bo
 	default:
 		probability := make([]float64, len(p.notes.Targets))
 		bound, err := s.labels.PredictWithBound(probability, row...)
-		if err != nil || !(bound <= s.tolerance) {
+		if err != nil || !s.holds(bound) {
 			return false, err
 		}
 		for o, v := range probability {

@@ -86,3 +86,31 @@ func TestWithin(t *testing.T) {
 		assert.ErrorContains(t, err, "is not positive")
 	}
 }
+
+// Bounds of a pruned linear kernel are only assumed: a record far from the training samples would violate them. Such records are
+// predicted by the model.
+func TestWithinDoesNotTrustAssumedBounds(t *testing.T) {
+	x, _ := features()
+	has := make([]bool, x.Rows)
+	for i := range has {
+		has[i] = x.At(i, 4) > 5
+	}
+	m, err := mkl.MultiLabel{Fitting: mkl.Fitting{Notes: map[string]string{"mkl-command": notes}}}.Fit(t.Context(),
+		[]mkl.View{{X: x, Kernel: kernel.Linear{}}}, mkl.LabelsOf(has))
+	require.NoError(t, err)
+	fast, err := m.Predictor(mkl.PredictorOptions{Tolerance: 0.5})
+	require.NoError(t, err)
+	require.Equal(t, mkl.BoundAssumed, fast.Info()[0].Kind)
+	p, err := record.New(m)
+	require.NoError(t, err)
+	near, err := p.Within(0.5)
+	require.NoError(t, err)
+	for _, size := range []float64{0, 3, 1e3} {
+		one := map[string]any{"size": size, "city": "Ulm", "built": "1970-01-04", "garden": true}
+		want, err := p.Predict(t.Context(), one)
+		require.NoError(t, err)
+		got, err := near.Predict(t.Context(), one)
+		require.NoError(t, err)
+		assert.Equal(t, want.Labels, got.Labels)
+	}
+}
