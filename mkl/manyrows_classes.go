@@ -108,6 +108,7 @@ func (a AutoClassifier[T]) addLandmarks(r *manyRows, m *AutoClassifierModel[T], 
 	if member == nil {
 		return r.leaveOut(what, err)
 	}
+	r.spent += classLandmarkSeconds(len(labels), count*kernels, functions(len(classes)))
 	m.landmarks = member
 	m.names = append(m.names, fmt.Sprintf("%d landmarks", member.Samples()))
 	m.add(member)

@@ -235,3 +235,23 @@ func TestManyRowsOfClasses(t *testing.T) {
 		assert.NotEmpty(t, p.Info())
 	}
 }
+
+// TestRowOrderSpreadsCopies finds about a fifth of the copies of a sample among the last fifth of the samples, in any order of the samples.
+func TestRowOrderSpreadsCopies(t *testing.T) {
+	x, y := ripples(1, 1000)
+	for i := range 400 {
+		copy(x.Row(i), x.Row(0))
+		y[i] = y[0]
+	}
+	for seed := range uint64(5) {
+		order := rowOrder([]Features{x}, func(i int) float64 { return y[i] }, seed)
+		assert.ElementsMatch(t, vec.UpTo(1000), order)
+		last := 0
+		for _, i := range order[800:] {
+			if i < 400 {
+				last++
+			}
+		}
+		assert.InDelta(t, 80, last, 25, "four standard deviations")
+	}
+}

@@ -11,7 +11,8 @@ import (
 
 // rowOrder returns an order of samples that depends on their content and the seed, but not on the
 // order in which they come: samples are sorted by a hash of their features and their value, and samples
-// with the same hash by their content. In all other respects the order is random.
+// with the same hash by their content. In all other respects the order is random. The hash of a copy of a sample
+// counts its earlier copies too: without that all copies would be held out together, or none.
 func rowOrder(x []Features, value func(i int) float64, seed uint64) []int {
 	n := x[0].Rows
 	hash := make([]uint64, n)
@@ -24,12 +25,8 @@ func rowOrder(x []Features, value func(i int) float64, seed uint64) []int {
 		}
 		hash[i] = h
 	}
-	order := vec.UpTo(n)
-	slices.SortFunc(order, func(i, j int) int {
-		if c := cmp.Compare(hash[i], hash[j]); c != 0 {
-			return c
-		}
-		if c := cmp.Compare(value(i), value(j)); c != 0 {
+	content := func(i, j int) int {
+		if c := cmp.Or(cmp.Compare(hash[i], hash[j]), cmp.Compare(value(i), value(j))); c != 0 {
 			return c
 		}
 		for _, m := range x {
@@ -37,8 +34,21 @@ func rowOrder(x []Features, value func(i int) float64, seed uint64) []int {
 				return c
 			}
 		}
-		return cmp.Compare(i, j) // equal samples: either may come first
-	})
+		return 0
+	}
+	byContent := func(i, j int) int { return cmp.Or(content(i, j), cmp.Compare(i, j)) } // equal samples: either may come first
+	order := vec.UpTo(n)
+	slices.SortFunc(order, byContent)
+	spread := slices.Clone(hash)
+	for at, copies := 1, 0; at < n; at++ {
+		if content(order[at-1], order[at]) != 0 {
+			copies = 0
+			continue
+		}
+		copies++
+		spread[order[at]] = mixBits(hash[order[at]], float64(copies))
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(spread[i], spread[j]) })
 	return order
 }
 

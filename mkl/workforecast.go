@@ -12,12 +12,14 @@ const (
 	secondsMember  = 0.01    // of a member on few samples
 	secondsScale   = 0.3     // of a comparison of a scale of the target
 	secondsSquare  = 4e-7    // of an exact member above DefaultExactSamples, times N², beside secondsMany
+	secondsLength  = 1.9e-8  // of the same, times N², for each feature whose width is learned
 	secondsMany    = 2.2e-10 // of the same, times N³
 	secondsJudge   = 2.6e-11 // of a prediction by a member on N samples, times N²
 	secondsFeature = 4e-10   // of a member's kernels on N samples, times N², for each feature beyond fewFeatures
 	secondsProduct = 3.1e-11 // of sums of features, for each sample and each pair of features
 	secondsWidths  = 1.5     // of the widths that a fit with landmarks learns
 
+	usualFeatures   = 8   // that secondsSquare covers
 	fewFeatures     = 100 // secondsCube covers the kernels of up to this many features
 	labelWork       = 5   // the work of one function of labels, in functions of numbers
 	passesOfClasses = 3.3 // passes of a classifier with landmarks, in units of a sum of features
@@ -32,7 +34,8 @@ func exactSeconds(n, functions, features int) float64 {
 // exactPoolSeconds forecasts all exact members of a pool on n samples with so many features, and their predictions of held samples.
 func exactPoolSeconds(n, held, features int) float64 {
 	square := float64(n) * float64(n)
-	each := secondsSquare + float64(secondsMany*float64(n)) + float64(secondsFeature*float64(max(0, features-fewFeatures))) + float64(secondsJudge*float64(held))
+	lengths := max(0, min(features, fewFeatures)-usualFeatures)
+	each := secondsSquare + float64(secondsLength*float64(lengths)) + float64(secondsMany*float64(n)) + float64(secondsFeature*float64(max(0, features-fewFeatures))) + float64(secondsJudge*float64(held))
 	return float64(float64(len(autoMembers)+1) * (secondsMember + float64(square*each)))
 }
 
@@ -52,7 +55,7 @@ func landmarkSeconds(n, features int) float64 {
 
 // classLandmarkSeconds forecasts a classifier with landmarks.
 func classLandmarkSeconds(n, features, functions int) float64 {
-	return float64(passesOfClasses*float64(functions)*landmarkSeconds(n, features)) + float64(float64(functions)*secondsWidths)
+	return secondsWidths + float64(passesOfClasses*float64(functions)*(landmarkSeconds(n, features)-secondsWidths))
 }
 
 // DefaultTime returns the default Time of a pool that is fitted to n samples, more than DefaultExactSamples: two and a half

@@ -54,7 +54,7 @@ func learnClasses(ctx context.Context, seed uint64, n, landmarks, classes int, p
 	at := levels(classes)
 	draw := func(stream uint64, n int) iter.Seq2[mkl.ClassRows[int], []float64] {
 		return func(yield func(mkl.ClassRows[int], []float64) bool) {
-			g := generator{rand.New(rand.NewPCG(seed, stream)), 0}
+			g := generator{src: rand.New(rand.NewPCG(seed, stream))}
 			for first := 0; first < n; first += piece {
 				x := la.NewMatrix[float64](min(piece, n-first), inputs)
 				_, f := g.draw(x)

@@ -15,7 +15,7 @@ import (
 // took and what it is worth.
 func learnDefaults(ctx context.Context, estimator string, seed uint64, n, landmarks, workers int, noise float64) error {
 	x := la.NewMatrix[float64](n, inputs)
-	y, _ := generator{rand.New(rand.NewPCG(seed, 2)), noise}.draw(x)
+	y, _ := generator{src: rand.New(rand.NewPCG(seed, 2)), noise: noise}.draw(x)
 	var m interface {
 		Predict(x ...mkl.Features) (mean, variance []float64, err error)
 	}
@@ -34,7 +34,7 @@ func learnDefaults(ctx context.Context, estimator string, seed uint64, n, landma
 	}
 	fmt.Printf("%v: %v; peak memory %.0f MB\n", m, t, cputime.PeakMegabytes())
 	test := la.NewMatrix[float64](testSamples, inputs)
-	target, truth := generator{rand.New(rand.NewPCG(seed, 3)), noise}.draw(test)
+	target, truth := generator{src: rand.New(rand.NewPCG(seed, 3)), noise: noise}.draw(test)
 	mean, variance, err := m.Predict(test)
 	if err != nil {
 		return err

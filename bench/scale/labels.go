@@ -39,7 +39,7 @@ func logLoss(z []float64) (sum float64) {
 func classify(ctx context.Context, pl plan, seed uint64, n, most, workers int) error {
 	ws := &la.Workspace{Workers: workers}
 	each := func(stream uint64, n int, visit func(phi []matrix, y, f []float64) error) error {
-		g := generator{rand.New(rand.NewPCG(seed, stream)), 0}
+		g := generator{src: rand.New(rand.NewPCG(seed, stream))}
 		x := la.NewMatrix[float64](piece, inputs)
 		ones := la.NewMatrix[float64](1, piece)
 		ones.Fill(1)

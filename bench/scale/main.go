@@ -49,8 +49,9 @@ const (
 
 // generator draws samples.
 type generator struct {
-	src   *rand.Rand
-	noise float64
+	src    *rand.Rand
+	noise  float64
+	detail float64 // the amplitude of the local detail
 }
 
 // draw fills the rows of x and returns targets, and the function without noise.
@@ -60,7 +61,7 @@ func (g generator) draw(x matrix) (y, f []float64) {
 		for j := range r {
 			r[j] = 2*g.src.Float64() - 1
 		}
-		v := math.Sin(3*r[0])*r[1] + math.Cos(4*r[2]*r[3]) + 0.5*r[4]*r[4] - 0.3*r[5]
+		v := math.Sin(3*r[0])*r[1] + math.Cos(4*r[2]*r[3]) + 0.5*r[4]*r[4] - 0.3*r[5] + g.detail*math.Sin(12*r[0])*math.Sin(12*r[1])
 		f, y = append(f, v), append(y, v+g.noise*g.src.NormFloat64())
 	}
 	return y, f
@@ -166,7 +167,12 @@ func run() error {
 	storage := flag.String("store", "", "fit a regression with the kernels between all samples, held as float64, float32 or in a file of the `directory`")
 	process := flag.Bool("process", false, "with -store: fit mkl.MultiGP in place of mkl.Regression")
 	journal := flag.String("journal", "", "with -store: the `file` of a journal, from which the fit goes on if it exists")
+	detail := flag.Float64("detail", 0.5, "with -write: amplitude of the local detail")
+	table := flag.String("write", "", "write the samples as `file`.csv, and new ones as file.test.csv, in place of all else; of the other flags n, noise, detail and seed count")
 	flag.Parse()
+	if *table != "" {
+		return writeTables(*table, *seed, *n, *noise, *detail)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 
@@ -188,7 +194,7 @@ func run() error {
 		return store(ctx, *storage, *process, *journal, *seed, *n, *p, *sweeps, *workers, *noise)
 	}
 	ws := &la.Workspace{Workers: *workers}
-	pl, err := newPlan(ws, generator{rand.New(rand.NewPCG(*seed, 1)), 0}, *d, *p, *whitening)
+	pl, err := newPlan(ws, generator{src: rand.New(rand.NewPCG(*seed, 1))}, *d, *p, *whitening)
 	if err != nil {
 		return err
 	}
@@ -199,7 +205,7 @@ func run() error {
 	layout := pl.layout()
 
 	t := start()
-	s, err := sums(ws, *file, pl, generator{rand.New(rand.NewPCG(*seed, 2)), *noise}, *n)
+	s, err := sums(ws, *file, pl, generator{src: rand.New(rand.NewPCG(*seed, 2)), noise: *noise}, *n)
 	if err != nil {
 		return err
 	}
@@ -216,7 +222,7 @@ func run() error {
 	fmt.Printf("map and factor: %v; %d features of %d landmarks, %d pseudo-samples\n", t, e.features(), *p**d, len(e.pseudo.Ones))
 	fmt.Printf("share of each kernel beyond its landmarks: %.2g\n", e.beyond)
 
-	e.test(ws, pl, generator{rand.New(rand.NewPCG(*seed, 3)), *noise})
+	e.test(ws, pl, generator{src: rand.New(rand.NewPCG(*seed, 3)), noise: *noise})
 	fits := []func(context.Context) (*result, error){
 		e.ridge,
 		func(ctx context.Context) (*result, error) { return e.processes(ctx, *workers) },

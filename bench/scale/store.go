@@ -24,7 +24,7 @@ type predictor interface {
 // It keeps a journal of the fit in the file of that name, goes on from it if it exists, and then fits
 // landmarks to the same samples. With 0 sweeps it goes on until the fit has converged.
 func store(ctx context.Context, storage string, process bool, journal string, seed uint64, n, p, sweeps, workers int, noise float64) error {
-	g := generator{rand.New(rand.NewPCG(seed, 2)), noise}
+	g := generator{src: rand.New(rand.NewPCG(seed, 2)), noise: noise}
 	x := la.NewMatrix[float64](n, inputs)
 	y, _ := g.draw(x)
 	var views []mkl.View
@@ -75,7 +75,7 @@ func store(ctx context.Context, storage string, process bool, journal string, se
 	}
 	fmt.Printf("posterior (%s): %v%s\n", model.Trace().Reason, t, residentMemory())
 	test := la.NewMatrix[float64](1000, inputs)
-	target, truth := generator{rand.New(rand.NewPCG(seed, 3)), noise}.draw(test)
+	target, truth := generator{src: rand.New(rand.NewPCG(seed, 3)), noise: noise}.draw(test)
 	report := func(name string, m predictor) error {
 		t := start()
 		mean, variance, err := m.Predict(test)

@@ -162,6 +162,7 @@ func (b *boosting) run(train, rounds int, held *heldClasses) (ClassState, error)
 	}
 	tiles := (n + tileRows - 1) / tileRows
 	crew := b.crew(train, max(tiles, b.functions))
+	b.spend(binSeconds(train, b.x.Cols))
 	src := random.Source(b.Seed)
 	seen := min(seenShare, float64(mostGrown)/float64(train))
 	draw := make([]float64, train)

@@ -166,7 +166,7 @@ func (f *fitting) curves() ([]float64, error) {
 	for k := range f.blocks {
 		f.blocks[k].subtract(h.mean, r)
 	}
-	f.spend(sumSeconds(f.train, len(f.blocks)) + evidenceSeconds(f.heights()))
+	f.spend(binSeconds(f.train, f.x.Cols) + sumSeconds(f.train, len(f.blocks)) + evidenceSeconds(f.heights()))
 	return r, nil
 }
 
@@ -203,6 +203,7 @@ func (f *fitting) grow(trees int, r []float64) error {
 	g := &grower{binned: bin(f.x, f.train), least: leastRows(grown), most: leavesOfTree}
 	g.crew = work.NewCrew(f.Workers, f.x.Cols, func(int) struct{} { return struct{}{} })
 	g.crew.Stop = f.stop
+	f.spend(binSeconds(f.train, f.x.Cols))
 	src := random.Source(f.Seed)
 	for t := range trees {
 		rows := make([]int32, 0, grown)

@@ -7,8 +7,9 @@ import "math"
 const (
 	secondsGrow  = 3e-9   // a sample and feature of a level of a tree
 	secondsPair  = 1.5e-9 // a sample in the sums of two blocks
-	secondsCube  = 6e-11  // of an update of the posterior, times the cube of the heights
-	secondsCell  = 1e-9   // an interval of a feature of a leaf
+	secondsCube  = 3e-11  // of an update of the posterior, times the cube of the heights
+	secondsBin   = 1.3e-7 // a sample and feature, sorted
+	secondsCell  = 1.1e-8 // an interval of a feature of a leaf
 	secondsScore = 6e-8   // a sample and function of a round of trees of classes
 )
 
@@ -19,8 +20,16 @@ const (
 
 // growSeconds returns the work of a tree of n samples and d features.
 func growSeconds(n, d int) float64 {
-	return float64(secondsGrow * 0.5 * float64(n) * float64(d) * 3)
+	return float64(secondsGrow*0.5*float64(n)*float64(d)*3) + cellSeconds(d)
 }
+
+// cellSeconds returns the work of the intervals of d features of the leaves of a tree.
+func cellSeconds(d int) float64 {
+	return float64(secondsCell * 2 * leavesOfTree * mostBins * float64(d))
+}
+
+// binSeconds returns the work of the intervals of d features of n samples.
+func binSeconds(n, d int) float64 { return float64(secondsBin * float64(n) * float64(d)) }
 
 // sumSeconds returns the work of sums of n samples over pairs of blocks.
 func sumSeconds(n, blocks int) float64 {
@@ -36,7 +45,7 @@ func evidenceSeconds(heights int) float64 {
 // Forecast returns the seconds of a fit to n samples of d features with so many trees.
 func Forecast(n, d, trees int) float64 {
 	curves := d * knotsFor(d)
-	return sumSeconds(n, d+trees) + evidenceSeconds(curves) + evidenceSeconds(curves+trees*leavesOfTree) + float64(float64(trees)*growSeconds(min(n, mostGrown), d))
+	return float64(2*binSeconds(n, d)) + sumSeconds(n, d+trees) + evidenceSeconds(curves) + evidenceSeconds(curves+trees*leavesOfTree) + float64(float64(trees)*growSeconds(min(n, mostGrown), d))
 }
 
 // trees returns how many trees a fit to n samples of d features grows.
@@ -60,14 +69,14 @@ func Memory(n, d int) int64 {
 func classSeconds(n, d, functions int) float64 {
 	unsure := min(1, 3/float64(functions)) // most samples soon have a small probability of most classes
 	seen := min(float64(n), mostGrown/seenShare) * seenShare * (sureShare + float64((1-sureShare)*unsure))
-	grow := float64(secondsGrow*seen*float64(d)*3) + float64(secondsCell*2*leavesOfTree*mostBins*float64(d))
+	grow := float64(secondsGrow*seen*float64(d)*3) + cellSeconds(d)
 	return float64(float64(functions) * (grow + float64(secondsScore*float64(n))))
 }
 
 // ForecastClasses returns the seconds of a fit of so many functions to n samples of d features, with so many rounds before samples are
 // held out and as many after.
 func ForecastClasses(n, d, functions, rounds int) float64 {
-	return float64(2 * float64(rounds) * classSeconds(n, d, functions))
+	return float64(2 * (binSeconds(n, d) + float64(float64(rounds)*classSeconds(n, d, functions))))
 }
 
 // rounds returns how many rounds a fit to classes may take.
@@ -75,7 +84,7 @@ func (p Process) rounds(n, d, functions int) int {
 	if !(p.Seconds > 0) {
 		return mostRounds
 	}
-	r := p.Seconds / ForecastClasses(n, d, functions, 1)
+	r := (p.Seconds - float64(2*binSeconds(n, d))) / float64(2*classSeconds(n, d, functions))
 	return int(math.Floor(min(max(r, leastRounds), float64(mostRounds))))
 }
 

@@ -76,7 +76,7 @@ func TestLimitLeavesOutWhatItForbids(t *testing.T) {
 		require.GreaterOrEqual(t, all, done)
 		spent = done
 	}
-	post := fitSmall(t, Process{Seed: 1, Seconds: 0.5, Progress: progress}, 600)
+	post := fitSmall(t, Process{Seed: 1, Seconds: 0.2, Progress: progress}, 600)
 	require.Empty(t, post.State().Solved)
 	require.InDelta(t, 1, post.State().LocalWeight, 1e-12)
 	require.Positive(t, spent)

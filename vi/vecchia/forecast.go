@@ -5,12 +5,20 @@ import "math"
 // Seconds of one core of the machine that docs/lab/rows.md names, for one of the operations that a fit
 // consists of. They turn counts of operations into a forecast; nothing else depends on them.
 const (
-	secondsTerm   = 3.4e-5  // a term of the likelihood with its gradient
-	secondsNear   = 7e-5    // a search for 32 neighbours with the density of a target given them
-	secondsIndex  = 2.5e-8  // of an index of n rows, for each n^1.5
-	secondsValue  = 4.5e-10 // a value of a part of the covariance in float32, for any number of features
-	secondsScaled = 2.5e-11 // the same for each feature
-	secondsFlop   = 2.5e-11 // a multiplication and addition of a product of matrices
+	secondsTerm    = 3.5e-6  // a term of the likelihood with its gradient
+	secondsPart    = 5.7e-6  // of a term, for each part of the covariance
+	secondsSlope   = 2.8e-7  // of a term, for each part and feature
+	secondsSought  = 3e-6    // a search for the nearest rows
+	secondsVisited = 1.1e-8  // of a search among n rows, for each √n and feature
+	secondsRow     = 7e-7    // a row of an index
+	secondsCell    = 4e-9    // of an index of n rows, for each n^1.5
+	secondsCells   = 2e-10   // of the same, for each feature
+	secondsPair    = 4.5e-9  // a pair of neighbours of a prediction
+	secondsPairs   = 1e-10   // of the same, for each feature
+	secondsNear    = 2.5e-5  // the regression of a row of the preconditioner, beside its products
+	secondsValue   = 4.5e-10 // a value of a part of the covariance in float32, for any number of features
+	secondsScaled  = 2.5e-11 // the same for each feature
+	secondsFlop    = 2.5e-11 // a multiplication and addition of a product of matrices
 )
 
 const (
@@ -30,21 +38,42 @@ func stepsOf(fam family) int {
 }
 
 // indexSeconds returns the work of an index of n rows.
-func indexSeconds(n int) float64 { return float64(secondsIndex * float64(n) * math.Sqrt(float64(n))) }
-
-// learnSeconds returns the work of learning a covariance of so many parts.
-func (f *fitting) learnSeconds(parts int) float64 {
-	steps := stepsOf(make(family, parts))
-	if parts == 1 {
-		steps += trialSteps
-	}
-	terms := float64(steps * min(learnBatch, f.train))
-	return float64(terms*f.termSeconds()) + float64(indexes*indexSeconds(min(f.train, mostLearned))) + indexSeconds(f.train) + float64(float64(f.s.x.Rows-f.train)*localSeconds(neighbours[0]))
+func (f *fitting) indexSeconds(n int) float64 {
+	each := secondsCell + float64(secondsCells*float64(f.s.x.Cols))
+	return float64(secondsRow*float64(n)) + float64(each*float64(n)*math.Sqrt(float64(n)))
 }
 
-// termSeconds returns the work of a term of the likelihood: its factor has a row for each target.
-func (f *fitting) termSeconds() float64 {
-	return float64(secondsTerm * (1 + float64(0.1*float64(f.s.y.Cols-1))))
+// searchSeconds returns the work of a search for the nearest of n rows.
+func (f *fitting) searchSeconds(n int) float64 {
+	return secondsSought + float64(secondsVisited*float64(f.s.x.Cols)*math.Sqrt(float64(n)))
+}
+
+// learnSeconds returns the work of learning a covariance of so many parts, and of its predictions of the rows held out.
+func (f *fitting) learnSeconds(parts int) float64 {
+	steps := stepsOf(make(family, parts))
+	learned, held := min(f.train, mostLearned), float64(f.s.x.Rows-f.train)
+	var trials float64
+	if parts == 1 { // of two starts
+		steps += trialSteps
+		trials = float64(2 * held * (f.searchSeconds(learned) + float64(0.6*f.termSeconds(parts))))
+	}
+	terms := float64(steps * min(learnBatch, f.train))
+	each := f.searchSeconds(learned) + f.termSeconds(parts)
+	return float64(terms*each) + trials + float64(indexes*f.indexSeconds(learned)) + f.indexSeconds(f.train) + float64(held*f.localSeconds(neighbours[0]))
+}
+
+// termSeconds returns the work of a term of the likelihood of so many parts beside the search for its neighbours. Its factor has a row for
+// each target.
+func (f *fitting) termSeconds(parts int) float64 {
+	part := secondsPart + float64(secondsSlope*float64(f.s.x.Cols))
+	return float64((secondsTerm + float64(float64(parts)*part)) * (1 + float64(0.1*float64(f.s.y.Cols-1))))
+}
+
+// localSeconds returns the work of a prediction from m neighbours.
+func (f *fitting) localSeconds(m int) float64 {
+	pairs, order := float64(m*m), math.Sqrt(float64(m)/learnNear)
+	each := secondsPair + float64(secondsPairs*float64(f.s.x.Cols))
+	return float64(order*f.searchSeconds(f.train)) + float64(pairs*each) + float64(0.5*pairs*float64(m)*secondsFlop)
 }
 
 // productSeconds returns the work of a product of the covariance of n rows with a vector for each
@@ -58,7 +87,7 @@ func (f *fitting) productSeconds(parts, n int) float64 {
 func (f *fitting) vifSeconds(m int) float64 {
 	n, p := float64(f.s.x.Rows), float64(preconditionNear+1)
 	landmark, neighbours := float64(m), float64(p*p*float64(m))
-	return float64(n*(float64(2.5*landmark*landmark)+neighbours)*secondsFlop) + float64(n*secondsNear) + float64(2*indexSeconds(f.s.x.Rows))
+	return float64(n*(float64(2.5*landmark*landmark)+neighbours)*secondsFlop) + float64(n*(secondsNear+f.searchSeconds(f.s.x.Rows))) + float64(2*f.indexSeconds(f.s.x.Rows))
 }
 
 // Memory returns about how many bytes a fit to n rows of d features and t targets takes beside its arguments.

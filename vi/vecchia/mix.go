@@ -32,7 +32,7 @@ func (f *fitting) mix() (*Posterior, error) {
 	most := math.Inf(-1)
 	for _, m := range neighbours {
 		if m > neighbours[0] {
-			cost := float64(float64(h.x.Rows) * localSeconds(m))
+			cost := float64(float64(h.x.Rows) * f.localSeconds(m))
 			if f.spent+cost > f.limit {
 				break
 			}
@@ -84,11 +84,6 @@ func times(variance, factor []float64) la.Matrix[float64] {
 		}
 	}
 	return v
-}
-
-// localSeconds returns the work of a prediction from m neighbours.
-func localSeconds(m int) float64 {
-	return float64(0.5*float64(m*m*m)*secondsFlop) + float64(secondsNear*float64(m)/preconditionNear)
 }
 
 // spread returns for each target the factor of the variances that gives the errors of the means the
