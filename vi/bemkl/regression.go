@@ -99,6 +99,9 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 	if err != nil {
 		return nil, err
 	}
+	if err := r.start(ctx, m); err != nil {
+		return nil, err
+	}
 	p, rec, err := climb.Run(ctx, r.Ascent, m, NewRegressionPosterior, RegressionState.covariances)
 	if p == nil {
 		return nil, err
