@@ -7,7 +7,7 @@ import (
 )
 
 // mostSparse is the largest shape of a sparse prior, whose rate is no larger. With 1e-5 and 1e-10 most fits gain by start; with
-// 1e-3 as many lose as gain, and from 0.01 on nearly all end in the same maximum from every start.
+// 1e-3 most gain little and some lose much, and from 0.01 on nearly all end in the same maximum from every start.
 const mostSparse = 1e-5
 
 // looseSweeps is how many sweeps a sparse fit makes under the loose prior: the first ones in the plain order, and as many
