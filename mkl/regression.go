@@ -21,7 +21,8 @@ type Gamma = vi.Gamma
 // weights a, Upsilon for the precision of the intermediate outputs g, Gamma for the bias
 // b, Omega for the kernel weights e and Epsilon for the noise. Gamma(1, 1) is a
 // broad prior; Gamma(1e-10, 1e+10) for Lambda and Omega makes samples and kernels
-// sparse.
+// sparse. A fit with both so sparse starts with twenty sweeps under a broad Lambda, which
+// MaxSweeps does not count.
 //
 // Predictions are healed: they come from the posterior with one more basis point at
 // each new sample. Without it intervals away from the samples are too short; see

@@ -24,6 +24,10 @@ import (
 // The posterior is approximated by q(λ)q(υ)q(a)q(G)q(γ)q(ω)q(ε)q(b,e). The zero
 // value is ready: Gamma(1, 1) priors.
 //
+// If Lambda and Omega are sparse, with shapes of at most 1e-5 and rates no larger, a fit starts with
+// twenty sweeps under Lambda = Gamma(1, 1), which are not in its record. Plain, Start, From and Groups
+// leave them out.
+//
 // Source: M. Gönen, "A Bayesian multiple kernel learning framework for single
 // and multiple output regression", ECAI 2012, sections 3 and 4. The order of
 // the updates is λ, υ, a, G, γ, ω, ε, (b,e).
@@ -97,6 +101,9 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 	}
 	m, err := r.model(k, y)
 	if err != nil {
+		return nil, err
+	}
+	if err := r.start(ctx, m); err != nil {
 		return nil, err
 	}
 	p, rec, err := climb.Run(ctx, r.Ascent, m, NewRegressionPosterior, RegressionState.covariances)
