@@ -51,6 +51,9 @@ func avx512Set() *instructionSet {
 	}
 	s.strips64, s.strips32 = avx512Strips64, avx512Strips32
 	s.exp2Sum, s.mulBytes = avx512Exp2Sum, avx512MulBytes
+	if cpuid.CPU.Supports(cpuid.AVX512VNNI) {
+		s.mulBytes = avx512MulBytesVNNI
+	}
 	s.panels64 = panelKernels[float64]{mul: avx512PanelMul64, sqDist: avx512PanelSqDist64, absDist: avx512PanelAbsDist64}
 	s.panels32 = panelKernels[float32]{mul: avx512PanelMul32, sqDist: avx512PanelSqDist32, absDist: avx512PanelAbsDist32}
 	s.mixed = vectorKernels[float32, float64]{

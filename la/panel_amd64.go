@@ -42,4 +42,7 @@ func avx2PanelAbsDist32(panels, k int, a, x, y *float32, add bool)
 func avx512MulBytes(pairs int, a *int8, x *int16, y *int32, add bool)
 
 //go:noescape
+func avx512MulBytesVNNI(pairs int, a *int8, x *int16, y *int32, add bool)
+
+//go:noescape
 func avx2MulBytes(pairs int, a *int8, x *int16, y *int32, add bool)

@@ -528,6 +528,51 @@ pair:
 	VZEROUPPER
 	RET
 
+// func avx512MulBytesVNNI(pairs int, a *int8, x *int16, y *int32, add bool)
+//
+//	R9 pairs left   SI a   DI x   DX y   R10 add
+//	Z0–Z3 of y   Z16 x_2p and x_2p+1 in every element
+//
+//	y = 0, or from memory
+//	for p < pairs { widen a to words; y += a_p0 * x_2p + a_p1 * x_2p+1 }
+TEXT ·avx512MulBytesVNNI(SB), NOSPLIT, $0-33
+	MOVQ pairs+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	MOVBLZX add+32(FP), R10
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	TESTB R10, R10
+	JZ    pair
+	VMOVUPS (DX), Z0
+	VMOVUPS 64(DX), Z1
+	VMOVUPS 128(DX), Z2
+	VMOVUPS 192(DX), Z3
+
+pair:
+	VPBROADCASTD (DI), Z16
+	VPMOVSXBW (SI), Z18
+	VPDPWSSD Z16, Z18, Z0
+	VPMOVSXBW 32(SI), Z19
+	VPDPWSSD Z16, Z19, Z1
+	VPMOVSXBW 64(SI), Z20
+	VPDPWSSD Z16, Z20, Z2
+	VPMOVSXBW 96(SI), Z21
+	VPDPWSSD Z16, Z21, Z3
+	ADDQ $4, DI
+	ADDQ $128, SI
+	DECQ R9
+	JNZ  pair
+	VMOVUPS Z0, (DX)
+	VMOVUPS Z1, 64(DX)
+	VMOVUPS Z2, 128(DX)
+	VMOVUPS Z3, 192(DX)
+	VZEROUPPER
+	RET
+
 // func avx2PanelMul64(panels, k int, a, x, y *float64, add bool)
 //
 //	R8 panels left   R9 k   SI panel   DI x   DX y   R10 add

@@ -26,6 +26,7 @@ type processClassPredictor[T comparable] struct {
 // classMember is one of several classifiers whose probabilities are averaged.
 type classMember struct {
 	weight    float64
+	rest      float64 // the sum of the weights of this member and of those after it
 	sharpness float64
 	functions []pointFunction // one function for two classes, else one for each
 
@@ -100,6 +101,11 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 func (p *processClassPredictor[T]) ready(opt PredictorOptions) (*ClassPredictor[T], error) {
 	if err := opt.archiveError(); err != nil {
 		return nil, err
+	}
+	rest := 0.0
+	for i := len(p.members) - 1; i >= 0; i-- {
+		rest += p.members[i].weight
+		p.members[i].rest = rest
 	}
 	p.bank.ready()
 	return &ClassPredictor[T]{processes: p}, nil
@@ -177,8 +183,10 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 	table := scoreTable{s.score}
 	for i := range p.members {
 		m := &p.members[i]
+		// What the members before this one left of the tolerance is for it and for those after it.
+		allowed := (p.tolerance - bound) / m.rest
 		if m.indicators != nil {
-			bound += float64(m.weight * m.indicators.predict(&p.bank, s, x, stage, p.tolerance*hastyShare, s.log))
+			bound += float64(m.weight * m.indicators.predict(&p.bank, s, x, stage, allowed, s.log))
 			la.Axpy(m.weight, s.log, s.sum)
 			continue
 		}
@@ -192,7 +200,7 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 			la.Axpy(m.weight, s.log, s.sum)
 			continue
 		}
-		s.judge = probabilityJudge{sharpness: m.sharpness, share: p.tolerance * hastyShare}
+		s.judge = probabilityJudge{sharpness: m.sharpness, allowed: allowed}
 		moved := false
 		for o := range m.functions {
 			s.judge.enough = false
@@ -240,14 +248,11 @@ func largestMove(b float64, p, low, high []float64) (most float64) {
 	return most
 }
 
-// hastyShare is the share of the tolerance that one function may use if it stops before all samples are used.
-const hastyShare = 0.25
-
 // probabilityJudge says whether the function of a class is predicted closely enough. It implements [mgp.Judge].
 type probabilityJudge struct {
-	sharpness, share float64
-	low, high        float64 // ends of the log odds
-	enough           bool    // the last function was predicted closely enough
+	sharpness, allowed float64
+	low, high          float64 // ends of the log odds
+	enough             bool    // the last function was predicted closely enough
 }
 
 // Enough implements [mgp.Judge]. It considers the probability of the class against all others together. The log odds
@@ -257,7 +262,7 @@ func (j *probabilityJudge) Enough(c vi.Certified) bool {
 	if j.low > j.high {
 		j.low, j.high = j.high, j.low
 	}
-	j.enough = j.probability(j.high)-j.probability(j.low) <= j.share
+	j.enough = j.probability(j.high)-j.probability(j.low) <= j.allowed
 	return j.enough
 }
 

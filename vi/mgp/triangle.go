@@ -77,10 +77,15 @@ type Judge interface {
 
 // PredictUntil is Predict, but it stops as soon as the prediction is close enough. The samples so far leave the function
 // the variance r, and the others can only take variance away: the standard deviation lies between the root of the noise
-// and the root of noise and r. The judge is asked after 1, 2, 4, 8, … panels where there are many. A prediction of all
-// panels is not judged. stopped reports whether the judge was content.
+// and the root of noise and r. The judge is asked before the first panel, and after 1, 2, 4, 8, … panels, where there are many. A prediction
+// of all panels is not judged. stopped reports whether the judge was content.
 func (t *Triangle) PredictUntil(judge Judge, k []float64, self float64, s *TriangleScratch) (c vi.Certified, stopped bool) {
 	mean, noise := la.Dot(k, t.post.s.Alpha), 1/t.post.s.Tau
+	if t.Divided() {
+		if c = upTo(mean, noise, self); judge.Enough(c) {
+			return c, true
+		}
+	}
 	coarse := t.Coarse()
 	t.Start(k, self, coarse, s)
 	for {
@@ -94,13 +99,18 @@ func (t *Triangle) PredictUntil(judge Judge, k []float64, self float64, s *Trian
 			t.Start(k, self, coarse, s)
 			continue
 		}
-		least, most := math.Sqrt(noise), math.Sqrt(noise+left+e)
-		sd := 0.5 * (least + most)
-		c := vi.Certified{Mean: mean, Variance: sd * sd, SDError: 0.5 * (most - least), LeastSD: least, Calibrated: true}
-		if judge.Enough(c) {
+		if c = upTo(mean, noise, left+e); judge.Enough(c) {
 			return c, true
 		}
 	}
+}
+
+// upTo returns a prediction with an exact mean, whose variance lies between noise and noise + more. The standard deviation is in the
+// middle of its interval.
+func upTo(mean, noise, more float64) vi.Certified {
+	least, most := math.Sqrt(noise), math.Sqrt(noise+more)
+	sd := 0.5 * (least + most)
+	return vi.Certified{Mean: mean, Variance: sd * sd, SDError: 0.5 * (most - least), LeastSD: least, Calibrated: true}
 }
 
 // certified returns a prediction with an exact mean, whose variance is within so much of the exact one, and at least
@@ -113,17 +123,39 @@ func certified(mean, variance, within, least float64) vi.Certified {
 }
 
 // PredictByTriangles is [NoiseProcess.PredictOne] by the triangles of the function f and of the logarithm of
-// the noise.
-func (p *NoiseProcess) PredictByTriangles(f, about *Triangle, k []float64, self float64, noiseK []float64, noiseSelf float64, s *TriangleScratch) vi.Certified {
-	mean := p.Level + la.Dot(noiseK, about.post.s.Alpha)
+// the noise. The variance of this logarithm moves the noise little: it lies between 0 and what the rows of its triangle so far leave of
+// noiseSelf, and rows are added only until the prediction is close enough.
+func (p *NoiseProcess) PredictByTriangles(f, about *Triangle, k []float64, self float64, noiseK []float64, noiseSelf float64, s *TriangleScratch) (c vi.Certified) {
+	mean, level := la.Dot(k, f.post.s.Alpha), p.Level+la.Dot(noiseK, about.post.s.Alpha)
 	for coarse := f.Coarse() || about.Coarse(); ; coarse = false {
-		logVariance, within := about.variance(noiseK, noiseSelf, coarse, s)
-		noise := meanNoise(mean, logVariance)
 		function, e := f.variance(k, self, coarse, s)
-		// The logarithm of the mean noise is off by half of the error of the variance.
-		e += float64(noise * special.Expm1(0.5*within))
-		if c := certified(la.Dot(k, f.post.s.Alpha), function+noise, e, 0); !coarse || c.Within(f.tolerance) {
+		logVariance, within, all := 0.5*noiseSelf, 0.5*noiseSelf, false
+		for begun := false; ; begun = true {
+			noise := meanNoise(level, logVariance)
+			// The logarithm of the mean noise is off by half of the error of the variance.
+			c = certified(mean, function+noise, e+float64(noise*special.Expm1(0.5*within)), 0)
+			if all || c.Within(f.tolerance) {
+				break
+			}
+			if !begun {
+				about.Start(noiseK, noiseSelf, coarse && about.Coarse(), s)
+			}
+			logVariance, within, all = about.addPart(noiseSelf, s)
+		}
+		if !coarse || c.Within(f.tolerance) {
 			return c
 		}
 	}
+}
+
+// addPart adds rows after a Start, and returns the variance of the function with a bound on its error: the middle between 0 and what the
+// rows so far leave of it, unless the rows are all.
+func (t *Triangle) addPart(self float64, s *TriangleScratch) (variance, bound float64, all bool) {
+	square, e, all := t.Add(s)
+	left := max(0, self-square)
+	if all {
+		return left, e, true
+	}
+	half := 0.5 * (left + e)
+	return half, half, false
 }

@@ -2,15 +2,20 @@ package main
 
 import "fmt"
 
-// mulBytes emits the product of a panel of bytes and a vector of words, a bytesEntry of package la.
-func (g *x86) mulBytes() {
+// mulBytes emits the product of a panel of bytes and a vector of words, a bytesEntry of package la. If summed, one instruction of
+// AVX512_VNNI multiplies pairs and adds them to the sums.
+func (g *x86) mulBytes(summed bool) {
 	const loaded = 2 * panelRows // bytes of a pair of columns
 	vectors, half := panelRows*4/g.bytes, g.bytes/2
 	x, t, temporaries := 8, 9, 6 // registers of x, the first of t
 	if g.masked {
 		x, t, temporaries = 16, 18, 8
 	}
-	g.begin(g.set+"MulBytes", "(pairs int, a *int8, x *int16, y *int32, add bool)", 33,
+	name := g.set + "MulBytes"
+	if summed {
+		name += "VNNI"
+	}
+	g.begin(name, "(pairs int, a *int8, x *int16, y *int32, add bool)", 33,
 		"	R9 pairs left   SI a   DI x   DX y   R10 add",
 		fmt.Sprintf("	%s of y   %s x_2p and x_2p+1 in every element", g.regs(0, vectors), g.reg(x)), "",
 		"	y = 0, or from memory",
@@ -34,6 +39,10 @@ func (g *x86) mulBytes() {
 	for i := range vectors {
 		d := g.reg(t + i%temporaries)
 		g.op("VPMOVSXBW %s(SI), %s", offset(i*half), d)
+		if summed {
+			g.op("VPDPWSSD %s, %s, %s", g.reg(x), d, g.reg(i))
+			continue
+		}
 		g.op("VPMADDWD %s, %s, %s", g.reg(x), d, d)
 		g.op("VPADDD %s, %s, %s", d, g.reg(i), g.reg(i))
 	}

@@ -25,7 +25,10 @@ func generateX86Panels() []byte {
 				}
 			}
 		}
-		g.mulBytes()
+		g.mulBytes(false)
+		if m.masked {
+			g.mulBytes(true)
+		}
 	}
 	return []byte(g.String())
 }

@@ -289,12 +289,15 @@ func (t *Triangle) Start(k []float64, self float64, coarse bool, s *Scratch) {
 // worthAsking is the least number of panels that Add divides.
 const worthAsking = 5
 
+// Divided reports whether Add needs several calls for all rows.
+func (t *Triangle) Divided() bool { return t.panels.Padded()/la.PanelRows-t.begin >= worthAsking }
+
 // Add adds rows: of the first panel, then of as many panels as there are already; of all where they are few. It returns the
 // sum, which is no more than |Gk|² but for the error that is bounded, and whether it has all rows.
 func (t *Triangle) Add(s *Scratch) (square, bound float64, all bool) {
 	panels := t.panels.Padded() / la.PanelRows
 	end := min(max(t.begin+1, 2*s.panels-t.begin), panels)
-	if panels-t.begin < worthAsking {
+	if !t.Divided() {
 		end = panels
 	}
 	t.add(end, s)
