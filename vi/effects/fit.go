@@ -43,7 +43,7 @@ const (
 	blockRows = 2048 // samples whose features are in memory
 	probes    = 8
 	mostSteps = 30   // updates of the variances
-	close     = 0.01 // the largest relative change of a variance in the last step
+	settled   = 0.01 // the largest relative change of a variance in the last step
 	leastPart = 1e-8 // the least variance of a prior, in units of the targets' mean square
 )
 
@@ -76,7 +76,7 @@ func Work(n, columns, levels, features int) float64 {
 // of each sample without its fold.
 func Memory(n, columns, levels, features int) int64 {
 	m := float64(features)
-	words := float64(n)*(6+float64(4*columns)) + float64(levels)*(m+3*probes+20) + float64(m*(2*m+2*blockRows))
+	words := float64(float64(n)*(6+float64(4*columns))) + float64(float64(levels)*(m+3*probes+20)) + float64(m*(float64(2*m)+2*blockRows))
 	return int64(min(8*words, math.MaxInt64/2))
 }
 
@@ -105,7 +105,7 @@ func (p Process) Fit(ctx context.Context, features Features, columns []Column, y
 		if err := s.posterior(ctx, x, errors, variance); err != nil {
 			return nil, err
 		}
-		if s.update(parts, x, variance, square, len(y)) < close {
+		if s.update(parts, x, variance, square, len(y)) < settled {
 			break
 		}
 	}
