@@ -29,6 +29,8 @@ import (
 // half-Cauchy factor of each view can switch the view off. The first is without a view that by itself more probably has no information
 // about the target than some, unless the view is surely needed beside the others; the second weighs views by these probabilities. See
 // docs/theory/views.md.
+// Above DefaultExactSamples samples a column of more than 30 codes that only views with the zero [kernel.Categorical] see has an effect of
+// each code, if the effects predict other samples. Members learn what the effects leave. See docs/theory/levels.md.
 // The prediction is a mixture of the members', weighted by how well they would have
 // predicted every training target from all others (see docs/lab/choosing.md). Neither the
 // evidence nor leave-one-out alone chooses well: both prefer length scales that overfit,

@@ -94,6 +94,7 @@ type poolModelJSON struct {
 	Local     *poolMemberJSON[localJSON]     `json:"local,omitempty"`
 	Scale     *poolScaleJSON                 `json:"scale,omitempty"`
 	Edges     edges                          `json:"edges,omitempty"`
+	Levels    *levelsJSON                    `json:"levels,omitempty"`
 }
 
 // poolClassifierJSON has members, and perhaps the others of poolModelJSON, with trees of classes.
@@ -154,7 +155,7 @@ func (m *AutoModel) encode(f *fileWriter) poolModelJSON {
 		member := addMember(f, &m.pool, next, m.local.encode)
 		j.Local = &member
 	}
-	j.Scale, j.Edges = m.poolScale.encode(), m.edges
+	j.Scale, j.Edges, j.Levels = m.poolScale.encode(), m.edges, m.levels.encode(f)
 	return j
 }
 
@@ -308,6 +309,9 @@ func (m *AutoModel) take(f *fileReader, j poolModelJSON) (err error) {
 		return err
 	}
 	if err := m.check(); err != nil {
+		return err
+	}
+	if m.levels, err = f.takeLevels(j.Levels, m.Inputs()); err != nil {
 		return err
 	}
 	m.edges = j.Edges

@@ -171,7 +171,8 @@ type AutoModel struct {
 	trees     *treeModel       // likewise
 	local     *localModel      // likewise
 	poolScale                  // of very many samples
-	edges     edges            // likewise
+	edges     edges            // likewise, of what members see
+	levels    *levels          // likewise, nil if no column has many levels
 }
 
 // Kind returns "pool".
@@ -207,6 +208,7 @@ func (m *AutoModel) Predict(x ...Features) (mean, variance []float64, err error)
 func (m *AutoModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
 	meanOnly := opt.MeanOnly
 	opt.MeanOnly = meanOnly && !m.needsVariance()
+	x, shift := m.levels.matrices(x)
 	x = m.edges.matrices(x)
 	out, err := m.mixed(func(i int) (*Prediction, error) {
 		return m.models[i].(TargetModel).PredictTargets(ctx, opt, x...)
@@ -214,6 +216,7 @@ func (m *AutoModel) PredictTargets(ctx context.Context, opt PredictOptions, x ..
 	if err != nil {
 		return nil, err
 	}
+	shift.add(out)
 	m.restore(out)
 	if meanOnly {
 		out.Variance = nil
@@ -251,7 +254,15 @@ func (m *AutoModel) String() string {
 	return m.describe("multiple Gaussian processes")
 }
 
-// Landmarks returns the member on landmarks, or nil if there is no such member.
+// KernelSpreads returns the spreads of all members' kernels, member after member, in the order of
+// KernelWeights. It takes one matrix for each of Inputs.
+func (m *AutoModel) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) (all []float64, err error) {
+	x, _ = m.levels.matrices(x)
+	return m.pool.KernelSpreads(ctx, opt, x...)
+}
+
+// Landmarks returns the member on landmarks, or nil if there is no such member. Where columns of categories have effects of their levels,
+// it predicts the target less these effects, by features that have the effects in the places of the codes.
 func (m *AutoModel) Landmarks() *LandmarkGPModel { return m.landmarks }
 
 // Summary describes the model in words, line by line.

@@ -25,6 +25,7 @@ type manyRows struct {
 	exact   float64 // the forecast of the exact members, which come last
 	steps   int     // that progress reports: the kinds of members
 	remarks []string
+	shift   *shift // of the samples held out, nil without effects of levels
 }
 
 // heldOut returns the number of held-out samples that weight the members of a pool of n samples.
@@ -146,10 +147,14 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	rows = r.exactWithin(rows, r.seconds/3)
 	y = r.rareFirst(y, rows)
 	r.exact = r.exactForecast(rows)
-	j := newJudge(r, y)
 	m := &AutoModel{}
 	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
 	m.scale = scale
+	j := newJudge(r, y)
+	if y, err = a.addLevels(r, m, y); err != nil {
+		return nil, err
+	}
+	j.see()
 	if !r.kernelsGiven() {
 		m.edges = edgesOf(distinctInputs(r.views))
 	}

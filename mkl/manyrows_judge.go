@@ -1,6 +1,8 @@
 package mkl
 
 import (
+	"slices"
+
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
@@ -17,16 +19,25 @@ type judge struct {
 // judgement is what a member predicts of the samples held out.
 type judgement struct{ errors, variances []float64 }
 
-// newJudge returns the judge of members that learn the targets y of all samples.
+// newJudge returns the judge of members that learn the targets y of all samples, or what effects of levels leave of them.
 func newJudge(r *manyRows, y []float64) *judge {
 	n := len(y)
-	j := &judge{r: r, y: y[n-r.held:], at: distinctInputs(r.between(n-r.held, n)), known: map[Model]judgement{}}
+	j := &judge{r: r, y: y[n-r.held:], known: map[Model]judgement{}}
 	j.middle, j.sd = vec.MeanSD(y)
 	return j
 }
 
+// see takes the samples held out as members see them.
+func (j *judge) see() {
+	n := len(j.r.order)
+	j.at = distinctInputs(j.r.between(n-j.r.held, n))
+}
+
 // of returns the judgement of predictions of the samples held out.
 func (j *judge) of(mean, variance []float64) judgement {
+	p := &Prediction{Mean: [][]float64{slices.Clone(mean)}, Variance: [][]float64{slices.Clone(variance)}}
+	j.r.shift.add(p)
+	mean, variance = p.Mean[0], p.Variance[0]
 	g := judgement{make([]float64, len(j.y)), make([]float64, len(j.y))}
 	for i, y := range j.y {
 		g.errors[i], g.variances[i] = (mean[i]-y)/j.sd, variance[i]/float64(j.sd*j.sd)

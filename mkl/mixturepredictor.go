@@ -277,6 +277,8 @@ type mixturePredictor struct {
 
 	pool     *poolScale // of a pool of very many samples, else nil
 	edges    edges      // likewise
+	levels   *levels    // likewise
+	rows     reuse.Pool[levelRow]
 	meanOnly bool
 }
 
@@ -342,7 +344,10 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 		return nil, err
 	}
 	opt = m.archived(opt)
-	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs(), pool: &m.poolScale, edges: m.edges, meanOnly: opt.MeanOnly}
+	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs(), pool: &m.poolScale, edges: m.edges, levels: m.levels, meanOnly: opt.MeanOnly}
+	if m.levels != nil {
+		p.rows = reuse.NewPool(func() *levelRow { return &levelRow{} })
+	}
 	opt.MeanOnly = opt.MeanOnly && !m.needsVariance()
 	functions := 0
 	for _, member := range m.members {
@@ -418,6 +423,12 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	if err := checkPoint(p.inputs, x); err != nil {
 		return nothing, err
 	}
+	var shift, variance float64
+	if p.levels != nil {
+		r := p.rows.Take()
+		defer p.rows.Put(r)
+		x, shift, variance = p.levels.row(r, x)
+	}
 	x = p.edges.row(x)
 	s := p.bank.take()
 	var mix mixture
@@ -427,10 +438,11 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	}
 	p.bank.pool.Put(s)
 	b := mix.prediction(len(p.members))
+	b = p.levels.one(b, shift, variance)
 	if p.pool != nil {
 		b = p.pool.one(b)
 	}
-	variance := b.Variance
+	variance = b.Variance
 	if p.meanOnly {
 		b.Variance, b.SDError, variance = math.NaN(), 0, 1
 	}

@@ -160,6 +160,8 @@ type (
 		Local *memberJSON
 		Scale *scaleJSON
 		Edges [][][2]float64
+
+		Levels json.RawMessage
 	}
 	memberJSON struct { // a member that cannot be exported
 		Name   string

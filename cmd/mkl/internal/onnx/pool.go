@@ -24,6 +24,8 @@ func (e *exporter) pool() error {
 	case m.Trees != nil:
 		return fmt.Errorf("the member %q, with %.0f %% of the weight, has trees, which the operators of tensors do not have: %s",
 			m.Trees.Name, 100*m.Trees.Weight, instead)
+	case m.Levels != nil:
+		return fmt.Errorf("the pool has effects of the levels of categories, which it looks up by codes: %s", instead)
 	case classes && m.Landmarks != nil:
 		return fmt.Errorf("the pool is a model of classes with landmarks, which cannot be exported: " +
 			"-model mgp and -model bmkl learn one that can")
