@@ -1,6 +1,10 @@
 package mkl
 
-import "io"
+import (
+	"io"
+
+	"github.com/bmkl/bmkl/vi/mgp"
+)
 
 // countsJSON holds the settings of a model of counts. Its tensors are the ones of a multiple Gaussian process without
 // the targets.
@@ -23,7 +27,7 @@ func (m *CountModel) decode(f *fileReader) (err error) {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	if m.processes, err = f.takeObservations(j.designJSON, j.recordJSON, j.Processes, "poisson", "negative-binomial"); err != nil {
+	if m.processes, err = f.takeObservations(j.designJSON, j.recordJSON, j.Processes, mgp.Counts{}.Name(), mgp.Counts{Dispersed: true}.Name()); err != nil {
 		return err
 	}
 	return f.close()

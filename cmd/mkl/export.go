@@ -79,6 +79,9 @@ func (c *exportCmd) Run(e *console.Env) error {
 			fmt.Fprintln(e.Stderr, "the graph takes features: "+line)
 		}
 	}
+	if b := m.Notes.Beside; b != nil && b.Exposure != "" {
+		fmt.Fprintf(e.Stderr, "mean and sd are of counts with the exposure 1: a graph has no input for the column %q\n", b.Exposure)
+	}
 	results := "mean, sd"
 	switch m.Estimator.Form {
 	case dataset.Classes:

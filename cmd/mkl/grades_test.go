@@ -73,7 +73,6 @@ func TestOrdinalModel(t *testing.T) {
 		"fit w.csv -target y -task multiclass -grades Low,High": "-grades is not for -task multiclass",
 		"cv w.csv -target y -task ordinal":                      "-grades names them from the lowest to the highest",
 		"fit d.csv -target y -task ordinal -model auto":         "-model auto is for -task regression",
-		"export m -o m.onnx":                                    "",
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
 		assert.NotEqual(t, console.StatusOK, status, args)
@@ -82,6 +81,9 @@ func TestOrdinalModel(t *testing.T) {
 	status, _, stderr = command(t, nil, "", strings.Fields("fit w.csv -target y -grades Low,Medium,High,Higher -view x:rbf(width=1) -o m")...)
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Len(t, fromFile[*mkl.OrdinalModel[string]](t).CutPoints(), 3)
+	status, stdout, stderr = command(t, nil, "", "export", "m", "-o", "m.onnx")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "to probability, label, for the 1 target y")
 }
 
 // TestGradesCompared compares models of grades on held-out rows, with grades that are numbers and with grades that are words. The third

@@ -134,6 +134,7 @@ type (
 			Sites  bool
 			Labels bool
 			Noise  *struct{ Level float64 }
+			Shape  []float64 // the level and the parameters of the likelihood of counts and grades
 			Widths [][]float64
 		}
 		Draws []struct {

@@ -26,6 +26,8 @@ var kinds = map[string]func(*exporter) error{
 	"multilabel":         (*exporter).scores,
 	"multigp":            (*exporter).processes,
 	"multigp-classifier": (*exporter).processes,
+	"counts":             (*exporter).counts,
+	"ordinal":            (*exporter).grades,
 	"landmarks":          (*exporter).landmarksOnly,
 	"pool":               (*exporter).pool,
 	"pool-classifier":    (*exporter).pool,
@@ -33,7 +35,7 @@ var kinds = map[string]func(*exporter) error{
 
 // Export returns the ONNX file of a model file that package mkl has read without an error. Its inputs
 // x1, x2, … are the model's inputs, matrices with a row for each sample. Its results are mean and sd, noise included, with a column
-// for each target; or probability, with a column for each class or label, and the most probable label of
+// for each target, of counts with the exposure 1; or probability, with a column for each class or label, and the most probable label of
 // classes. An error names what cannot be exported.
 func Export(file []byte, opt Options) ([]byte, error) {
 	f, err := readFile(file)

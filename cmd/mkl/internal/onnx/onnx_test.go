@@ -89,6 +89,14 @@ func (s sample) uncentred() []mkl.View {
 	return views
 }
 
+// counts are about exp(y/20), from 0 to 400 or so.
+func (s sample) counts() (n []float64) {
+	for _, y := range s.y[0] {
+		n = append(n, math.Floor(special.Exp((y-60)/20)))
+	}
+	return n
+}
+
 func matrixArray(x mkl.Features) array {
 	a := array{shape: []int{x.Rows, x.Cols}}
 	for i := range x.Rows {
@@ -163,6 +171,15 @@ var fitted = []struct {
 		views := []mkl.View{{X: s.x, Input: "x1", Kernel: kernel.RBF{ARD: true}, Standardize: true}, {X: s.z, Input: "x2", Kernel: kernel.Laplacian{ARD: true}, Ranks: true}}
 		return mkl.MultiGPClassifier[string]{Fitting: one, Climb: fewSteps}.Fit(t.Context(), views, s.classes)
 	}},
+	{"counts, dispersed", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Counts{Fitting: one, Climb: fewSteps}.Fit(t.Context(), s.views(), s.counts())
+	}},
+	{"counts, Poisson", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Counts{Fitting: one, Climb: fewSteps, Poisson: true}.Fit(t.Context(), s.views(), s.counts())
+	}},
+	{"grades", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Ordinal[string]{Fitting: one, Climb: fewSteps, Grades: []string{"a", "b", "c", "d"}}.Fit(t.Context(), s.views(), s.classes)
+	}},
 	{"landmarks", func(t *testing.T, s sample) (mkl.Model, error) {
 		views := s.views()
 		views[8].Normalize = false // which landmarks do not go with, where the view is centred
@@ -210,6 +227,14 @@ func compare(t *testing.T, m mkl.Model, x []mkl.Features, out map[string]array, 
 				check(p.Mean[o][i], out["mean"].at(i, o), unit)
 				check(math.Sqrt(p.Variance[o][i]), out["sd"].at(i, o), unit)
 			}
+		}
+	case *mkl.CountModel:
+		p, err := m.Predict(x...)
+		require.NoError(t, err)
+		mean, variance := p.Moments()
+		for i, v := range variance {
+			check(mean[i], out["mean"].at(i, 0), mean[i])
+			check(math.Sqrt(v), out["sd"].at(i, 0), math.Sqrt(v))
 		}
 	case mkl.ClassModel[string]:
 		p, err := m.PredictClasses(t.Context(), mkl.PredictOptions{}, x...)

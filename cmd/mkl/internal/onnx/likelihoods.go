@@ -1,0 +1,54 @@
+package onnx
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// observed exports the function of a model of counts or grades: its mean without the level, and its variance.
+func (e *exporter) observed() (m processesJSON, f moments, err error) {
+	if err := json.Unmarshal(e.model, &m); err != nil {
+		return m, f, err
+	}
+	if err := e.open(m.designJSON); err != nil {
+		return m, f, err
+	}
+	k, err := e.kernels("", m.designJSON, m.Processes[0].Widths)
+	if err != nil {
+		return m, f, err
+	}
+	return m, e.function("process.0.", k, true), nil
+}
+
+// counts exports the mean and the standard deviation of counts with the exposure 1: where the logarithm of the mean count has the
+// distribution N(m, v), the mean M = exp(m + v/2) and the variance M + M²·((1 + 1/r)·eᵛ − 1).
+func (e *exporter) counts() error {
+	m, f, err := e.observed()
+	if err != nil {
+		return err
+	}
+	shape, more := m.Processes[0].Shape, 1.0
+	if len(shape) > 1 {
+		more += math.Exp(-shape[1])
+	}
+	mean := e.exp(e.shift(e.add(f.mean, e.scale(f.variance, 0.5)), shape[0]))
+	spread := e.shift(e.scale(e.exp(f.variance), more), -1)
+	e.targets([]moments{{mean, e.add(mean, e.mul(e.square(mean), spread))}})
+	return nil
+}
+
+// grades exports the probabilities of grades: the differences of Φ((c − m)/√(1 + v)) at neighbouring cut points c.
+func (e *exporter) grades() error {
+	m, f, err := e.observed()
+	if err != nil {
+		return err
+	}
+	cuts := e.row(mgp.CutPoints(m.Processes[0].Shape))
+	upTo := e.exp(e.logNormalCDF(e.div(e.sub(cuts, f.mean), e.sqrt(e.shift(f.variance, 1)))))
+	zero := e.sub(f.mean, f.mean)
+	above, below := e.sideBySide([]value{upTo, e.shift(zero, 1)}), e.sideBySide([]value{zero, upTo})
+	e.classes(e.op("Max", []value{e.sub(above, below), e.number(0)}), m.Classes)
+	return nil
+}
