@@ -87,13 +87,15 @@ func drawMeasured(out io.Writer, all []measured, noise float64) error {
 		}
 	}
 	fmt.Fprintf(&b, `<polyline class="main" points="%s"/>`, strings.Join(path, " "))
+	label := -8.0 // of the first limit above its point, of others below the noise
 	for _, m := range all {
 		if m.limit == 0 {
 			fmt.Fprintf(&b, `<circle class="main-point" r="4" cx="%.1f" cy="%.1f"/>`, x(m.samples), y(m.rmse))
 			continue
 		}
 		fmt.Fprintf(&b, `<circle class="second-point" r="4" cx="%.1f" cy="%.1f"/>`, x(m.samples), y(m.rmse))
-		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="end">-time %gs</text>`, x(m.samples)-8, y(m.rmse)+4, m.limit)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f" text-anchor="end">-time %gs</text>`, x(m.samples)-4, y(m.rmse)+label, m.limit)
+		label = 22
 	}
 	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">rows</text><text x="%d" y="12">root mean square error</text></svg>`+"\n", (left+right)/2, height-10, left)
 	_, err := io.WriteString(out, b.String())
