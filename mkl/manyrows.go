@@ -46,7 +46,7 @@ func newManyRows(ctx context.Context, f *fitting, views []View, n int, value fun
 	if limit == 0 {
 		limit = DefaultTime(n)
 	}
-	m := &manyRows{fitting: f, ctx: ctx, held: heldOut(n), seconds: limit.Seconds()}
+	m := &manyRows{fitting: f, ctx: ctx, held: heldOut(n), seconds: limit.Seconds(), spent: float64(secondsOrder * float64(n))}
 	m.order = rowOrder(distinctInputs(views), value, f.Seed)
 	m.views = takeRows(views, m.order)
 	return m, nil

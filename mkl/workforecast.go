@@ -10,6 +10,7 @@ import (
 const (
 	secondsCube    = 3.5e-10 // of a member on N samples, times N³, for each of its functions
 	secondsMember  = 0.01    // of a member on few samples
+	secondsOrder   = 1e-6    // of the place of a sample in the order of many rows
 	secondsScale   = 0.3     // of a comparison of a scale of the target
 	secondsSquare  = 4e-7    // of an exact member above DefaultExactSamples, times N², beside secondsMany
 	secondsLength  = 1.9e-8  // of the same, times N², for each feature whose width is learned

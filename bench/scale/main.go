@@ -169,7 +169,12 @@ func run() error {
 	journal := flag.String("journal", "", "with -store: the `file` of a journal, from which the fit goes on if it exists")
 	detail := flag.Float64("detail", 0.5, "with -write: amplitude of the local detail")
 	table := flag.String("write", "", "write the samples as `file`.csv, and new ones as file.test.csv, in place of all else; of the other flags n, noise, detail and seed count")
+	figures := flag.String("draw", "", "draw the errors in this `file` of samples,limit,rmse, in place of all else; of the other flags noise and o count")
+	picture := flag.String("o", "errors.svg", "with -draw: the picture's `file`")
 	flag.Parse()
+	if *figures != "" {
+		return draw(*figures, *picture, *noise)
+	}
 	if *table != "" {
 		return writeTables(*table, *seed, *n, *noise, *detail)
 	}

@@ -238,7 +238,7 @@ func (f *fitting) grow(trees int, r []float64) error {
 		f.groups[len(f.groups)-1].size += b.size
 		f.state.Trees = append(f.state.Trees, tree)
 		f.blocks = append(f.blocks, b)
-		f.spend(growSeconds(grown, f.x.Cols))
+		f.spend(growSeconds(grown, f.x.Cols) + placeSeconds(f.x.Rows))
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ const (
 	secondsCube  = 3e-11  // of an update of the posterior, times the cube of the heights
 	secondsBin   = 1.3e-7 // a sample and feature, sorted
 	secondsCell  = 1.1e-8 // an interval of a feature of a leaf
-	secondsScore = 6e-8   // a sample and function of a round of trees of classes
+	secondsScore = 6e-8   // a sample's leaf of a tree
 )
 
 const (
@@ -22,6 +22,9 @@ const (
 func growSeconds(n, d int) float64 {
 	return float64(secondsGrow*0.5*float64(n)*float64(d)*3) + cellSeconds(d)
 }
+
+// placeSeconds returns the work of the leaves of n samples in a tree.
+func placeSeconds(n int) float64 { return float64(secondsScore * float64(n)) }
 
 // cellSeconds returns the work of the intervals of d features of the leaves of a tree.
 func cellSeconds(d int) float64 {
@@ -45,7 +48,7 @@ func evidenceSeconds(heights int) float64 {
 // Forecast returns the seconds of a fit to n samples of d features with so many trees.
 func Forecast(n, d, trees int) float64 {
 	curves := d * knotsFor(d)
-	return float64(2*binSeconds(n, d)) + sumSeconds(n, d+trees) + evidenceSeconds(curves) + evidenceSeconds(curves+trees*leavesOfTree) + float64(float64(trees)*growSeconds(min(n, mostGrown), d))
+	return float64(2*binSeconds(n, d)) + sumSeconds(n, d+trees) + evidenceSeconds(curves) + evidenceSeconds(curves+trees*leavesOfTree) + float64(float64(trees)*(growSeconds(min(n, mostGrown), d)+placeSeconds(n)))
 }
 
 // trees returns how many trees a fit to n samples of d features grows.
@@ -70,7 +73,7 @@ func classSeconds(n, d, functions int) float64 {
 	unsure := min(1, 3/float64(functions)) // most samples soon have a small probability of most classes
 	seen := min(float64(n), mostGrown/seenShare) * seenShare * (sureShare + float64((1-sureShare)*unsure))
 	grow := float64(secondsGrow*seen*float64(d)*3) + cellSeconds(d)
-	return float64(float64(functions) * (grow + float64(secondsScore*float64(n))))
+	return float64(float64(functions) * (grow + placeSeconds(n)))
 }
 
 // ForecastClasses returns the seconds of a fit of so many functions to n samples of d features, with so many rounds before samples are

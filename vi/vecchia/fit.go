@@ -123,15 +123,15 @@ func (f *fitting) learn() error {
 	next := single
 	for i := 0; i < len(next); i++ {
 		fam := next[i]
-		cost := f.learnSeconds(len(fam))
 		steps := stepsOf(fam)
-		if room := float64(learnShare*f.limit) - f.spent; cost > room {
-			if i > 0 {
-				break
-			}
-			fewer := max(leastSteps, int(float64(steps)*room/cost))
-			cost *= float64(fewer) / float64(steps)
-			steps = fewer
+		cost := f.learnSeconds(len(fam), steps)
+		room := float64(learnShare*f.limit) - f.spent
+		if cost > room && i > 0 {
+			break
+		}
+		for cost > room && steps > leastSteps {
+			steps = max(leastSteps, steps*17/20)
+			cost = f.learnSeconds(len(fam), steps)
 		}
 		var cov *Covariance
 		var err error

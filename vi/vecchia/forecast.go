@@ -48,18 +48,17 @@ func (f *fitting) searchSeconds(n int) float64 {
 	return secondsSought + float64(secondsVisited*float64(f.s.x.Cols)*math.Sqrt(float64(n)))
 }
 
-// learnSeconds returns the work of learning a covariance of so many parts, and of its predictions of the rows held out.
-func (f *fitting) learnSeconds(parts int) float64 {
-	steps := stepsOf(make(family, parts))
+// learnSeconds returns the work of learning a covariance of so many parts in so many steps, and of its predictions of the rows held out.
+func (f *fitting) learnSeconds(parts, steps int) float64 {
 	learned, held := min(f.train, mostLearned), float64(f.s.x.Rows-f.train)
 	var trials float64
 	if parts == 1 { // of two starts
-		steps += trialSteps
+		steps += min(trialSteps, steps/2)
 		trials = float64(2 * held * (f.searchSeconds(learned) + float64(0.6*f.termSeconds(parts))))
 	}
 	terms := float64(steps * min(learnBatch, f.train))
 	each := f.searchSeconds(learned) + f.termSeconds(parts)
-	return float64(terms*each) + trials + float64(indexes*f.indexSeconds(learned)) + f.indexSeconds(f.train) + float64(held*f.localSeconds(neighbours[0]))
+	return float64(terms*each) + trials + float64(indexes*f.indexSeconds(learned)) + f.judgeSeconds(neighbours[0])
 }
 
 // termSeconds returns the work of a term of the likelihood of so many parts beside the search for its neighbours. Its factor has a row for
@@ -67,6 +66,11 @@ func (f *fitting) learnSeconds(parts int) float64 {
 func (f *fitting) termSeconds(parts int) float64 {
 	part := secondsPart + float64(secondsSlope*float64(f.s.x.Cols))
 	return float64((secondsTerm + float64(float64(parts)*part)) * (1 + float64(0.1*float64(f.s.y.Cols-1))))
+}
+
+// judgeSeconds returns the work of predictions of the rows held out from m neighbours.
+func (f *fitting) judgeSeconds(m int) float64 {
+	return f.indexSeconds(f.train) + float64(float64(f.s.x.Rows-f.train)*f.localSeconds(m))
 }
 
 // localSeconds returns the work of a prediction from m neighbours.
@@ -102,7 +106,7 @@ func Memory(n, d, t int) int64 {
 func (f *fitting) whole() (s float64) {
 	n := f.s.x.Rows
 	for _, parts := range []int{1, 1, 2, 2} {
-		s += f.learnSeconds(parts) + f.vifSeconds(mostLandmarks(n)) + float64(10*f.productSeconds(parts, n))
+		s += f.learnSeconds(parts, stepsOf(make(family, parts))) + f.vifSeconds(mostLandmarks(n)) + float64(10*f.productSeconds(parts, n))
 	}
 	return s
 }

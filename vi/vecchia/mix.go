@@ -32,7 +32,7 @@ func (f *fitting) mix() (*Posterior, error) {
 	most := math.Inf(-1)
 	for _, m := range neighbours {
 		if m > neighbours[0] {
-			cost := float64(float64(h.x.Rows) * f.localSeconds(m))
+			cost := f.judgeSeconds(m)
 			if f.spent+cost > f.limit {
 				break
 			}
@@ -63,6 +63,7 @@ func (f *fitting) mix() (*Posterior, error) {
 		}
 	}
 	state.X, state.Y, state.Noise = f.s.x, f.s.y, f.s.noise
+	f.spend(f.indexSeconds(f.s.x.Rows))
 	p.Spent = f.spent
 	p.set(state, f.Workers)
 	return p, f.stop.Ended()
