@@ -79,7 +79,7 @@ func drawMeasured(out io.Writer, all []measured, noise float64) error {
 		fmt.Fprintf(&b, `<text x="%d" y="%.1f" text-anchor="end">%.3g</text>`, left-6, y(v)+4, v)
 	}
 	fmt.Fprintf(&b, `<line class="best" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`, left, right, y(noise), y(noise))
-	fmt.Fprintf(&b, `<text x="%d" y="%.1f">standard deviation of the noise</text>`, left+6, y(noise)-5)
+	fmt.Fprintf(&b, `<text x="%d" y="%.1f">standard deviation of the noise</text>`, left+6, y(noise)+14)
 	var path []string
 	for _, m := range all {
 		if m.limit == 0 {
