@@ -96,21 +96,7 @@ func TestEffectsOfLevels(t *testing.T) {
 		assertRefused(t, file.Bytes(), d.change, d.want)
 	}
 
-	for _, meanOnly := range []bool{false, true} {
-		p, err := m.Predictor(PredictorOptions{MeanOnly: meanOnly, Tolerance: 1e-6})
-		require.NoError(t, err)
-		for i := range 20 {
-			one, v, err := p.Predict(at.Row(i))
-			require.NoError(t, err)
-			assert.InEpsilon(t, mean[i], one, 1e-6)
-			if !meanOnly {
-				assert.InEpsilon(t, variance[i], v, 1e-4)
-			}
-		}
-		if row := at.Row(0); !raceEnabled {
-			assert.Zero(t, testing.AllocsPerRun(10, func() { _, _, _ = p.Predict(row) }))
-		}
-	}
+	requirePredictors(t, m, at, mean, variance)
 	spreads, err := m.KernelSpreads(context.Background(), PredictOptions{}, at)
 	require.NoError(t, err)
 	assert.Len(t, spreads, len(m.KernelWeights()))

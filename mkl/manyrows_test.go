@@ -62,10 +62,23 @@ func TestManyRowsPredictsAndDoesNotDependOnTheirOrder(t *testing.T) {
 	assert.Equal(t, m.Summary(), back.Summary())
 	assertLocalFileIsChecked(t, m)
 
+	requirePredictors(t, m, at, mean, variance)
+	p, err := m.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	require.Len(t, p.Info(), len(names))
+	spreads, err := m.KernelSpreads(context.Background(), PredictOptions{}, at)
+	require.NoError(t, err)
+	assert.Len(t, spreads, len(m.KernelWeights()))
+	_, _, err = m.Predict(at.Slice(0, 9, 0, 2))
+	assert.ErrorContains(t, err, "3 columns are needed")
+}
+
+// requirePredictors requires that predictors of a pool predict the first 20 samples as the pool does, and that they allocate nothing.
+func requirePredictors(t *testing.T, m *AutoModel, at Features, mean, variance []float64) {
+	t.Helper()
 	for _, meanOnly := range []bool{false, true} {
 		p, err := m.Predictor(PredictorOptions{MeanOnly: meanOnly, Tolerance: 1e-6})
 		require.NoError(t, err)
-		require.Len(t, p.Info(), len(names))
 		for i := range 20 {
 			one, v, err := p.Predict(at.Row(i))
 			require.NoError(t, err)
@@ -78,11 +91,6 @@ func TestManyRowsPredictsAndDoesNotDependOnTheirOrder(t *testing.T) {
 			assert.Zero(t, testing.AllocsPerRun(10, func() { _, _, _ = p.Predict(row) }))
 		}
 	}
-	spreads, err := m.KernelSpreads(context.Background(), PredictOptions{}, at)
-	require.NoError(t, err)
-	assert.Len(t, spreads, len(m.KernelWeights()))
-	_, _, err = m.Predict(at.Slice(0, 9, 0, 2))
-	assert.ErrorContains(t, err, "3 columns are needed")
 }
 
 // assertLocalFileIsChecked loads files of the pool whose local member is damaged.

@@ -64,18 +64,7 @@ func TestManyRowsLearnsEdges(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, predicted(t, m, at), predicted(t, back, at))
 	assert.Equal(t, m.Summary(), back.Summary())
-	for _, meanOnly := range []bool{false, true} {
-		p, err := back.Predictor(PredictorOptions{MeanOnly: meanOnly, Tolerance: 1e-6})
-		require.NoError(t, err)
-		for i := range 20 {
-			one, v, err := p.Predict(at.Row(i))
-			require.NoError(t, err)
-			assert.InEpsilon(t, mean[i], one, 1e-6)
-			if !meanOnly {
-				assert.InEpsilon(t, variance[i], v, 1e-4)
-			}
-		}
-	}
+	requirePredictors(t, back, at, mean, variance)
 	assertTreeFileIsChecked(t, m, fmt.Sprintf("member.%d.", i))
 
 	_, err = m.PredictViews(context.Background(), PredictOptions{}, at)
