@@ -53,14 +53,8 @@ func TestEffectsOfLevels(t *testing.T) {
 	assert.NotNil(t, m.local, m.Story())
 	mean, variance, err := m.Predict(at)
 	require.NoError(t, err)
-	square, within := 0.0, 0
-	for i, v := range want {
-		square += (v - mean[i]) * (v - mean[i]) / float64(len(want))
-		if math.Abs(v-mean[i]) < 1.96*math.Sqrt(variance[i]) {
-			within++
-		}
-	}
-	assert.Less(t, math.Sqrt(square), 0.58) // the noise has .5, and 27 samples a level leave .1 more
+	rmse, within := accuracy(want, mean, variance)
+	assert.Less(t, rmse, 0.58) // the noise has .5, and 27 samples a level leave .1 more
 	assert.InDelta(t, 380, within, 15)
 
 	other := at.Clone()

@@ -35,9 +35,11 @@ func (j *judge) see() {
 
 // of returns the judgement of predictions of the samples held out.
 func (j *judge) of(mean, variance []float64) judgement {
-	p := &Prediction{Mean: [][]float64{slices.Clone(mean)}, Variance: [][]float64{slices.Clone(variance)}}
-	j.r.shift.add(p)
-	mean, variance = p.Mean[0], p.Variance[0]
+	if j.r.shift != nil {
+		p := &Prediction{Mean: [][]float64{slices.Clone(mean)}, Variance: [][]float64{slices.Clone(variance)}}
+		j.r.shift.add(p)
+		mean, variance = p.Mean[0], p.Variance[0]
+	}
 	g := judgement{make([]float64, len(j.y)), make([]float64, len(j.y))}
 	for i, y := range j.y {
 		g.errors[i], g.variances[i] = (mean[i]-y)/j.sd, variance[i]/float64(j.sd*j.sd)

@@ -43,14 +43,8 @@ func TestManyRowsPredictsAndDoesNotDependOnTheirOrder(t *testing.T) {
 	assert.Nil(t, m.LeaveOneOut())
 	mean, variance, err := m.Predict(at)
 	require.NoError(t, err)
-	square, within := 0.0, 0
-	for i, v := range want {
-		square += (v - mean[i]) * (v - mean[i]) / float64(len(want))
-		if math.Abs(v-mean[i]) < 1.96*math.Sqrt(variance[i]) {
-			within++
-		}
-	}
-	assert.Less(t, math.Sqrt(square), 1.2) // the noise has .7
+	rmse, within := accuracy(want, mean, variance)
+	assert.Less(t, rmse, 1.2) // the noise has .7
 	assert.InDelta(t, 380, within, 20)
 
 	order := rand.New(rand.NewPCG(3, 4)).Perm(n)
@@ -71,6 +65,17 @@ func TestManyRowsPredictsAndDoesNotDependOnTheirOrder(t *testing.T) {
 	assert.Len(t, spreads, len(m.KernelWeights()))
 	_, _, err = m.Predict(at.Slice(0, 9, 0, 2))
 	assert.ErrorContains(t, err, "3 columns are needed")
+}
+
+// accuracy returns the root mean square error of means, and how many targets their 95 % intervals hold.
+func accuracy(targets, mean, variance []float64) (rmse float64, within int) {
+	for i, v := range targets {
+		rmse += (v - mean[i]) * (v - mean[i])
+		if math.Abs(v-mean[i]) < 1.96*math.Sqrt(variance[i]) {
+			within++
+		}
+	}
+	return math.Sqrt(rmse / float64(len(targets))), within
 }
 
 // requirePredictors requires that predictors of a pool predict the first 20 samples as the pool does, and that they allocate nothing.

@@ -48,14 +48,8 @@ func TestManyRowsLearnsEdges(t *testing.T) {
 	assert.Greater(t, weights[i], 0.7)
 	mean, variance, err := m.Predict(at)
 	require.NoError(t, err)
-	square, within := 0.0, 0
-	for i, v := range want {
-		square += (v - mean[i]) * (v - mean[i]) / float64(len(want))
-		if math.Abs(v-mean[i]) < 1.96*math.Sqrt(variance[i]) {
-			within++
-		}
-	}
-	assert.Less(t, math.Sqrt(square), 6.0) // the noise has 3, the target a standard deviation of 22
+	rmse, within := accuracy(want, mean, variance)
+	assert.Less(t, rmse, 6.0) // the noise has 3, the target a standard deviation of 22
 	assert.InDelta(t, 475, within, 20)
 
 	var file bytes.Buffer

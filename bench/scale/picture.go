@@ -113,6 +113,9 @@ func grouped(v float64) string {
 
 // draw draws the errors in a table.
 func draw(table, picture string, noise float64) (err error) {
+	if !(noise > 0) {
+		return fmt.Errorf("-noise %g: the scale of errors begins at the noise, which must be positive", noise)
+	}
 	in, err := os.Open(table)
 	if err != nil {
 		return err

@@ -48,3 +48,7 @@ func TestReadMeasuredRejects(t *testing.T) {
 		assert.ErrorContains(t, err, c.want)
 	}
 }
+
+func TestDrawRejectsNoNoise(t *testing.T) {
+	assert.ErrorContains(t, draw("figures.csv", "figures.svg", 0), "-noise 0: ")
+}

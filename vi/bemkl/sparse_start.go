@@ -6,12 +6,12 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// mostSparse is the largest shape of a sparse prior, whose rate is no larger. With 1e-5 and 1e-10 most fits gain by start; with
-// 1e-3 most gain little and some lose much, and from 0.01 on nearly all end in the same maximum from every start.
+// mostSparse is the largest shape of a sparse prior, whose rate is no larger. With 1e-10 most fits gain by start; with 1e-3
+// most gain little, and some lose much: docs/lab/convergence.md.
 const mostSparse = 1e-5
 
-// looseSweeps is how many sweeps a sparse fit makes under the loose prior: the first ones in the plain order, and as many
-// again. After 10 a fit has not forgotten its random sample weights.
+// looseSweeps is how many sweeps a sparse fit makes under the loose prior: the first ten in the plain order, and as many
+// again.
 const looseSweeps = 20
 
 // start makes the first sweeps of a fit with sparse sample and kernel weights under λ ~ Gamma(1, 1), and then gives λ its own

@@ -190,4 +190,7 @@ func TestFitErrors(t *testing.T) {
 	require.ErrorIs(t, err, assert.AnError)
 	_, err = Process{}.Fit(context.Background(), p.features, p.columns, make([]float64, 100))
 	require.ErrorContains(t, err, "all targets are 0")
+	p.y[0] = 1e200
+	_, err = Process{}.Fit(context.Background(), p.features, p.columns, p.y)
+	require.ErrorContains(t, err, "effects: ")
 }

@@ -82,12 +82,7 @@ func (s *system) prepare(parts []part) error {
 // times stores A·x in out.
 func (s *system) times(x, out []float64) {
 	m := s.m
-	for j := range m {
-		out[j] = 0
-		for k := range m {
-			out[j] += float64(s.gram.At(max(j, k), min(j, k)) * x[k])
-		}
-	}
+	la.Symv(nil, 1, s.gram, x[:m], 0, out[:m])
 	u, of := x[m:], out[m:]
 	la.Gemv(nil, la.Transpose, 1, s.cross, u, 1, out[:m])
 	la.Gemv(nil, la.NoTrans, 1, s.cross, x[:m], 0, of)
@@ -136,7 +131,8 @@ func (s *system) solve(ctx context.Context, b, x []float64) error {
 	return gradients(ctx, b, x, s.times, s.condition, s.scratch[:4])
 }
 
-// gradients solves a system with the matrix and the inverse of the preconditioner that are given, by conjugate gradients from x.
+// gradients solves a system with the matrix and the inverse of the preconditioner that are given, by conjugate gradients from x. After
+// 500 steps the solution so far counts. It returns an error if numbers overflow, or if ctx ends.
 func gradients(ctx context.Context, b, x []float64, times, condition func(x, out []float64), scratch [][]float64) error {
 	const most = 500
 	r, z, p, q := scratch[0], scratch[1], scratch[2], scratch[3]
@@ -150,7 +146,7 @@ func gradients(ctx context.Context, b, x []float64, times, condition func(x, out
 	copy(p, z)
 	rz := la.Dot(r, z)
 	for range most {
-		if !(rz > enough) {
+		if rz <= enough {
 			return nil
 		}
 		if err := context.Cause(ctx); err != nil {
@@ -159,7 +155,7 @@ func gradients(ctx context.Context, b, x []float64, times, condition func(x, out
 		times(p, q)
 		step := rz / la.Dot(p, q)
 		if math.IsNaN(step) || math.IsInf(step, 0) {
-			return nil
+			return fmt.Errorf("effects: a step of conjugate gradients has the length %g", step)
 		}
 		la.Axpy(step, p, x)
 		la.Axpy(-step, q, r)
