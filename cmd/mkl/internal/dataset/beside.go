@@ -14,13 +14,13 @@ import (
 
 // BesideFlags name columns that belong to the target: they are in no view.
 type BesideFlags struct {
-	Event    string `placeholder:"COLUMN" help:"Of -task survival: the column that says whether the event happened at the time of the target (1, true or yes), or had not happened by then (0, false or no). With COLUMN=VALUE it happened where the cell is VALUE. Without -event and -upper all events happened at their times."`
-	Upper    string `placeholder:"COLUMN" help:"Of -task survival: the event happened between the time of the target and the time in this column. Where this cell is empty it was later than the target, where the target is empty it was earlier than this."`
-	Exposure string `placeholder:"COLUMN" help:"Of -task counts: the column of what a count is proportional to, such as the time under observation."`
+	Event    string `placeholder:"COLUMN" help:"Column that says whether the event happened, for -task survival: 1, true or yes if it happened at the time of the target, 0, false or no if it had not happened by then. With COLUMN=VALUE it happened in the rows whose cell is VALUE. Without -event and -upper all events happened at their times."`
+	Upper    string `placeholder:"COLUMN" help:"Column with the latest possible time of the event, for -task survival; the target holds the earliest. If this cell is empty, the event is later than the target; if the target is empty, the event is earlier than this cell."`
+	Exposure string `placeholder:"COLUMN" help:"Column of what a count is proportional to, for -task counts, such as the time under observation."`
 
-	Weights string `placeholder:"COLUMN" help:"Of a regression: the column that says how precise the target is. A row of weight w has a target as precise as the mean of w rows of weight 1; a row of weight 0 is left out."`
-	NoiseSD string `name:"noise-sd" placeholder:"NUMBER|COLUMN" help:"Of a regression: known standard deviation of the noise, in the target's units, or the column that holds it for each row; by default it is learned."`
-	Offset  string `placeholder:"COLUMN" help:"Of a regression: the column that holds a known part of the target. What is learned is the rest; predictions add the column of the rows to predict."`
+	Weights string `placeholder:"COLUMN" help:"Column that says how precise the target of each row is, for a regression. A target of weight w is as precise as the mean of w targets of weight 1; a row of weight 0 is left out."`
+	NoiseSD string `name:"noise-sd" placeholder:"NUMBER|COLUMN" help:"Known standard deviation of the noise, for a regression, in the target's units, or the column that holds it for each row; by default it is learned."`
+	Offset  string `placeholder:"COLUMN" help:"Column that holds a known part of the target, for a regression. The fit learns the rest; a prediction adds the same column of its rows."`
 }
 
 // noBeside is a target without columns beside it.
