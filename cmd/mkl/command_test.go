@@ -189,7 +189,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary -model probit -inference relevance -ridge 1", "-ridge is not for -inference relevance: it is for variational, gibbs, prune and map"},
 		{"fit d.csv -target y -task binary -model probit -ridge=-1", "-ridge -1 is not a number from 0 up"},
 		{"fit d.csv -target y -task binary -model probit -class-prior yes", "-class-prior yes: a class and two positive numbers are needed, as in yes=2,0.5"},
-		{"fit d.csv -target y -task binary -model probit -update meanfield", "-update is for rules that learn weights: -rule fixsum has none to learn"},
+		{"fit d.csv -target y -task binary -model probit -update meanfield", "-update is for rules that learn weights: -rule fixsum learns none"},
 		{"fit d.csv -target y -task binary -model probit -rule wsum -update structured", "-update structured is for -rule bin, not wsum"},
 		{"fit d.csv -target y -task binary -model probit -rule wsum -inference gibbs -update meanfield",
 			"-update is not for -inference gibbs: it is for variational"},

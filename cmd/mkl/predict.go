@@ -37,7 +37,7 @@ func (c *predictCmd) Run(e *console.Env) error {
 	defer o.Files.Close()
 	if c.Mean {
 		if c.Views {
-			return console.Inputf("-mean leaves out what -views writes: leave out one of them")
+			return console.Inputf("-mean excludes -views: it leaves out the parts of the views")
 		}
 		if err := o.MeanOnly(); err != nil {
 			return err

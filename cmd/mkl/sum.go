@@ -20,8 +20,8 @@ type sumCmd struct {
 	sums.Columns        `embed:""`
 }
 
-// Run sums the tables one by one, block by block. What is done is kept in the file: the same command goes on from
-// there, also in the middle of a table.
+// Run sums the tables one by one, block by block. The output file keeps the sums so far: the same command continues from
+// them, also in the middle of a table.
 func (c *sumCmd) Run(e *console.Env) error {
 	if c.Part != "" && len(c.Data) > 1 {
 		return console.Inputf("-part names one table, and %d are given", len(c.Data))

@@ -57,7 +57,7 @@ func FindBeside(main *console.File, f BesideFlags, targets []int) (b Beside, err
 		return b, console.Inputf("-weights excludes -noise-sd COLUMN: weights are one over the squares of such standard deviations")
 	}
 	if f.Event != "" && f.Upper != "" {
-		return b, console.Inputf("-event excludes -upper: where an event had not happened by the time of the target, the cell of -upper is empty")
+		return b, console.Inputf("-event excludes -upper: if an event had not happened by the time of the target, leave its cell of -upper empty")
 	}
 	event := f.Event
 	if at := strings.LastIndex(event, "="); at > 0 && at < len(event)-1 && !slices.Contains(main.Columns(), event) {
@@ -73,7 +73,7 @@ func FindBeside(main *console.File, f BesideFlags, targets []int) (b Beside, err
 			return b, err
 		}
 		if j := *one.to; j >= 0 && slices.Contains(except, j) {
-			return b, console.Inputf("%s %s: the column has another part already, as the target or beside it", one.flag, one.name)
+			return b, console.Inputf("%s %s: the column has another role already, such as the target", one.flag, one.name)
 		}
 		except = append(except, *one.to)
 	}
@@ -102,8 +102,8 @@ func (b Beside) Need(main *console.File) {
 	}
 }
 
-// Lifetimes reads what a file says of times: of the column target, and of the columns beside it. Where nothing is said
-// both ends are NaN.
+// Lifetimes reads times from the column target and the columns of -event and -upper. Both ends of a time are NaN if its
+// cells are empty.
 func (b Beside) Lifetimes(f *console.File, target int) ([]mkl.Lifetime, error) {
 	out := make([]mkl.Lifetime, f.Data.Rows)
 	for i, t := range f.Data.Numbers[target] {

@@ -140,7 +140,7 @@ func (p *probit) checkRule() error {
 	case update == mkl.WeightUpdateStructured && p.Settings.Rule != bin:
 		return console.Inputf("-update structured is for -rule bin, not %s", p.Settings.Rule)
 	case update != mkl.WeightUpdatePlugIn && (p.Settings.Rule == fixSum || p.Settings.Rule == fixProd):
-		return console.Inputf("-update is for rules that learn weights: -rule %s has none to learn", p.Settings.Rule)
+		return console.Inputf("-update is for rules that learn weights: -rule %s learns none", p.Settings.Rule)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (p *probit) readClassPriors() error {
 // checkViews refuses products of kernels that the data suggest.
 func (p *probit) checkViews(views []dataset.View) error {
 	if dataset.Open(views) && (p.Settings.Rule == fixProd || p.Settings.Rule == wProd) {
-		return console.Inputf("-rule %s needs -kernels or views with kernels: products need entries that are not negative, which not all kernels have that the data suggest", p.Settings.Rule)
+		return console.Inputf("-rule %s needs -kernels or views with kernels: products need kernels without negative values, and the command would also choose kernels with such values", p.Settings.Rule)
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (m *Model) findPairs(fs *console.Files, in *Input) (Rows, error) {
 	n := m.Notes.Pairs
 	switch {
 	case n == nil:
-		return nil, console.Inputf("%s: the command did not make this model of pairs, and cannot know what its rows and columns are called", in.Model)
+		return nil, console.Inputf("%s: the command did not make this model of pairs, and does not know the names of its rows and columns", in.Model)
 	case in.Data == "":
 		return nil, console.Inputf("a model of pairs needs a data file, which names them by the columns %s and %s", n.Entries[0], n.Entries[1])
 	case in.View != nil:
