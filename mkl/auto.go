@@ -430,7 +430,7 @@ func (m *MultiGPClassifierModel[T]) leftOutLogProbabilities(class []int) []float
 	return out
 }
 
-// poolPlan says what Auto fits: the samples, and the views of each member.
+// poolPlan holds the samples that Auto fits to, and the views of each member.
 type poolPlan struct {
 	rows    []int    // the samples that are used, ascending
 	of      int      // samples there are

@@ -97,7 +97,7 @@ type LabelModel interface {
 	PredictLabels(ctx context.Context, opt PredictOptions, x ...Features) (*LabelPrediction, error)
 }
 
-// ModelOutput is what was learned of one output of a model.
+// ModelOutput describes what the fit learned for one output: a target, label or class.
 type ModelOutput struct {
 	// NoiseSD is the standard deviation of a target's noise, in the target's units; 0 for labels and classes.
 	NoiseSD float64

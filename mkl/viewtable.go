@@ -11,7 +11,7 @@ import (
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
 
-// ViewShare is what a pool of several views says about one of them. Sections 9 and 10 of docs/theory/views.md derive the numbers.
+// ViewShare is a row of the table of views: how much one view matters. Sections 9 and 10 of docs/theory/views.md derive the numbers.
 type ViewShare struct {
 	View string // its name
 

@@ -195,7 +195,7 @@ func TestFactorsOfViews(t *testing.T) {
 		"fit s.csv -task factors -view a=q1:rbf":              "-view a=q1:rbf: -task factors has no kernels",
 		"fit s.csv -task factors -view a=@new.csv":            "-view a=@new.csv: the views of -task factors are columns of one table",
 		"fit s.csv -task factors -view a=q9":                  "q9",
-		"fit s.csv -task factors -view q* -target q1":         "-view names the columns of -task factors: -target is not beside it",
+		"fit s.csv -task factors -view q* -target q1":         "-view excludes -target: with -task factors it names the columns to learn",
 		"fit s.csv -task factors -view a=q1,q2 -view b=n*":    `view "b": s.csv: no column of the view is of numbers`,
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)

@@ -64,7 +64,7 @@ type Model struct {
 	Start *Start
 }
 
-// Noise says what becomes of the noise precision τ.
+// Noise says how the noise precision τ is treated: learned or held.
 type Noise int
 
 // Treatments of the noise.
