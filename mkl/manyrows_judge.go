@@ -16,7 +16,7 @@ type judge struct {
 	known      map[Model]judgement
 }
 
-// judgement is what a member predicts of the samples held out.
+// judgement holds a member's predictions of the held-out samples.
 type judgement struct{ errors, variances []float64 }
 
 // newJudge returns the judge of members that learn the targets y of all samples, or what effects of levels leave of them.

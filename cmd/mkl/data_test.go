@@ -188,12 +188,12 @@ task: regression (column price has numbers)
 `, stderr)
 	for _, c := range []struct{ args, want string }{
 		{"-as row", "-as row: COLUMN=TYPE is needed"},
-		{"-as row=word", "-as row=word: a column is none or one of [number boolean date date(d.m.y) date(d/m/y) date(m/d/y) text]"},
+		{"-as row=word", "-as row=word: a type is none or one of [number boolean date date(d.m.y) date(d/m/y) date(m/d/y) text]"},
 		{"-as x=text", `-as x=text: d.csv: no column "x" (there are row, id, area, city, built, garden, country, area.2, … 9 in all)`},
 		{"-as price=text", "-as price=text: the column is a target: -task says what is learned of it"},
 		{"-as city=text -view area", "-as city=text: the column is in no view"},
 		{"-as *=none", "-as leaves the view of the model without columns"},
-		{"-as city=number", `d.csv: row 1 (line 2), column 4 "city": "Ulm" is not a number: -as 'city=text' takes all of the column for text`},
+		{"-as city=number", `d.csv: row 1 (line 2), column 4 "city": "Ulm" is not a number: -as 'city=text' reads the whole column as text`},
 		{"-as built=date(d.m.y)", `d.csv: row 1 (line 2), column 5 "built": "2010-05-01" is not a date(d.m.y)`},
 		{"-view country -missing maybe", `--missing must be one of "impute","drop","refuse","views" but got "maybe"`},
 	} {
@@ -360,13 +360,13 @@ func TestTargets(t *testing.T) {
 	}
 	status, stderr := fit("-target name")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: d.csv: column \"name\" has 130 labels in 130 rows: it seems to name the samples (-task multiclass learns them all the same)\n", stderr)
+	assert.Equal(t, "mkl: d.csv: column \"name\" has 130 labels in 130 rows: it seems to name the samples (-task multiclass learns its labels nevertheless)\n", stderr)
 	status, stderr = fit("-target word -task regression")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: d.csv: row 1 (line 2), column 5 \"word\": \"low\" is not a number: text is learned by -task binary or multiclass\n", stderr)
+	assert.Equal(t, "mkl: d.csv: row 1 (line 2), column 5 \"word\": \"low\" is not a number: -task binary or multiclass learns text\n", stderr)
 	status, stderr = fit("-target word,rare")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Contains(t, stderr, `"low" is not a number: text is learned one column at a time, by -task binary or multiclass, or as labels`)
+	assert.Contains(t, stderr, `"low" is not a number: -task binary or multiclass learns one column of text, and -task multilabel`)
 	status, stderr = fit("-target gap -missing refuse")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: d.csv: row 10 (line 11), column 6 \"gap\": the cell is empty: -missing impute or drop leaves out rows without a target\n", stderr)
@@ -520,8 +520,8 @@ func TestMissingViews(t *testing.T) {
 		run("report", "m", "-data", "m.csv", "-o", "m.html")
 	}
 	for line, want := range map[string]string{
-		"fit part.csv -target y -model bmkl": `part.csv: row 2 (line 3), column 1 "a1": a part of the view "left" is missing in this row: -missing views is for rows that lack a view whole, and have another`,
-		"fit none.csv -target y -model bmkl": `none.csv: row 3 (line 4), column 3 "b": every view is missing in this row: -missing views is for rows that lack a view whole, and have another`,
+		"fit part.csv -target y -model bmkl": `part.csv: row 2 (line 3), column 1 "a1": a part of the view "left" is missing in this row: -missing views is for rows that lack a whole view and have another view`,
+		"fit none.csv -target y -model bmkl": `none.csv: row 3 (line 4), column 3 "b": every view is missing in this row: -missing views is for rows that lack a whole view and have another view`,
 		"cv m.csv -target y":                 "-missing views is not for mkl cv",
 	} {
 		status, _, stderr := command(t, nil, "", append(strings.Fields(line), views...)...)

@@ -76,7 +76,7 @@ func (t *Table) Samples() (s *Samples, lines []string, err error) {
 func (t *Table) checkDropped(left, stay int, first error, byName bool) error {
 	switch {
 	case t.Missing == MissingViews:
-		return console.Inputf("%w: -missing views is for rows that lack a view whole, and have another", first)
+		return console.Inputf("%w: -missing views is for rows that lack a whole view and have another view", first)
 	case t.Missing == MissingRefuse:
 		return console.Inputf("%w: -missing impute fills in what is missing, -missing drop leaves out such rows (%d of %d)", first, left, t.Rows())
 	case stay == 0:

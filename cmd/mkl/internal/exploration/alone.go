@@ -192,7 +192,7 @@ type division struct {
 }
 
 // newDivision divides rows by the values of a column: by its levels if it is text or has few, or else into bins of
-// about equal size. Texts that are there once share a bin. The target has no part in it.
+// about equal size. Texts that occur once share a bin. The division does not depend on the target.
 func newDivision(x []float64, text bool) *division {
 	if text {
 		x = joinRare(x)

@@ -25,7 +25,7 @@ var given = []string{"distance", "precomputed"}
 func (e *exporter) open(d designJSON) error {
 	for i, in := range d.Inputs {
 		if in.Gaps {
-			return fmt.Errorf("samples may lack views (-missing views), which a graph has no way to say")
+			return fmt.Errorf("samples may lack views (-missing views), which a graph cannot express")
 		}
 		e.inputs = append(e.inputs, e.input(fmt.Sprintf("x%d", i+1), in.Cols))
 	}
