@@ -37,7 +37,7 @@ func (s *Samples) Part(e *console.Env, rows []int) *Table {
 	return part
 }
 
-// HavingAny lists those of the rows that have at least one of the views: all of them, but for some of the views of -missing views.
+// HavingAny lists the rows, among the given ones, that have at least one of the views. Only with -missing views are there others.
 func (s *Samples) HavingAny(rows []int) (some []int) {
 	for _, i := range rows {
 		if slices.ContainsFunc(s.Features, func(f Features) bool { return f.Absent == nil || !f.Absent[i] }) {
