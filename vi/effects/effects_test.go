@@ -165,7 +165,7 @@ func TestUnitsAndBlocks(t *testing.T) {
 	}
 }
 
-// The variance of effects is near zero, in any unit, where there are none.
+// Columns of levels without effects get variances near zero in small units too.
 func TestNoEffectsInSmallUnits(t *testing.T) {
 	p := newProblem(1000, []int{50}, []float64{0})
 	for i := range p.y {
