@@ -20,6 +20,8 @@ type Target struct {
 	Parts   int      `json:"parts"`
 	Classes []Level  `json:"classes,omitempty"`
 	Order   *float64 `json:"order,omitempty"` // as Alone.Explains, of the place of a row in the file
+
+	values []float64 // by row, NaN where nothing is; of classes their places
 }
 
 // Alone is how well a column alone predicts the target in rows that were left out.
@@ -505,7 +507,7 @@ func (r *Report) predict(e *console.Env, t *table, sample []int) error {
 		found[i].Text = "the target: " + found[i].Text
 	}
 	r.Findings = append(r.Findings, found...)
-	r.Target = &Target{Column: described, Task: y.task, Parts: parts}
+	r.Target = &Target{Column: described, Task: y.task, Parts: parts, values: y.y}
 	for _, line := range y.doubts() {
 		r.add(OfTarget, y.name, "%s", line)
 	}

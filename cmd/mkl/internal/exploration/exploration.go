@@ -6,6 +6,7 @@
 //	Repeats   rows that repeat others, or nearly                            duplicates, nearly
 //	Alone     how well a column alone predicts the target in rows left out  predictor.alone
 //	Finding   what deserves a look                                          Run
+//	Report    all of it as text, JSON or a page                             Report.Print, Report.Page
 package exploration
 
 import (
@@ -41,6 +42,7 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 
 	remarks []string // of the file's layout
+	path    string   // of the file, as it was named
 }
 
 // Finding is what deserves a look.
@@ -87,7 +89,7 @@ func Run(e *console.Env, f *Flags) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{File: t.file.Name(), Rows: t.rows, Findings: []Finding{}, remarks: t.file.Remarks()}
+	r := &Report{File: t.file.Name(), Rows: t.rows, Findings: []Finding{}, remarks: t.file.Remarks(), path: f.Data}
 	for _, c := range t.columns {
 		if err := e.Ctx.Err(); err != nil {
 			return nil, err
