@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Summary is what the draws of a scalar say about its distribution, and how far they
+// Summary describes the distribution of a scalar by its draws, and how far they
 // are to be trusted.
 //
 // Source: A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner,

@@ -16,25 +16,30 @@ import (
 
 // Auto fits several multiple Gaussian processes with different kernels to the same
 // data and pools their predictions. Use it if you do not know which kernels to use:
-// it chooses them from the data. The zero value is ready.
+// it chooses them from the data. The zero value is ready to fit.
 //
-// Each member has one [KernelSet] for the views without a kernel: [KernelsBroad], [KernelsARD],
-// [KernelsARDRanks] or [KernelsAdditive]. Views with a kernel are part of every member as they are.
-// Where the size of the residuals of the best member depends on the inputs, there is one
-// more, that member with noise that varies ([VaryingNoise]); where they have heavy tails,
-// one with noise that has ([HeavyNoise]).
-// A pool of one view with 2 to 20 features and more than 64 samples may have one more member, whose kernels are products of functions of
-// single features ([kernel.Interaction]). It is left out if its weight beside the pool of all others is below one half.
-// Of several views two members more have amplitudes that borrow strength: in one they are alike in all views, in the other a
-// half-Cauchy factor of each view can switch the view off. The first is without a view that by itself more probably has no information
-// about the target than some, unless the view is surely needed beside the others; the second weighs views by these probabilities. See
-// docs/theory/views.md.
-// Above DefaultExactSamples samples a column of more than 30 codes that only views with the zero [kernel.Categorical] see has an effect of
-// each code, if the effects predict other samples. Members learn what the effects leave. See docs/theory/levels.md.
-// The prediction is a mixture of the members', weighted by how well they would have
-// predicted every training target from all others (see docs/lab/choosing.md). Neither the
-// evidence nor leave-one-out alone chooses well: both prefer length scales that overfit,
-// which a mixture evens out.
+// The prediction is a mixture of the members' predictions. The weights say how well the members would have
+// predicted every training target from all others (see docs/lab/choosing.md). Choosing one member by the
+// evidence or by leave-one-out predictions is worse: both prefer length scales that overfit, and a mixture evens
+// this out.
+//
+// A pool has these members:
+//
+//   - One for each of the sets [KernelsBroad], [KernelsARD], [KernelsARDRanks] and [KernelsAdditive], which stand for
+//     the views without a kernel. Views with a kernel keep it in every member.
+//   - The best of these again with noise that varies ([VaryingNoise]), if the size of its residuals depends on the inputs,
+//     and with noise that has heavy tails ([HeavyNoise]), if its residuals have heavy tails.
+//   - For one view with 2 to 20 features and more than 64 samples: a member whose kernels are products of functions of single
+//     features ([kernel.Interaction]). It is left out if its weight beside the pool of all others is below one half.
+//   - For several views: two members with amplitudes that borrow strength. In the first the amplitudes are alike in all views.
+//     In the second a half-Cauchy factor of each view can switch the view off. The first leaves out a view that by itself
+//     more probably carries no information about the target, unless the view is surely needed beside the others. The second
+//     weights views by these probabilities. See docs/theory/views.md.
+//   - Above DefaultExactSamples samples: members of all samples, see MaxSamples.
+//
+// Above DefaultExactSamples samples a column of more than 30 codes gets an effect of each code, if only views with the zero
+// [kernel.Categorical] see the column and the effects predict other samples. The members then learn the target less the
+// effects. See docs/theory/levels.md.
 type Auto struct {
 	Fitting
 	Climb // of every member
@@ -45,11 +50,11 @@ type Auto struct {
 	// DefaultExactSamples samples, and [DefaultTime] above.
 	Time time.Duration
 
-	// MaxSamples is the most samples that members are fitted to; if there are more, that many are
+	// MaxSamples is the largest number of samples that members are fitted to; if there are more, that many are
 	// chosen at random. 0 means: above DefaultExactSamples, members of 2900 samples are pooled with three
 	// members of all samples, one on landmarks, one with trees and one on the nearest samples. Held-out samples
-	// weight them, and the order of the samples does not matter. Views with given kernels need all
-	// samples, and then all are used.
+	// decide the weights of the members, and the order of the samples does not matter. If a view has a given kernel, all
+	// samples are used.
 	MaxSamples int
 
 	// Groups are views that the model also judges together, in [AutoModel.Groups]. They change no prediction.
@@ -220,17 +225,19 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 	return f.processMemory(s, l*(len(autoMembers)+1)+more, labels)
 }
 
-// AutoClassifier is [Auto] for two or more classes. Its probabilities are the means of
-// the members' probabilities. Weights fitted to leave-one-out probabilities would prefer
+// AutoClassifier is [Auto] for two or more classes. The zero value is ready to fit.
+//
+// Its probabilities are the means of the members' probabilities. Weights fitted to leave-one-out probabilities would prefer
 // members with learned length scales, because leave-one-out does not repeat the learning. All members
 // have the sharpness of the first, which learns no length scales. A member is dropped if its leave-one-out
 // predictions of the training labels are clearly worse than the first member's.
 //
-// A further member is a least-squares process of the classes' indicators, in which all classes share the amplitudes of the
-// kernels. Its weight comes from leave-one-out probabilities. The member with products of functions of single features is weighted
-// beside the pool of all others, and left out if its weight is below one half: see [Auto]. For several views the two members with
-// amplitudes of [Auto] take the place of the least-squares process, with equal weights. Several views without kernels and more than
-// two classes have these two members alone.
+// It has the members of [Auto] for constant noise, with these differences:
+//
+//   - A further member is a least-squares process of the classes' indicators, in which all classes share the amplitudes of the
+//     kernels. Its weight comes from leave-one-out probabilities.
+//   - For several views the two members with amplitudes that borrow strength replace the least-squares process, with equal
+//     weights. For several views without kernels and more than two classes they are the only members.
 type AutoClassifier[T comparable] struct {
 	Fitting
 	Climb // of every member
@@ -423,7 +430,7 @@ func (m *MultiGPClassifierModel[T]) leftOutLogProbabilities(class []int) []float
 	return out
 }
 
-// poolPlan says what Auto fits: the samples, and the views of each member.
+// poolPlan holds the samples that Auto fits to, and the views of each member.
 type poolPlan struct {
 	rows    []int    // the samples that are used, ascending
 	of      int      // samples there are

@@ -231,7 +231,7 @@ func takeMember[S any](f *fileReader, p *pool, j poolMemberJSON[S], m Model, tak
 	f.prefix = before
 	p.names, p.weights, p.models = append(p.names, j.Name), append(p.weights, j.Weight), append(p.models, m)
 	if first := p.models[0]; m.Samples() != first.Samples() && p.rule != weighed || !sameInputs(m.Inputs(), first.Inputs()) {
-		return fmt.Errorf("model: members[%d] is of other inputs than the first", len(p.names)-1)
+		return fmt.Errorf("model: members[%d] has other inputs than the first", len(p.names)-1)
 	}
 	return nil
 }
@@ -365,7 +365,7 @@ func (m *AutoClassifierModel[T]) decode(f *fileReader) error {
 	}
 	for i := range m.models {
 		if first := m.member(0); !slices.Equal(m.member(i).Classes(), first.Classes()) {
-			return fmt.Errorf("model: members[%d] is of other classes than the first", i)
+			return fmt.Errorf("model: members[%d] has other classes than the first", i)
 		}
 	}
 	if err := m.check(); err != nil {

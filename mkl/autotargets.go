@@ -12,8 +12,8 @@ import (
 )
 
 // AutoTargets fits several targets to the same views, each by an [Auto] of its own. The pool of a target is the pool of a fit to
-// this target alone: a target gains nothing from the others, and loses nothing to them. Targets that are to share the weights of the
-// kernels have [Regression] and [SharedRegression]. The zero value is ready.
+// this target alone: targets do not influence each other. Use [Regression] or [SharedRegression] for targets that share weights.
+// The zero value is ready to fit.
 type AutoTargets struct {
 	Fitting
 	Climb // of every member

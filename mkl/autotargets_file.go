@@ -49,7 +49,7 @@ func (m *AutoTargetsModel) decode(f *fileReader) error {
 		}
 		m.pools = append(m.pools, p)
 		if !sameInputs(p.Inputs(), m.pools[0].Inputs()) {
-			return fmt.Errorf("model: targets[%d] is of other inputs than the first", o)
+			return fmt.Errorf("model: targets[%d] has other inputs than the first", o)
 		}
 	}
 	f.prefix = ""

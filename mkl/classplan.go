@@ -57,7 +57,7 @@ func (l labeller[T]) indices(labels []T) ([]int, error) {
 		}
 		j, ok := l.at[label]
 		if !ok {
-			return nil, fmt.Errorf("mkl: labels[%d] is %s, which is no class of the plan", i, brief(label))
+			return nil, fmt.Errorf("mkl: labels[%d] is %s, which is not a class of the plan", i, brief(label))
 		}
 		index[i] = j
 	}

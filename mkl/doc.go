@@ -1,7 +1,8 @@
-// Package mkl learns from several views of the same samples at once: sensors,
-// omics layers, image descriptors, or one table seen through several kernels.
-// Each view has a kernel; the model finds out how much each of them matters and
-// predicts with calibrated uncertainty.
+// Package mkl is Bayesian multiple kernel learning. It learns from several views of
+// the same samples at once: sensors, omics layers, image descriptors, or one table
+// seen through several kernels. Each view has a kernel, which measures how similar two
+// samples are in the view. A model learns a weight for each kernel. It predicts numbers,
+// classes, labels, counts or times, each with its uncertainty.
 //
 //	views := []mkl.View{
 //		{Name: "shape", X: shape, Kernel: kernel.RBF{Width: 1}},
@@ -16,7 +17,7 @@
 // model. All estimators embed [Fitting]: seed, workers, memory limit and other settings
 // that every fit has.
 //
-//   - [Auto], [AutoTargets], [AutoClassifier]: one target, several, or classes, if you do not
+//   - [Auto], [AutoTargets], [AutoClassifier]: one target, several targets, or classes, if you do not
 //     know which kernels to use
 //   - [Regression]: one target, or several that share kernel weights;
 //     [SharedRegression]: several targets that share sample weights; [TaskRegression]: several
@@ -25,16 +26,16 @@
 //     labels each known for samples of its own, with shared kernel weights
 //   - [MultiGP], [MultiGPClassifier]: a sum of one Gaussian process for each view,
 //     whose scales, and widths if asked, maximise the evidence
-//   - [LandmarkGP], [LandmarkClassifier]: the same for one target or classes, for any number
+//   - [LandmarkGP], [LandmarkClassifier]: the same models for any number
 //     of samples, which may come in parts
-//   - [ProbitClassifier]: two or more classes by one model of all of them, on a sum
-//     or product of the kernels, approximated or sampled
+//   - [ProbitClassifier], [ProbitSampler], [RelevanceClassifier], [PrunedClassifier], [ProbitMAP]: one
+//     model of two or more classes, on a sum or product of the kernels
 //   - [MultiTask]: targets that are sparse combinations of common functions
 //   - [SpikeSlab]: sparse linear regression, without kernels
 //   - [FactorAnalysis]: tables with gaps, such as ratings, and several views without a target
 //   - [PairRegression], [PairClassifier]: tables of values or labels of pairs, from views of the
 //     rows and of the columns; they also predict new rows and columns
-//   - [Survival], [Counts], [Ordinal]: times to an event, some censored, counts, and grades
+//   - [Survival], [Counts], [Ordinal]: times until an event, some of them censored; counts; and grades
 //
 // The documentation of each estimator names its source.
 //
@@ -62,7 +63,7 @@
 //
 // Models and predictors are immutable and safe for concurrent use. Fits with the
 // same data, settings and seed give the same bits for every number of workers and
-// on every machine, unless [Auto] is given a Time.
+// on every machine.
 //
 // # Files
 //

@@ -964,7 +964,7 @@ func TestEstimatorsRefuseTolerancesThatAreNotFinite(t *testing.T) {
 func TestFactorsOfATable(t *testing.T) {
 	y := DenseTable{{1, 2, 0, 1}, {2, 1, 3, 4}, {0, 1, 1, 2}, {5, 1, 2, 2}, {1, 0, 3, 1}}
 	_, err := FactorAnalysis{Factors: 100_000}.Fit(t.Context(), y)
-	assert.EqualError(t, err, "mkl: Factors is 100000: a table of 20 entries tells no more than 20 apart")
+	assert.EqualError(t, err, "mkl: Factors is 100000: a table of 20 entries determines at most 20")
 }
 
 func TestEstimatorsObeyTheMemoryLimit(t *testing.T) {
@@ -1215,7 +1215,7 @@ func TestAbsurdSettingsAreRefused(t *testing.T) {
 		assert.Equal(t, min(debug.SetMemoryLimit(-1), machineMemory()), refused.Limit)
 	}
 	_, err := MultiTask{Latents: math.MaxInt32}.Fit(t.Context(), views, y)
-	assert.EqualError(t, err, "mkl: Latents is 2147483647: 20 samples of 1 targets tell no more than 20 apart")
+	assert.EqualError(t, err, "mkl: Latents is 2147483647: 20 samples of 1 targets determine at most 20")
 }
 
 // A fit without a limit uses the limit of the program.

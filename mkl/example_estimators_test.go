@@ -52,7 +52,7 @@ func moves(speed []float64) (all []bool) {
 	return all
 }
 
-// Without kernels the data suggest them.
+// Without kernels the estimator chooses them.
 func ExampleAuto() {
 	speed, hum, y := readings()
 	model, err := mkl.Auto{}.Fit(context.Background(), []mkl.View{{X: both(speed, hum)}}, y)

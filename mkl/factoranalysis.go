@@ -216,7 +216,7 @@ func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel,
 	}
 	_, _, entries := o.Dims()
 	if f.Factors > entries {
-		return nil, fmt.Errorf("mkl: Factors is %d: a table of %d entries tells no more than %d apart", f.Factors, entries, entries)
+		return nil, fmt.Errorf("mkl: Factors is %d: a table of %d entries determines at most %d", f.Factors, entries, entries)
 	}
 	if err := settings.check(f.EstimateMemory(rows, cols, entries)); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ type FactorView struct {
 	Kind FactorKind `json:"kind,omitempty"` // of the entries
 }
 
-// FactorKind says what the entries of a view are, given the function f, which is the sum of the column's offset and of the products of
+// FactorKind is the distribution of the entries of a view, given the function f, which is the sum of the column's offset and of the products of
 // factors and weights: [GaussianView], [BernoulliView] or [PoissonView].
 type FactorKind = slab.FactorKind
 

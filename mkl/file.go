@@ -181,8 +181,8 @@ func (f *fileReader) settings(j any) error {
 	return nil
 }
 
-// size returns the number of elements of a tensor, or 0 if it is not there. Sizes of a
-// model come from elements that are there and not from shapes, because a file can
+// size returns the number of elements of a tensor, or 0 if the file lacks it. Sizes of a
+// model come from the elements in the file and not from shapes, because a file can
 // claim any shape at no cost.
 func (f *fileReader) size(name string) int { return len(f.tensors[f.prefix+name].data) }
 

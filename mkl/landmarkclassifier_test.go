@@ -319,7 +319,7 @@ func TestLandmarkClassifierRefuses(t *testing.T) {
 	wrong[33] = strings.Repeat("x", 500)
 	_, err = p.Sum(t.Context(), 1, labelledRows(x, wrong, 10, nil))
 	assert.ErrorContains(t, err, "mkl: labels[3] is xxx")
-	assert.ErrorContains(t, err, "which is no class of the plan")
+	assert.ErrorContains(t, err, "which is not a class of the plan")
 	b, err := p.Builder(1)
 	require.NoError(t, err)
 	assert.EqualError(t, b.Add(labels[:2], x.Slice(0, 3, 0, 3)), "mkl: labels: 2 values where x[0] has 3 samples")

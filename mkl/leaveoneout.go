@@ -50,7 +50,7 @@ func (m *MultiGPClassifierModel[T]) LeaveOneOut(labels []T) ([][]float64, error)
 	class := make([]int, len(labels))
 	for i, label := range labels {
 		if class[i] = slices.Index(m.classes.names, label); class[i] < 0 {
-			return nil, fmt.Errorf("mkl: labels[%d] is %s, which is no class of the model", i, brief(label))
+			return nil, fmt.Errorf("mkl: labels[%d] is %s, which is not a class of the model", i, brief(label))
 		}
 	}
 	score := m.leftOutScores(class)

@@ -97,7 +97,7 @@ type LabelModel interface {
 	PredictLabels(ctx context.Context, opt PredictOptions, x ...Features) (*LabelPrediction, error)
 }
 
-// ModelOutput is what was learned of one output of a model.
+// ModelOutput describes what the fit learned for one output: a target, label or class.
 type ModelOutput struct {
 	// NoiseSD is the standard deviation of a target's noise, in the target's units; 0 for labels and classes.
 	NoiseSD float64
@@ -168,7 +168,7 @@ func newTrace(r vi.Record, collapsed []int) Trace {
 func (t Trace) outcome() string {
 	switch {
 	case t.Converged && t.Reason == vi.RoundOff.String():
-		return fmt.Sprintf("%s after %d sweeps: the lower bound can no longer be told from its rounding errors\n", t.Reason, t.Sweeps)
+		return fmt.Sprintf("%s after %d sweeps: the lower bound changes by no more than its rounding errors\n", t.Reason, t.Sweeps)
 	case t.Converged:
 		return fmt.Sprintf("converged after %d sweeps\n", t.Sweeps)
 	}

@@ -28,15 +28,16 @@ type HeldPrior = mgp.HeldPrior
 
 // MultiGP is the multiple Gaussian process model for regression: the target is a
 // sum of one Gaussian process for each view, with kernel K_p/γ_p, and noise. The
-// data decide whether few kernels or all of them matter. Try this model first; see
-// docs/lab/choosing.md. The zero value is ready to fit. The fit has no random
-// start, so Restarts has no effect. Seed chooses the samples of a first fit if there
-// are very many samples, and the draws if there are few. Views with the same kernel are
-// allowed: their scales add up. It takes N² numbers for each kernel and N³ operations
-// for a step. Above some thousands of samples use [LandmarkGP], the same model at a cost
-// that grows in proportion to N. There is a faster way with the same result if all kernels are [kernel.Linear] or
-// [kernel.Constant], none is normalised, and they see no more than N/4 columns together. The fit then takes one number for
-// each sample and column, and a step costs as much as with as many samples as columns.
+// fit learns whether few kernels or all of them matter. If you know your kernels, try this model first; see
+// docs/lab/choosing.md. The zero value is ready to fit. Views with the same kernel are allowed: their scales add up.
+//
+// The fit has no random start. Seed chooses the samples of a first fit if there
+// are very many samples, and the draws if there are few.
+//
+// A fit takes N² numbers of memory for each kernel, and N³ operations for a step. Above some thousands of samples use
+// [LandmarkGP], the same model at a cost that grows in proportion to N. The fit is faster, with the same result, if all
+// kernels are [kernel.Linear] or [kernel.Constant], none is normalised, and together they see no more than N/4 columns. It
+// then takes one number for each sample and column, and a step costs as much as a step with as many samples as columns.
 //
 // Source: C. Archambeau and F. Bach, "Multiple Gaussian process models", 2010; the
 // fit by the evidence is derived in docs/theory/mgp.md.

@@ -11,8 +11,7 @@ import (
 // odds of the functions are multiplied by one factor that maximises the
 // leave-one-out likelihood of the training samples. (If length scales are learned
 // the factor is 1, because leave-one-out does not repeat the learning.) The zero value is
-// ready to fit. The fit has no random start, so Restarts has no effect; Seed is as in
-// [MultiGP].
+// ready to fit. The fit has no random start; Seed is as in [MultiGP].
 //
 // Source: as [MultiGP], section 4.
 type MultiGPClassifier[T comparable] struct {

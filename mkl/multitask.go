@@ -142,7 +142,7 @@ func (t MultiTask) checkLatents(n, targets int) error {
 		return fmt.Errorf("mkl: Latents is %d: it must not be negative", t.Latents)
 	}
 	if most := n * targets; t.Latents > most {
-		return fmt.Errorf("mkl: Latents is %d: %d samples of %d targets tell no more than %d apart", t.Latents, n, targets, most)
+		return fmt.Errorf("mkl: Latents is %d: %d samples of %d targets determine at most %d", t.Latents, n, targets, most)
 	}
 	return nil
 }

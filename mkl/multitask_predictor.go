@@ -48,7 +48,7 @@ func (m *MultiTaskModel) Predictor(opt PredictorOptions) (*MultiTaskPredictor, e
 	}
 	s := m.posterior.State()
 	if !opt.MeanOnly && s.Factors == nil {
-		return nil, errors.New("mkl: Predictor: the fit had MeanOnly, and so must the predictor")
+		return nil, errors.New("mkl: Predictor: the fit had MeanOnly: the predictor needs MeanOnly too")
 	}
 	pr := newLatentPruning(opt, m)
 	pr.dropFunctions()

@@ -181,7 +181,7 @@ func TestMultiTaskPredictorRefusals(t *testing.T) {
 	m, err := MultiTask{Ascent: Ascent{MaxSweeps: 5}, Latents: 1, MeanOnly: true}.Fit(context.Background(), []View{{X: x, Kernel: kernel.RBF{Width: 1}}}, y[2:]...)
 	require.NoError(t, err)
 	_, err = m.Predictor(PredictorOptions{})
-	assert.EqualError(t, err, "mkl: Predictor: the fit had MeanOnly, and so must the predictor")
+	assert.EqualError(t, err, "mkl: Predictor: the fit had MeanOnly: the predictor needs MeanOnly too")
 	p, err := m.Predictor(PredictorOptions{MeanOnly: true})
 	require.NoError(t, err)
 	requireTasks(t, m, p, true, x)

@@ -68,7 +68,7 @@ func (p PairClassifier) Fit(ctx context.Context, rows, columns []View, y Table) 
 		}
 	}
 	if !have[0] || !have[1] {
-		return nil, errors.New("mkl: y: all pairs observed have the same label, or none is: there is nothing to learn")
+		return nil, errors.New("mkl: y: all observed pairs have the same label, or no pair is observed: there is nothing to learn")
 	}
 	var from *kbmf.Posterior
 	if p.From != nil {

@@ -180,7 +180,7 @@ func (p *PairPredictor) pair(row, column *PairFactors) (mean, variance, probabil
 			return math.NaN(), math.NaN(), math.NaN(), err
 		}
 		if !f.known || f.column != (f == column) {
-			return math.NaN(), math.NaN(), math.NaN(), fmt.Errorf("mkl: the factors are not those of a row and of a column that New or Known has stored")
+			return math.NaN(), math.NaN(), math.NaN(), fmt.Errorf("mkl: the factors are not a row and a column that New or Known has filled in")
 		}
 	}
 	mean, variance, probability = p.posterior.Pair(row.mean, row.cov, column.mean, column.cov)

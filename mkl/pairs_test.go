@@ -184,11 +184,11 @@ func TestPairsAgree(t *testing.T) {
 		}
 	}))
 	for want, err := range map[string]error{
-		"mkl: the factors are of another predictor":                                                of.Known(row, 0),
-		"mkl: place 18 where the fit has 18":                                                       p.Known(column, 18),
-		"mkl: 1 inputs where the model needs 2":                                                    p.New(row, x0),
-		"mkl: the factors are not those of a row and of a column that New or Known has stored":     second(p.Predict(column, row)),
-		"mkl: the factors are not those of a row and of a column that New or Known has stored\x00": second(p.Predict(row, p.Column())),
+		"mkl: the factors are of another predictor":                                       of.Known(row, 0),
+		"mkl: place 18 where the fit has 18":                                              p.Known(column, 18),
+		"mkl: 1 inputs where the model needs 2":                                           p.New(row, x0),
+		"mkl: the factors are not a row and a column that New or Known has filled in":     second(p.Predict(column, row)),
+		"mkl: the factors are not a row and a column that New or Known has filled in\x00": second(p.Predict(row, p.Column())),
 	} {
 		assert.EqualError(t, err, string(bytes.TrimRight([]byte(want), "\x00")))
 	}
@@ -354,13 +354,13 @@ func TestPairsAreRefused(t *testing.T) {
 		"mkl: y: nil": fit(PairRegression{}, rows, columns, nil),
 		"mkl: Components is -1: it must not be negative": fit(PairRegression{Components: -1}, rows, columns, y),
 		"rows: mkl: views: none given":                   fit(PairRegression{}, nil, columns, y),
-		"columns: mkl: views[0] (\"x\", rbf(width=1)): X is 8×2 where y has 6 samples (samples are rows)": fit(PairRegression{}, rows, rows, y),
-		"mkl: y: every target is 1: there is nothing to learn":                                            fit(PairRegression{}, rows, columns, same),
-		"mkl: vi: SigmaG is -1: it and 1/SigmaG² must be positive and finite":                             fit(PairRegression{SigmaG: -1}, rows, columns, y),
-		"mkl: y: all pairs observed have the same label, or none is: there is nothing to learn":           classify(same),
-		"columns: mkl: Known[1] is 6 where the fit has 6":                                                 predict(PairSide{}, PairSide{Known: []int{0, 6}}),
-		"rows: mkl: X and Known exclude each other":                                                       predict(PairSide{X: []Features{rows[0].X, rows[1].X}, Known: []int{0}}, PairSide{}),
-		"rows: mkl: 1 input matrices where the model needs 2, one for each Input of its views":            predict(PairSide{X: []Features{rows[0].X}}, PairSide{}),
+		"columns: mkl: views[0] (\"x\", rbf(width=1)): X is 8×2 where y has 6 samples (samples are rows)":   fit(PairRegression{}, rows, rows, y),
+		"mkl: y: every target is 1: there is nothing to learn":                                              fit(PairRegression{}, rows, columns, same),
+		"mkl: vi: SigmaG is -1: it and 1/SigmaG² must be positive and finite":                               fit(PairRegression{SigmaG: -1}, rows, columns, y),
+		"mkl: y: all observed pairs have the same label, or no pair is observed: there is nothing to learn": classify(same),
+		"columns: mkl: Known[1] is 6 where the fit has 6":                                                   predict(PairSide{}, PairSide{Known: []int{0, 6}}),
+		"rows: mkl: X and Known exclude each other":                                                         predict(PairSide{X: []Features{rows[0].X, rows[1].X}, Known: []int{0}}, PairSide{}),
+		"rows: mkl: 1 input matrices where the model needs 2, one for each Input of its views":              predict(PairSide{X: []Features{rows[0].X}}, PairSide{}),
 	} {
 		assert.EqualError(t, err, want)
 	}

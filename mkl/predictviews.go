@@ -28,7 +28,7 @@ type ViewParts struct {
 	Mean, SD [][]float64
 }
 
-// namelessView is what views without a name are called.
+// namelessView is the name of views without a name.
 const namelessView = "features"
 
 // viewMoments are the moments of the views' functions, by name, [sample].

@@ -22,9 +22,9 @@ type ProbitMAP[T comparable] struct {
 	Storage         KernelStorage // as in [Regression]
 }
 
-// RelevanceClassifier keeps a few samples of the machine of [ProbitClassifier], the relevance vectors. It chooses those
-// that maximise the marginal likelihood, in which the regressors are integrated out, adding and removing samples one at a
-// time. The model is small and its predictions cost least. Each sample has one precision for all classes, without a prior. It
+// RelevanceClassifier is the machine of [ProbitClassifier] with a few of the training samples, the relevance vectors. It adds
+// and removes samples one at a time, to maximise the marginal likelihood, in which the regressors are integrated out. The model
+// is small, and its predictions cost least. Each sample has one precision for all classes, without a prior. The fit
 // learns no widths. The zero value is ready to fit. See [probit.Relevance] of package vi/probit.
 type RelevanceClassifier[T comparable] struct {
 	Fitting

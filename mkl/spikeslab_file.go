@@ -9,7 +9,7 @@ import (
 )
 
 // spikeSlabJSON holds the settings of a spike-and-slab regression. It has no kernels:
-// the design is there because files have always had it, and is empty.
+// the design is empty, and present because the format of the file requires it.
 type spikeSlabJSON struct {
 	designJSON
 	recordJSON

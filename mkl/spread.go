@@ -20,9 +20,8 @@ const spreadWords = 1 << 21
 // k(x,x) over the given samples minus the mean of k(x,b) over these samples and the basis points
 // b. If a [MultiGP] keeps samples that span the others, b are all training samples. The factor
 // is the expected variance over samples of a Gaussian process with the kernel k.
-// It is 0 for a constant kernel. It is NaN, not known, for a kernel that is given without the kernel of each
+// It is 0 for a constant kernel. It is NaN, because it is not known, for a given kernel without the kernel of each
 // sample with itself.
-// sample with itself is NaN: it is not known.
 //
 // It takes one matrix for each of Inputs. Workers is the only option that has an effect.
 func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {

@@ -41,8 +41,8 @@ type SamplePlan interface {
 //	err = sums.Merge(other)                               // of another file
 //	err = sums.Save(file)
 //
-// Each part counts once: Add and Merge refuse a part that is there. Merging is exact. Sums of the same parts have the same bytes
-// in whatever order and grouping they were merged.
+// Each part counts once: Add and Merge refuse a part that the sums hold already. Merging is exact. Sums of the same parts have the
+// same bytes, whatever the order and grouping of the merges.
 type Sums struct {
 	Plan  SamplePlan
 	Parts []SumsPart      // whose samples are in Total, ascending by name

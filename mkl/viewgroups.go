@@ -11,7 +11,7 @@ type ViewGroup struct {
 	Views []string // their names: at least one, not all
 }
 
-// ViewGroupShare is what a pool says about a group of views. Its numbers come from the same posterior as the numbers of single views.
+// ViewGroupShare is a row of the table of groups of views. Its numbers come from the same posterior as the numbers of single views.
 type ViewGroupShare struct {
 	ViewGroup
 

@@ -11,7 +11,7 @@ import (
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
 
-// ViewShare is what a pool of several views says about one of them. Sections 9 and 10 of docs/theory/views.md derive the numbers.
+// ViewShare is a row of the table of views: how much one view matters. Sections 9 and 10 of docs/theory/views.md derive the numbers.
 type ViewShare struct {
 	View string // its name
 
@@ -110,8 +110,8 @@ const (
 	changedTolerance = 1e-5
 )
 
-// lossWithout compares the left-out densities of the fits with and without some views, now being the densities of the given fits. A fit that
-// has none of the views is compared with a fit that has them all.
+// lossWithout compares the left-out densities of the fits with and without some views. now are the densities of the given fits. A fit
+// without any of these views is compared with a fit with all of them.
 func lossWithout(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, views []int, t amplitudeTargets, now [][]float64) (mean, se float64, err error) {
 	with, without := make([]float64, len(now[0])), make([]float64, len(now[0]))
 	for i, f := range fits {

@@ -343,3 +343,36 @@ func BenchmarkFold(b *testing.B) {
 		o.fold(sums, 1)
 	}
 }
+
+// TestMappedScales compares the scales of mapped entries with the formulas: of a map A the root of Σ (A_ij·s_j)², with the shift as one term,
+// divided by the scale of a target.
+func TestMappedScales(t *testing.T) {
+	l := Layout{Views: []int{2, 1}, Outputs: 2}
+	from := newPlaces(l.Views, l.Outputs)
+	g := Group{Scale: make([]float64, l.Entries()), Observed: []bool{true, true}}
+	for i := range g.Scale {
+		g.Scale[i] = float64(i + 2)
+	}
+	a := Map{
+		Views:   []ViewMap{{View: 0, By: la.MatrixOf(1, 2, []float64{3, -4}), Shift: []float64{0.5}}, {View: 1}, {View: 1, Shift: []float64{-2}}},
+		Targets: []TargetMap{{Output: 1, Shift: -0.25, Scale: -4}, {Output: 0}, {Output: 0, Scale: 0.125}},
+	}
+	to := newPlaces([]int{1, 1, 1}, 3)
+	got := a.scales(from, to, g, la.NewMatrix[float64](to.entries(), to.entries()))
+	first, _ := from.view(0)
+	second, _ := from.view(1)
+	s := func(i int) float64 { return g.Scale[i] }
+	one, x, y, v := s(from.one), s(first), s(first+1), s(second)
+	at := func(view int) float64 { i, _ := to.view(view); return got[i] }
+	assert.InEpsilon(t, math.Sqrt(9*x*x+16*y*y+0.25*one*one), at(0), 1e-14)
+	assert.InEpsilon(t, v, at(1), 1e-14)
+	assert.InEpsilon(t, math.Sqrt(v*v+4*one*one), at(2), 1e-14)
+	assert.Equal(t, one, got[to.one])
+	u, w := s(from.output(1)), s(from.output(0))
+	assert.InEpsilon(t, math.Sqrt(u*u+one*one/16)/4, got[to.output(0)], 1e-14)
+	assert.InEpsilon(t, w, got[to.output(1)], 1e-14)
+	assert.InEpsilon(t, 8*w, got[to.output(2)], 1e-14)
+	large := la.NewMatrix[float64](to.entries(), to.entries())
+	large.Set(to.one, to.one, 1e6)
+	assert.Equal(t, 1e3, a.scales(from, to, g, large)[to.one], "never below the root of a sum of squares")
+}

@@ -425,3 +425,20 @@ func FuzzStatistic(f *testing.F) {
 		}
 	})
 }
+
+// TestLimits takes what is exactly at its limit, and nothing beyond.
+func TestLimits(t *testing.T) {
+	for _, views := range [][]int{{maxEntries - 3}, {5, maxEntries - 8}} { // with the entries of 1 and of two targets
+		assert.NoError(t, Layout{Views: views, Outputs: 2}.validate())
+		views[0]++
+		assert.ErrorContains(t, Layout{Views: views, Outputs: 2}.validate(), "more than")
+	}
+	for _, n := range []uint64{1, 1000, 1 << 38} { // sums of n products of two entries of 2⁷ are at most n·2¹⁴, but for rounding of 2⁻³⁰
+		for _, sign := range []float64{-1, 1} {
+			most := sign * float64(n) * (1 << 14)
+			assert.True(t, toFixed(most).within(n))
+			assert.True(t, toFixed(most*(1+0x1p-31)).within(n))
+			assert.False(t, toFixed(most*(1+0x1p-20)).within(n))
+		}
+	}
+}

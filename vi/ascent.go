@@ -36,8 +36,8 @@ type Ascent struct {
 	// goroutine.
 	Progress func(Progress)
 
-	// Journal, if not nil, keeps the state of the ascent after every sweep, and is where the
-	// ascent goes on from if it has a state of it.
+	// Journal, if not nil, keeps the state of the ascent after every sweep. If it holds a state of this ascent
+	// already, the ascent continues from that state.
 	Journal *Journal
 }
 
@@ -93,7 +93,7 @@ func (r Reason) String() string {
 }
 
 // Done reports whether the ascent ended because there was nothing left to climb: it
-// converged, or what is left cannot be told from round-off.
+// converged, or the remaining rise is smaller than round-off.
 func (r Reason) Done() bool { return r == Converged || r == RoundOff }
 
 // Record is the record of an ascent.
@@ -359,7 +359,7 @@ type watch struct {
 	here, there Predictions // after the last sweep, and room for the next
 }
 
-// newWatch returns the watch over the ascent of m that goes on from rec.
+// newWatch returns the watch over the ascent of m that continues from rec.
 func (a Ascent) newWatch(m Objective, rec *Record, passed int) *watch {
 	w := &watch{tol: a.Tolerance, m: m, rec: rec, passed: passed}
 	rec.Changes = slices.Clone(rec.Changes)

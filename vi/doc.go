@@ -1,6 +1,6 @@
-// Package vi is the common ground of variational inference for Bayesian multiple
-// kernel learning: the kernels that a model is given, the ascent of its lower bound,
-// and the record of that. Each family of models is a package of its own:
+// Package vi holds what all families of models share: the interface of the kernels that a model is
+// given, the ascent of its lower bound, and the record of the ascent. Each family of models is a package
+// of its own:
 //
 //	bemkl   sample weights and kernel weights: regression, regression with shared
 //	        sample weights, classification (BMKLR and BEMKL)
@@ -8,6 +8,11 @@
 //	slab    spike-and-slab weights: sparse linear regression, multi-task and multiple
 //	        kernel learning, factor models of incomplete matrices
 //	probit  multinomial probit kernel machines on one composite kernel
+//	kbmf    kernelised matrix factorisation: values or labels of pairs
+//	amplitude  Gaussian processes whose kernels' amplitudes borrow strength from each other
+//	trees   curves of features and boosted trees
+//	vecchia Gaussian processes of many rows, by nearest rows and conjugate gradients
+//	effects random intercepts of columns with many levels
 //
 // # Models, posteriors, states
 //
@@ -18,15 +23,15 @@
 //
 // # Errors of Fit
 //
-// Errors name the argument and the place of what is wrong with it. If the context ends, the bound
+// Errors name the argument and the place of the fault. If the context ends, the bound
 // falls by more than round-off (a [*BoundError]) or an update fails, the error says so. Fit then
-// takes the failed sweep back and returns the fit after the last good one. The fit is nil only if
+// undoes the failed sweep and returns the fit after the last good sweep. The fit is nil only if
 // an argument is wrong or there was no good sweep.
 //
-// Where the bound falls by no more than the rounding errors of its value, the ascent
-// has come as far as double precision takes it: it ends without an error and with the
-// reason [RoundOff]. Every family computes how large these errors are from what its
-// last sweep has factorised and summed; it does not guess.
+// If the bound falls by no more than the rounding errors of its value, the ascent
+// has reached the limit of double precision: it ends without an error and with the
+// reason [RoundOff]. Every family computes the size of these errors from the matrices that its
+// last sweep has factorised and summed.
 //
 // # Notation
 //

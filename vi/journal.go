@@ -14,14 +14,14 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// Journal keeps the states of the ascents that a fit makes, one after another, so that a fit
-// that was cut off goes on from there: the fit is made anew, with the journal, and each of its
-// ascents begins where the one of the same number was. As a state holds everything that further
-// sweeps depend on, the fit ends in the bits of one that was not cut off. An ascent that keeps
-// no state is made again, which gives the same bits too.
+// Journal keeps the states of the ascents that a fit makes, one after another, so that an
+// interrupted fit can continue. The same fit is started again with the journal, and each of its
+// ascents begins with the state that the ascent of the same number had reached. A state holds
+// everything that further sweeps depend on, so the fit ends with the same bits as a fit without
+// interruption. An ascent without a state is repeated, which gives the same bits too.
 //
-// The zero value is an empty journal. A journal is for one fit; one that goes on from it takes a
-// journal of its bytes. Its bytes may be asked for at any time.
+// The zero value is an empty journal. A journal serves one fit. To continue a fit, read the bytes of
+// its journal into a new journal. The bytes may be read at any time.
 type Journal struct {
 	// Save, if not nil, is called after a sweep for the journal to be saved, at most once in
 	// Every. An error ends the fit.

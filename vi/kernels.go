@@ -8,7 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/check"
 )
 
-// Kernels is what the models know of P kernel matrices K_1 … K_P, each D×N:
+// Kernels is the interface through which models use P kernel matrices K_1 … K_P, each D×N:
 // entry (d, i) is the kernel between basis point d and sample i. Usually the
 // basis points are the training samples themselves (D = N, K_m symmetric).
 // Column i of K_m is written k_{m,i}.

@@ -6,7 +6,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// Predictions is what a state of an ascent predicts at training points: at all of them,
+// Predictions holds the predictions of a state of an ascent at training points: at all of them,
 // or at so many, always the same ones, that their change can be judged.
 type Predictions struct {
 	Mean []float64 // predictive means, or the probabilities of the labels

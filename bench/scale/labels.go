@@ -26,7 +26,7 @@ func (g generator) labels(f []float64) (y []float64) {
 	return y
 }
 
-// logLoss returns the mean of −log p over samples, of whose function and labels z is the score.
+// logLoss returns the mean over samples of −log p, where p = Φ(z) and z is the function times the label ±1.
 func logLoss(z []float64) (sum float64) {
 	for _, z := range z {
 		sum -= special.LogNormalCDF(z)

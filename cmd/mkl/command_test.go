@@ -189,7 +189,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -task binary -model probit -inference relevance -ridge 1", "-ridge is not for -inference relevance: it is for variational, gibbs, prune and map"},
 		{"fit d.csv -target y -task binary -model probit -ridge=-1", "-ridge -1 is not a number from 0 up"},
 		{"fit d.csv -target y -task binary -model probit -class-prior yes", "-class-prior yes: a class and two positive numbers are needed, as in yes=2,0.5"},
-		{"fit d.csv -target y -task binary -model probit -update meanfield", "-update is for rules that learn weights: -rule fixsum has none to learn"},
+		{"fit d.csv -target y -task binary -model probit -update meanfield", "-update is for rules that learn weights: -rule fixsum learns none"},
 		{"fit d.csv -target y -task binary -model probit -rule wsum -update structured", "-update structured is for -rule bin, not wsum"},
 		{"fit d.csv -target y -task binary -model probit -rule wsum -inference gibbs -update meanfield",
 			"-update is not for -inference gibbs: it is for variational"},
@@ -206,7 +206,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -store float32", "-store is not for -task regression with -model auto (it is for -model bmkl and -model mgp)"},
 		{"fit d.csv -target y -model bmkl -store float16", "-store float16 is neither float64 nor float32, nor a path with a slash"},
 		{"fit d.csv -target y -model bmkl -store none/", "-store none/: there is no such folder"},
-		{"fit d.csv -target y -model bmkl -choose pivoted", "-choose is for -landmarks, without which -model bmkl has none"},
+		{"fit d.csv -target y -model bmkl -choose pivoted", "-choose needs -landmarks with -model bmkl"},
 		{"fit d.csv -target y -model bmkl -landmarks 2 -store float32", "-store is for kernels between all rows: it is not for -landmarks"},
 		{"fit d.csv -target y -model mgp -landmarks 2", "-landmarks is not for -task regression with -model mgp (it is for -model bmkl and -model landmarks)"},
 		{"fit d.csv -target y,a -task tasks -landmarks 2", "-landmarks is not for -task tasks with -model bmkl"},
@@ -718,7 +718,7 @@ func TestNoCommand(t *testing.T) {
 	status, stdout, stderr := command(t, nil, "")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Empty(t, stdout)
-	assert.Contains(t, stderr, "\n  demo          Fit the Motorcycle data, ")
+	assert.Contains(t, stderr, "\n  demo          Fit the motorcycle data, ")
 	assert.True(t, strings.HasSuffix(stderr, "\nmkl: a command is needed\n"), stderr)
 	assert.LessOrEqual(t, strings.Count(stderr, "\n"), 40)
 }

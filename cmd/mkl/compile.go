@@ -16,8 +16,8 @@ type compileCmd struct {
 	Model  string `arg:"" help:"Model file; - is standard input."`
 	Output string `short:"o" required:"" placeholder:"FILE" help:"Model file to write; - is standard output."`
 
-	Tolerance float64 `placeholder:"SHARE" help:"Error that a prediction may have: of a mean or a standard deviation in units of the predictive standard deviation, or of a probability (0.01)."`
-	Mean      bool    `help:"Prepare predictors of means alone too, of numbers."`
+	Tolerance float64 `placeholder:"SHARE" help:"Largest error of a prediction: of a mean or a standard deviation in units of the predictive standard deviation, or of a probability (0.01)."`
+	Mean      bool    `help:"Also prepare predictors of the mean alone, for models of numbers."`
 }
 
 // Run prepares the predictors and writes them with the model.

@@ -67,7 +67,7 @@ func (c *factorInput) open(e *console.Env, command string) (rows *factors.Rows, 
 
 // completeCmd is mkl complete.
 type completeCmd struct {
-	SD bool `name:"sd" help:"Add a column NAME_sd to each: the standard deviation of what was filled in, empty where an entry was there."`
+	SD bool `name:"sd" help:"Add a column NAME_sd behind each column: the standard deviation of each value that was filled in."`
 
 	factorInput `embed:""`
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/notes"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/ranking"
 	"github.com/bmkl/bmkl/internal/testkit"
 )
 
@@ -188,12 +189,12 @@ task: regression (column price has numbers)
 `, stderr)
 	for _, c := range []struct{ args, want string }{
 		{"-as row", "-as row: COLUMN=TYPE is needed"},
-		{"-as row=word", "-as row=word: a column is none or one of [number boolean date date(d.m.y) date(d/m/y) date(m/d/y) text]"},
+		{"-as row=word", "-as row=word: a type is none or one of [number boolean date date(d.m.y) date(d/m/y) date(m/d/y) text]"},
 		{"-as x=text", `-as x=text: d.csv: no column "x" (there are row, id, area, city, built, garden, country, area.2, … 9 in all)`},
 		{"-as price=text", "-as price=text: the column is a target: -task says what is learned of it"},
 		{"-as city=text -view area", "-as city=text: the column is in no view"},
 		{"-as *=none", "-as leaves the view of the model without columns"},
-		{"-as city=number", `d.csv: row 1 (line 2), column 4 "city": "Ulm" is not a number: -as 'city=text' takes all of the column for text`},
+		{"-as city=number", `d.csv: row 1 (line 2), column 4 "city": "Ulm" is not a number: -as 'city=text' reads the whole column as text`},
 		{"-as built=date(d.m.y)", `d.csv: row 1 (line 2), column 5 "built": "2010-05-01" is not a date(d.m.y)`},
 		{"-view country -missing maybe", `--missing must be one of "impute","drop","refuse","views" but got "maybe"`},
 	} {
@@ -360,13 +361,13 @@ func TestTargets(t *testing.T) {
 	}
 	status, stderr := fit("-target name")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: d.csv: column \"name\" has 130 labels in 130 rows: it seems to name the samples (-task multiclass learns them all the same)\n", stderr)
+	assert.Equal(t, "mkl: d.csv: column \"name\" has 130 labels in 130 rows: it seems to name the samples (-task multiclass learns its labels nevertheless)\n", stderr)
 	status, stderr = fit("-target word -task regression")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: d.csv: row 1 (line 2), column 5 \"word\": \"low\" is not a number: text is learned by -task binary or multiclass\n", stderr)
+	assert.Equal(t, "mkl: d.csv: row 1 (line 2), column 5 \"word\": \"low\" is not a number: -task binary or multiclass learns text\n", stderr)
 	status, stderr = fit("-target word,rare")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Contains(t, stderr, `"low" is not a number: text is learned one column at a time, by -task binary or multiclass, or as labels`)
+	assert.Contains(t, stderr, `"low" is not a number: -task binary or multiclass learns one column of text, and -task multilabel`)
 	status, stderr = fit("-target gap -missing refuse")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: d.csv: row 10 (line 11), column 6 \"gap\": the cell is empty: -missing impute or drop leaves out rows without a target\n", stderr)
@@ -436,6 +437,66 @@ func TestFormats(t *testing.T) {
 	status, _, stderr = command(t, nil, "", "predict", "m", "h.xlsx", "-sheet", "Nots")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Equal(t, "mkl: h.xlsx: no sheet \"Nots\": there are Houses, Notes\n", stderr)
+}
+
+// TestCVOfMissingViews compares the scores of folds with fits to the rows of the other fold, of files of their own. A candidate of one
+// view learns from the rows that have it, and predicts the others from the targets it has seen.
+func TestCVOfMissingViews(t *testing.T) {
+	const header = "a1,a2,b,half,y\n"
+	rng := rand.New(rand.NewPCG(3, 2))
+	var all, has strings.Builder // all rows, and the rows of the first half that have the view right
+	halves := [2]strings.Builder{}
+	for i := range 40 {
+		u, v := rng.NormFloat64(), rng.NormFloat64()
+		left, right := fmt.Sprintf("%g,%g", u, u*u), fmt.Sprintf("%g", v)
+		switch {
+		case i%5 == 1:
+			left = ","
+		case i%4 == 2:
+			right = ""
+		}
+		line := fmt.Sprintf("%s,%s,h%d,%g\n", left, right, i%2, 5+2*u+v+0.1*rng.NormFloat64())
+		all.WriteString(line)
+		halves[i%2].WriteString(line)
+		if i%2 == 0 && right != "" {
+			has.WriteString(line)
+		}
+	}
+	first := map[string]string{"all.csv": header + all.String(), "0.csv": header + halves[0].String(), "1.csv": header + halves[1].String(), "has.csv": header + has.String()}
+	run := func(line string, out any) string {
+		t.Helper()
+		status, stdout, stderr := command(t, first, "", append(strings.Fields(line), "-json")...)
+		first = nil
+		require.Equal(t, console.StatusOK, status, stderr)
+		require.NoError(t, json.Unmarshal([]byte(stdout), out))
+		return stderr
+	}
+	both := " -target y -missing views -view left=a1,a2:rbf(width=1) -view right=b:linear "
+	var cv, views ranking.Comparison
+	stderr := run("cv all.csv -folds 2 -group half -models mgp"+both, &cv)
+	assert.Contains(t, stderr, `view "right": 8 of 40 rows lack it`)
+	require.Len(t, cv.Candidates, 3)
+	run("cv all.csv -folds 2 -group half -models mgp -views"+both, &views)
+	candidates := map[string]ranking.Candidate{}
+	for _, c := range append(cv.Candidates, views.Candidates...) {
+		candidates[c.Name] = c
+	}
+	right := " -target y -missing views -view right=b:linear "
+	for _, c := range []struct{ name, fit string }{
+		{"mgp", "fit 0.csv" + both}, {"all views", "fit 0.csv" + both}, {"right alone", "fit has.csv" + right},
+	} {
+		var made any
+		var measured struct {
+			Measures []struct{ Values map[string]float64 }
+		}
+		run(c.fit+"-model mgp -o m", &made)
+		run("evaluate m 1.csv", &measured)
+		folds := candidates[c.name].ByFold
+		require.Len(t, folds, 2, c.name)
+		want := measured.Measures[0].Values["RMSE"]
+		require.Positive(t, want)
+		assert.Less(t, min(math.Abs(folds[0]["RMSE"]-want), math.Abs(folds[1]["RMSE"]-want)), 1e-9, c.name)
+	}
 }
 
 // TestMissingViews learns from rows that lack views, and predicts such rows.
@@ -520,9 +581,10 @@ func TestMissingViews(t *testing.T) {
 		run("report", "m", "-data", "m.csv", "-o", "m.html")
 	}
 	for line, want := range map[string]string{
-		"fit part.csv -target y -model bmkl": `part.csv: row 2 (line 3), column 1 "a1": a part of the view "left" is missing in this row: -missing views is for rows that lack a view whole, and have another`,
-		"fit none.csv -target y -model bmkl": `none.csv: row 3 (line 4), column 3 "b": every view is missing in this row: -missing views is for rows that lack a view whole, and have another`,
-		"cv m.csv -target y":                 "-missing views is not for mkl cv",
+		"fit part.csv -target y -model bmkl":   `part.csv: row 2 (line 3), column 1 "a1": a part of the view "left" is missing in this row: -missing views is for rows that lack a whole view and have another view`,
+		"fit none.csv -target y -model bmkl":   `none.csv: row 3 (line 4), column 3 "b": every view is missing in this row: -missing views is for rows that lack a whole view and have another view`,
+		"cv m.csv -target y -models landmarks": "-missing views is not for -task regression with -model landmarks",
+		"cv none.csv -target y":                `none.csv: row 3 (line 4), column 3 "b": every view is missing in this row`,
 	} {
 		status, _, stderr := command(t, nil, "", append(strings.Fields(line), views...)...)
 		assert.Equal(t, console.StatusInput, status, line)

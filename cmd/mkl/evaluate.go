@@ -9,7 +9,7 @@ import (
 // evaluateCmd is mkl evaluate.
 type evaluateCmd struct {
 	Target string `placeholder:"COLUMNS" help:"Columns that hold the truth, if they have other names than in the fit."`
-	Bins   int    `default:"10" help:"Rows of the calibration table of a classifier (${default}); 0 leaves it out."`
+	Bins   int    `default:"10" help:"Number of rows of a classifier's calibration table (${default}); 0 leaves the table out."`
 
 	console.JSONFlag `embed:""`
 	saved.Input      `embed:""`

@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -119,9 +121,10 @@ func TestExploreSamples(t *testing.T) {
 	assert.Equal(t, "mkl: -sample 99 is below 100\n", stderr)
 }
 
-// TestExploreBadData looks at tables of random cells. It ends with an error of the data or with a report, whose JSON is
+// TestExploreBadData looks at tables of random cells. Each ends with an error of the data or with a report, whose JSON and page are
 // valid.
 func TestExploreBadData(t *testing.T) {
+	t.Chdir(t.TempDir())
 	some := []string{"", "NA", "1", "0", "-1", "1e308", "-1e308", "1e-320", "x", "yes", "true", "2026-01-02", "31/12/2026", "99999", "ab cd ef gh ij", "=1", "\x01", "inf", "nan", "0.5"}
 	r := rand.New(rand.NewPCG(7, 7))
 	done := 0
@@ -156,7 +159,71 @@ func TestExploreBadData(t *testing.T) {
 		require.True(t, json.Valid([]byte(stdout)), b.String())
 		status, _, _ = command(t, nil, b.String(), append(args[:2:2], args[3:]...)...)
 		require.Equal(t, console.StatusOK, status)
+		status, _, stderr = command(t, nil, b.String(), append(args[:2:2], append(args[3:], "-o", "page.html")...)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		require.NotEmpty(t, outline(t, "page.html"))
 		done++
 	}
 	assert.Greater(t, done, 25)
+}
+
+// TestExplorePage writes what was found as a page, which says the same as the text.
+func TestExplorePage(t *testing.T) {
+	status, stdout, stderr := command(t, map[string]string{"v.csv": visits(), "f.csv": flowers()}, "", "explore", "v.csv", "-target", "price", "-o", "v.html")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Empty(t, stdout+stderr)
+	assert.Equal(t, `Exploration of v.csv
+Worth a look
+  table Findings
+What each column predicts alone
+  picture What each column explains alone
+  table What columns explain alone
+Target
+  picture Distribution of price
+  table Quantiles of price
+Columns
+  table Columns as mkl fit reads them
+  table Quantiles
+Gaps
+  picture Gaps
+  table Gaps of columns
+Provenance
+  table This page`, strings.Join(outline(t, "v.html"), "\n"))
+	page, err := os.ReadFile("v.html")
+	require.NoError(t, err)
+	_, text, _ := command(t, nil, "", "explore", "v.csv", "-target", "price")
+	for line := range strings.SplitSeq(text, "\n") {
+		if column, finding, ok := strings.Cut(strings.TrimPrefix(line, "- "), ": "); ok && strings.HasPrefix(line, "- ") {
+			row := `<th scope="row">` + template.HTMLEscapeString(column) + `</th><td>` + template.HTMLEscapeString(finding) + `</td>`
+			assert.Contains(t, string(page), row, line)
+		}
+	}
+	assert.Contains(t, string(page), `<p class="warning">Warning: paid: gives the target away`)
+	assert.Regexp(t, `<th scope="row">paid</th><td>99\.9 %</td><td>&#43;1\.00</td>`, string(page))
+	assert.Contains(t, string(page), `<th scope="row">command</th><td>mkl explore v.csv -target price</td>`)
+	assert.NotContains(t, string(page), `<th scope="row">seed</th>`)
+
+	status, stdout, stderr = command(t, nil, "", "explore", "v.csv", "-target", "price", "-o", "-")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Equal(t, string(page), stdout, "the same page, whatever it is written to")
+	status, stdout, stderr = command(t, nil, "", "explore", "v.csv", "-target", "price", "-o", "w.html", "-json")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.True(t, json.Valid([]byte(stdout)))
+	assert.Equal(t, outline(t, "v.html"), outline(t, "w.html"))
+
+	status, _, stderr = command(t, nil, "", "explore", "f.csv", "-target", "species", "-o", "f.html")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, outline(t, "f.html"), "  picture Rows of each class of species")
+	status, _, stderr = command(t, nil, "", "explore", "f.csv", "-o", "f.html")
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.NotContains(t, outline(t, "f.html"), "Target")
+
+	for _, c := range []struct{ args, want string }{
+		{"-o - -json", "-o -: with -json standard output holds the JSON"},
+		{"-o nowhere/v.html", "there is no folder nowhere"},
+	} {
+		status, _, stderr := command(t, nil, "", append([]string{"explore", "f.csv"}, strings.Fields(c.args)...)...)
+		assert.Equal(t, console.StatusInput, status, c.args)
+		assert.Contains(t, stderr, c.want, c.args)
+	}
 }

@@ -195,7 +195,7 @@ func TestFactorsOfViews(t *testing.T) {
 		"fit s.csv -task factors -view a=q1:rbf":              "-view a=q1:rbf: -task factors has no kernels",
 		"fit s.csv -task factors -view a=@new.csv":            "-view a=@new.csv: the views of -task factors are columns of one table",
 		"fit s.csv -task factors -view a=q9":                  "q9",
-		"fit s.csv -task factors -view q* -target q1":         "-view names the columns of -task factors: -target is not beside it",
+		"fit s.csv -task factors -view q* -target q1":         "-view excludes -target: with -task factors it names the columns to learn",
 		"fit s.csv -task factors -view a=q1,q2 -view b=n*":    `view "b": s.csv: no column of the view is of numbers`,
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
@@ -248,7 +248,7 @@ func TestFactorsOfKinds(t *testing.T) {
 		fit + "-view-kind c=counts":                        `-view-kind c=counts: "counts" is no kind: gaussian, bernoulli or poisson`,
 		fit + "-view-kind c":                               "-view-kind c: a view and a kind are needed, as in mutations=bernoulli",
 		fit + "-view-kind c=gaussian -view-kind c=poisson": `the kind of view "c" was given before`,
-		"fit k.csv -task factors -view-kind c=gaussian":    "-view-kind c=gaussian: it says of what kind a -view is, and there is none",
+		"fit k.csv -task factors -view-kind c=gaussian":    "-view-kind c=gaussian: it sets the kind of a -view, and no -view is given",
 		"transform m bad.csv":                              "row 0, column 4, of a bernoulli view, is 0.5: it must be 0 or 1",
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
@@ -307,11 +307,11 @@ func TestFactorEntries(t *testing.T) {
 		"fit text.csv -task factors -entries user,film,rating":              `text.csv: row 2 (line 3), column 3 "rating": "good" is not a number`,
 		"fit r.csv -task factors -entries user,film":                        "-entries user,film: three columns are needed, of rows, columns and values, as in user,film,rating",
 		"fit r.csv -task factors -entries user,movie,rating":                "movie",
-		"fit r.csv -task factors -entries user,film,rating -view *":         "-entries names the columns of a list of entries: -view is not for it",
+		"fit r.csv -task factors -entries user,film,rating -view *":         "-entries excludes -view: a list of entries has no views",
 		"fit r.csv -task factors -entries user,film,rating -sparse=kernels": "-sparse is not for -task factors with -model factors",
 		"fit r.csv -target rating -factors 3":                               "-factors is not for -task regression with -model auto",
 		"fit r.csv -task factors -target user":                              `"p0" is not a number`,
-		"fit r.csv -task factors -factors 2 -missing drop":                  "-missing is not for -task factors, which learns from the entries that are there",
+		"fit r.csv -task factors -factors 2 -missing drop":                  "-missing is not for -task factors, which learns from tables with missing entries",
 		"cv r.csv -task factors -target rating":                             "cv is not for -task factors",
 		"complete m r.csv":                                                  "m: the model is of a list of entries: mkl predict fills in the entries that a table of user and film names",
 		"transform m norow.csv":                                             `norow.csv: row 2 (line 3), column 1 "user": an entry without it has no place in the table`,

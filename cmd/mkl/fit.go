@@ -37,12 +37,12 @@ type fitCmd struct {
 	dataset.KernelsFlag `embed:""`
 	model.TaskFlag      `embed:""`
 
-	Model   *string `enum:"${models}" help:"Which model learns it: see above. By default auto where it is for the task, otherwise the first model that is."`
+	Model   *string `enum:"${models}" help:"Which model learns the task: see above. By default auto if it is for the task, otherwise the first model that is."`
 	Output  string  `short:"o" placeholder:"FILE" help:"Model file to write; - is standard output, and the report then goes to standard error."`
 	Samples bool    `help:"List the active samples with their weights."`
 
 	ListKernels bool   `help:"List the active kernels of a pool with their weights."`
-	Resume      string `group:"run" placeholder:"FILE" help:"File that keeps the state of the fit; the same command goes on from there."`
+	Resume      string `group:"run" placeholder:"FILE" help:"File that keeps the state of the fit; the same command continues from it."`
 
 	console.JSONFlag `embed:""`
 	model.Settings   `embed:""`

@@ -54,7 +54,7 @@ func (c *fitCmd) checkSums(plan *sums.Plan) error {
 		decided := slices.Contains([]string{"target", "view", "as", "raw-columns", "missing"}, f.Name) || model.Optional(f.Name) ||
 			f.Name == "model" && c.Model != nil && *c.Model != model.LandmarksModel
 		if f.Given() && decided {
-			return console.Inputf("-%s is not for sums, whose plan is made", f.Name)
+			return console.Inputf("-%s is not for files of sums: their plan fixes it", f.Name)
 		}
 	}
 	if _, classes := plan.OfClasses(); c.Task != nil && classes != slices.Contains([]string{model.Binary, model.Multiclass}, *c.Task) {

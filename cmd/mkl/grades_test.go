@@ -68,7 +68,7 @@ func TestOrdinalModel(t *testing.T) {
 	for args, want := range map[string]string{
 		"fit w.csv -target y -task ordinal":                     "-grades names them from the lowest to the highest",
 		"fit w.csv -target y -grades Low,High":                  `"Medium" is a grade of the data, but not in Low,High`,
-		"fit w.csv -target y -grades Low,High,Low":              "each grade is to be named once",
+		"fit w.csv -target y -grades Low,High,Low":              "name each grade once",
 		"fit w.csv -target y -grades Low":                       "two grades are needed",
 		"fit w.csv -target y -task multiclass -grades Low,High": "-grades is not for -task multiclass",
 		"cv w.csv -target y -task ordinal":                      "-grades names them from the lowest to the highest",

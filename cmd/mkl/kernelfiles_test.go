@@ -79,7 +79,7 @@ func TestKernelFiles(t *testing.T) {
 	// Without a diagonal of 1: rows of the fit have k(x, x) among their kernels.
 	run(t, "", "fit y.csv"+fmt.Sprintf(fit, "sa.csv", "b2.csv")+"two")
 	run(t, "", "predict two y.csv -view a=@sa.csv -view b=@b2.csv")
-	refused("predict two yt.csv -view a=@sa.csv -view b=@tb2.csv", `view "b": tb2.csv lacks the column b_self, the kernel of each row with itself, k(x, x): the row "s30" is no sample of the fit`)
+	refused("predict two yt.csv -view a=@sa.csv -view b=@tb2.csv", `view "b": tb2.csv lacks the column b_self, the kernel of each row with itself, k(x, x): the row "s30" is not a sample of the fit`)
 
 	// Mismatches are named.
 	_, said = run(t, "", "fit y.csv"+fmt.Sprintf(fit, "sa.csv", "lacks7.csv")+"few")

@@ -18,23 +18,23 @@ type commands struct {
 	Explore   exploreCmd   `cmd:"" help:"Look at a table before a fit: types, gaps, outliers, repeated rows, leaks."`
 	Fit       fitCmd       `cmd:"" help:"Fit a model to a table, or to sums of tables."`
 	CV        cvCmd        `cmd:"" name:"cv" help:"Compare models and kernels by cross-validation."`
-	Plan      planCmd      `cmd:"" help:"Plan a fit to any number of samples by some of them."`
+	Plan      planCmd      `cmd:"" help:"Plan a fit to any number of samples, from a part of them."`
 	Sum       sumCmd       `cmd:"" help:"Sum tables by a plan, for mkl fit."`
 	Predict   predictCmd   `cmd:"" help:"Predict the rows of a file with a model."`
 	Complete  completeCmd  `cmd:"" help:"Fill in the missing entries of a table by a model of factors."`
-	Transform transformCmd `cmd:"" help:"Tell the rows of a table by the factors of a model."`
+	Transform transformCmd `cmd:"" help:"Describe the rows of a table by the factors of a model."`
 	Evaluate  evaluateCmd  `cmd:"" help:"Measure a model's predictions against the truth."`
-	Compare   compareCmd   `cmd:"" help:"Compare models by what they predict of the same new rows."`
-	Report    reportCmd    `cmd:"" help:"Write a page on a model: what it learned, how well it predicts, and what predictions lean on."`
+	Compare   compareCmd   `cmd:"" help:"Compare the predictions of models on the same new rows."`
+	Report    reportCmd    `cmd:"" help:"Write a page on a model: what it learned, how well it predicts, and which columns matter."`
 	Plot      plotCmd      `cmd:"" help:"Write the pictures of mkl report as SVG files."`
 	Inspect   inspectCmd   `cmd:"" help:"Show what a model file holds."`
 	Compile   compileCmd   `cmd:"" help:"Prepare single predictions, and keep the preparation in the model's file."`
 	Export    exportCmd    `cmd:"" help:"Write a model as an ONNX graph, for programs that are not written in Go."`
 	Network   network      `embed:""` // mkl serve, but not in lean builds
-	Help      helpCmd      `cmd:"" help:"Show what there is, or the flags of a command."`
+	Help      helpCmd      `cmd:"" help:"List the commands, or the flags of a command."`
 	Version   versionCmd   `cmd:"" help:"Show what the program was built from, and what it runs on."`
 
-	Completion completionCmd `cmd:"" help:"Print the script by which a shell completes command lines."`
+	Completion completionCmd `cmd:"" help:"Print a script for a shell that completes command lines."`
 	Words      wordsCmd      `cmd:"" hidden:"" help:"List the words that can stand next on a command line."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Print the version."`

@@ -33,7 +33,7 @@ func TestMeanAlone(t *testing.T) {
 
 	status, _, stderr = command(t, nil, "", "predict", "a", "h.csv", "-mean", "-views")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Contains(t, stderr, "-mean leaves out what -views writes")
+	assert.Contains(t, stderr, "-mean excludes -views")
 	status, _, stderr = command(t, nil, "", "predict", "c", "h.csv", "-mean")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, "-mean is for models that predict numbers of samples")

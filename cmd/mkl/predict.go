@@ -16,13 +16,13 @@ type tableFlags struct {
 
 // predictCmd is mkl predict.
 type predictCmd struct {
-	Novelty bool `help:"Add a column that says how far a row is beyond the range of the fit's samples, in widths of the range, in the column where it is furthest; a text that they did not have counts 1."`
+	Novelty bool `help:"Add a column that says how far a row lies beyond the range of the fit's samples, in widths of this range, in the column where it lies furthest; a text that the fit did not have counts 1."`
 
 	tableFlags  `embed:""`
 	saved.Input `embed:""`
 
 	Views bool `help:"Also write what each view adds to the mean of a number, or to the log odds of a class, with its standard deviation: by the models auto and mgp."`
-	Mean  bool `help:"Write the mean alone, of numbers: most models predict it much faster than a standard deviation and an interval."`
+	Mean  bool `help:"Write only the mean, for models of numbers: most models predict it much faster than a standard deviation and an interval."`
 }
 
 // Run predicts the rows and writes them.
@@ -37,7 +37,7 @@ func (c *predictCmd) Run(e *console.Env) error {
 	defer o.Files.Close()
 	if c.Mean {
 		if c.Views {
-			return console.Inputf("-mean leaves out what -views writes: leave out one of them")
+			return console.Inputf("-mean excludes -views: it leaves out the parts of the views")
 		}
 		if err := o.MeanOnly(); err != nil {
 			return err

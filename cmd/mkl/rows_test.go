@@ -102,7 +102,7 @@ func TestRowsThatDiffer(t *testing.T) {
 
 	for args, want := range map[string]string{
 		"fit d.csv -target y -weights w -noise-sd s":                   "-weights excludes -noise-sd COLUMN",
-		"fit d.csv -target y -weights y":                               "-weights y: the column has another part already",
+		"fit d.csv -target y -weights y":                               "-weights y: the column has another role already",
 		"fit d.csv -target y -weights o":                               "the weight is -",
 		"fit d.csv -target y -noise-sd 0":                              "-noise-sd 0 is not a positive number",
 		"fit d.csv -target y -noise-sd nothing":                        "-noise-sd: d.csv: no column \"nothing\"",

@@ -20,13 +20,13 @@ type serveCmd struct {
 
 	Listen     string        `placeholder:"ADDRESS" default:"localhost:8080" help:"Address to listen on. Port 0 takes a free port."`
 	Interval   float64       `placeholder:"P" default:"0.95" help:"Probability of the intervals of numbers."`
-	Tolerance  float64       `placeholder:"SHARE" help:"Predict single records faster, with an error of at most this share of the predictive standard deviation, or of this probability. A file of mkl compile is ready at once. By default and for 0 predictions are the model's."`
-	Poll       time.Duration `placeholder:"TIME" default:"2s" help:"Time between looks for changed model files; 0 for no looks."`
-	MaxBytes   int64         `placeholder:"N" default:"4194304" help:"Size of the body of a request, at most."`
-	MaxRecords int           `placeholder:"N" default:"10000" help:"Records of a request, at most."`
-	Concurrent int           `placeholder:"N" help:"Predictions at a time, at most; by default and for 0 as many as there are processors."`
-	Wait       time.Duration `placeholder:"TIME" default:"1s" help:"Time that a request waits for other predictions."`
-	Timeout    time.Duration `placeholder:"TIME" default:"30s" help:"Time that the prediction of a request takes, at most."`
+	Tolerance  float64       `placeholder:"SHARE" help:"Predict single records faster, with an error of at most this share of the predictive standard deviation, or of this probability. A file of mkl compile is ready at once. By default and for 0 the predictions are exactly the model's."`
+	Poll       time.Duration `placeholder:"TIME" default:"2s" help:"Time between two checks for changed model files; 0 means no checks."`
+	MaxBytes   int64         `placeholder:"N" default:"4194304" help:"Largest size of the body of a request, in bytes."`
+	MaxRecords int           `placeholder:"N" default:"10000" help:"Largest number of records in a request."`
+	Concurrent int           `placeholder:"N" help:"Largest number of predictions at the same time; by default and for 0 the number of processors."`
+	Wait       time.Duration `placeholder:"TIME" default:"1s" help:"Longest time that a request waits for other predictions."`
+	Timeout    time.Duration `placeholder:"TIME" default:"30s" help:"Longest time that the prediction of a request may take."`
 }
 
 // drain is how long requests may take to end after an interrupt.

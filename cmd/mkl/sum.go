@@ -12,16 +12,16 @@ import (
 // sumCmd is mkl sum.
 type sumCmd struct {
 	Data   []string `arg:"" help:"Tables with a row for each sample, columns called as in the plan, or files that mkl sum wrote; - is standard input."`
-	Plan   string   `placeholder:"FILE" help:"Plan, as mkl plan made it. Not needed where files of sums are there, which hold their plan."`
-	Output string   `short:"o" required:"" placeholder:"FILE" help:"File of the sums to write; - is standard output. If it is there, tables that are in it are passed over, and others added."`
-	Part   string   `placeholder:"NAME" help:"Name of the table in the sums, if it is the only one; by default its path, or of a pipe the hash of its bytes. No name can be there twice."`
+	Plan   string   `placeholder:"FILE" help:"Plan file that mkl plan wrote. Not needed with files of sums, which hold their plan."`
+	Output string   `short:"o" required:"" placeholder:"FILE" help:"File of the sums to write; - is standard output. If the file exists, the command skips tables whose sums it holds, and adds the others."`
+	Part   string   `placeholder:"NAME" help:"Name of the table in the sums, if it is the only one; by default its path, or the hash of its bytes if it comes through a pipe. Names cannot occur twice."`
 
 	console.WorkersFlag `embed:""`
 	sums.Columns        `embed:""`
 }
 
-// Run sums the tables one by one, block by block. What is done is kept in the file: the same command goes on from
-// there, also in the middle of a table.
+// Run sums the tables one by one, block by block. The output file keeps the sums so far: the same command continues from
+// them, also in the middle of a table.
 func (c *sumCmd) Run(e *console.Env) error {
 	if c.Part != "" && len(c.Data) > 1 {
 		return console.Inputf("-part names one table, and %d are given", len(c.Data))

@@ -110,11 +110,11 @@ func TestPlanSumFit(t *testing.T) {
 		{"sum part-2.csv -plan p.plan -o new.csv", "new.csv: mkl sum did not write the file"},
 		{"fit even.stat four.stat", "even.stat and four.stat both hold the rows of part-2.csv"},
 		{"fit q.stat even.stat", "q.stat and even.stat are sums of different plans"},
-		{"fit even.stat -target y", "-target is not for sums"},
-		{"fit even.stat -missing drop", "-missing is not for sums"},
-		{"fit even.stat -resume s", "-resume is not for sums"},
-		{"fit even.stat -chains 3", "-chains is not for sums, whose plan is made"},
-		{"fit even.stat -time 1ns", "-time 1ns is up before there is a model"},
+		{"fit even.stat -target y", "-target is not for files of sums"},
+		{"fit even.stat -missing drop", "-missing is not for files of sums"},
+		{"fit even.stat -resume s", "-resume is not for files of sums"},
+		{"fit even.stat -chains 3", "-chains is not for files of sums: their plan fixes it"},
+		{"fit even.stat -time 1ns", "-time 1ns ended before the fit had a model"},
 		{"fit even.stat new.csv", "new.csv: mkl sum did not write the file"},
 		{"fit new.csv even.stat -target y", "even.stat: a fit takes one table"},
 	} {
@@ -285,7 +285,7 @@ func TestPlanSumFitLabels(t *testing.T) {
 	for _, c := range [][2]string{
 		{"fit all.stat", "part-2.csv has changed since all.stat was made"},
 		{"fit odd.stat -task regression", "-task regression: the plan has another task"},
-		{"sum part-4.csv -plan p.plan -o four.stat", "labels[0] is strange, which is no class of the plan"},
+		{"sum part-4.csv -plan p.plan -o four.stat", "labels[0] is strange, which is not a class of the plan"},
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(c[0])...)
 		assert.Equal(t, console.StatusInput, status, c[0])

@@ -186,7 +186,7 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 		"fit d.csv -target t -event status":                          "row 2 (line 3), column 5 \"status\": \"2\" is neither 1, true or yes nor 0, -1, false or no (-event COLUMN=VALUE says",
 		"fit d.csv -target x -upper u":                               "row 2 (line 3), column 3 \"u\": 1 is below 2, the other end of the time",
 		"fit d.csv -target x -event died -upper u":                   "-event excludes -upper",
-		"fit d.csv -target x -event x":                               "-event x: the column has another part already",
+		"fit d.csv -target x -event x":                               "-event x: the column has another role already",
 		"fit d.csv -target x -event y":                               "-event: d.csv: no column \"y\"",
 		"fit d.csv -target x -event died -task regression":           "-event is not for -task regression with -model auto",
 		"fit d.csv -target x -exposure u -task survival":             "-exposure is not for -task survival with -model mgp",

@@ -100,6 +100,13 @@ func TestInformation(t *testing.T) {
 	far := Information(&mkl.JointPrediction{Parts: []mkl.JointPart{part(1, []float64{0.3, 50}, []float64{0, 2})}})
 	assert.InDelta(t, 0, far[0], 1e-12, "what is certain")
 	assert.InDelta(t, 0, far[1], 1e-100)
+	// Far from 0 the class is known, by each of two members that disagree too: the entropy of a class is 0, not a number near it.
+	known := Information(&mkl.JointPrediction{Parts: []mkl.JointPart{
+		part(0.5, []float64{90, 50, 16}, []float64{0, 2, 1}), part(0.5, []float64{90, -50, 16}, []float64{0, 2, 1}),
+	}})
+	assert.Zero(t, known[0])
+	assert.InDelta(t, math.Ln2, known[1], 1e-12)
+	assert.InDelta(t, 0, known[2], 1e-12, "where the reach of the density begins at the reach of the entropy")
 }
 
 // The joint posterior of a fitted classifier gives the class probabilities that the classifier predicts.

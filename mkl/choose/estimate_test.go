@@ -87,7 +87,7 @@ func TestCompare(t *testing.T) {
 	k, err = c.Rank(Accuracy)
 	require.NoError(t, err)
 	assert.Equal(t, 0, k.Best, "of equal ones the first")
-	assert.Equal(t, "Recommendation: take sure, the best (accuracy 0.6667); careful cannot be told from it, so that other reasons may decide between them.", k.Recommendation())
+	assert.Equal(t, "Recommendation: take sure, the best (accuracy 0.6667); careful is not significantly worse, so that other reasons may decide between them.", k.Recommendation())
 }
 
 // Two candidates that are equally good, by symmetry, differ significantly about as often as

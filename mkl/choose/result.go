@@ -242,12 +242,16 @@ func (k *Ranking) Recommendation() string {
 	case best.Baseline && others:
 		return fmt.Sprintf("Recommendation: take none of the models: the baseline %s is best (%s).", best.Name, score)
 	case len(simple) > 0:
-		return fmt.Sprintf("Recommendation: %s is best (%s), but cannot be told from the baseline %s: "+
+		return fmt.Sprintf("Recommendation: %s is best (%s), but not significantly better than the baseline %s: "+
 			"more samples or better features are needed to say whether it is worth its cost.",
 			best.Name, score, list(simple))
 	case len(like) > 0:
-		return fmt.Sprintf("Recommendation: take %s, the best (%s); %s cannot be told from it, "+
-			"so that other reasons may decide between them.", best.Name, score, list(like))
+		are := "are"
+		if len(like) == 1 {
+			are = "is"
+		}
+		return fmt.Sprintf("Recommendation: take %s, the best (%s); %s %s not significantly worse, "+
+			"so that other reasons may decide between them.", best.Name, score, list(like), are)
 	case len(k.Rows) == 1:
 		return fmt.Sprintf("Recommendation: %s is the only candidate (%s).", best.Name, score)
 	}

@@ -28,7 +28,7 @@ type Truth struct {
 	brier []float64 // of times: weights of the samples in the Brier score; nil without such a score
 }
 
-// Kind says what the values of a truth are.
+// Kind is the kind of true values: numbers, classes, counts or times.
 type Kind int
 
 // Kinds of truths.

@@ -72,65 +72,20 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 	if v.Truth, err = v.Truth.weighted(); err != nil {
 		return nil, err
 	}
-	r := v.result()
-	variance := v.Truth.variances()
-	st, err := v.open()
+	file, err := v.open()
 	if err != nil {
 		return nil, err
 	}
-	type task struct{ candidate, fold int }
-	var tasks []task
-	done := 0
-	for k := range v.Folds { // fold by fold, so that candidates can be compared before all is done
-		for c := range v.Candidates {
-			if losses, ok := st.find(r.Names[c], k, len(v.Truth.Targets)); ok {
-				r.set(c, k, losses)
-				done++
-				continue
-			}
-			tasks = append(tasks, task{c, k})
-		}
-	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	var mu sync.Mutex
-	tell := func(s Step) {
-		if v.Progress != nil {
-			s.Done, s.Of = done, len(v.Candidates)*len(v.Folds)
-			v.Progress(s)
-		}
-	}
-	begin := func(t task) {
-		mu.Lock()
-		defer mu.Unlock()
-		tell(Step{Candidate: r.Names[t.candidate], Fold: t.fold})
-	}
-	finish := func(t task, took time.Duration, losses []map[Score]float64, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if ctx.Err() != nil {
-			return
-		}
-		r.set(t.candidate, t.fold, losses)
-		r.fail(t.candidate, t.fold, err)
-		done++
-		if err == nil {
-			if err := st.add(r.Names[t.candidate], t.fold, losses); err != nil {
-				stop(err)
-				return
-			}
-		}
-		tell(Step{Candidate: r.Names[t.candidate], Fold: t.fold, Ended: true, Took: took, Err: err})
-	}
+	w := &running{v: &v, result: v.result(), file: file, variance: v.Truth.variances(), stop: stop}
 	queue := make(chan task)
 	var wait sync.WaitGroup
+	tasks := w.tasks()
 	for range min(v.workers(), len(tasks)) {
 		wait.Go(func() {
 			for t := range queue {
-				begin(t)
-				start := time.Now()
-				losses, err := v.fold(ctx, t.candidate, t.fold, variance)
-				finish(t, time.Since(start), losses, err)
+				w.run(ctx, t)
 			}
 		})
 	}
@@ -145,7 +100,74 @@ func (v Validation) Run(ctx context.Context) (*Result, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return r, nil
+	return w.result, nil
+}
+
+// task is a candidate's work on a fold.
+type task struct{ candidate, fold int }
+
+// running is a validation at work.
+type running struct {
+	v        *Validation
+	file     *state
+	variance []float64               // of the targets
+	stop     context.CancelCauseFunc // ends the validation if the file cannot be written
+
+	mu     sync.Mutex // for the following, the file and the calls of Progress
+	result *Result
+	done   int // tasks
+}
+
+// tasks puts the losses of the file in the result and returns what is left to do, fold by fold, so that candidates can be
+// compared before all is done.
+func (w *running) tasks() []task {
+	var left []task
+	for k := range w.v.Folds {
+		for c := range w.v.Candidates {
+			if losses, ok := w.file.find(w.result.Names[c], k, len(w.v.Truth.Targets)); ok {
+				w.result.set(c, k, losses)
+				w.done++
+				continue
+			}
+			left = append(left, task{c, k})
+		}
+	}
+	return left
+}
+
+// run does a task and stores what came of it.
+func (w *running) run(ctx context.Context, t task) {
+	step := Step{Candidate: w.result.Names[t.candidate], Fold: t.fold}
+	w.mu.Lock()
+	w.report(step)
+	w.mu.Unlock()
+	start := time.Now()
+	losses, err := w.v.fold(ctx, t.candidate, t.fold, w.variance)
+	step.Ended, step.Took, step.Err = true, time.Since(start), err
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	w.result.set(t.candidate, t.fold, losses)
+	w.result.fail(t.candidate, t.fold, err)
+	w.done++
+	if err == nil {
+		if err := w.file.add(step.Candidate, t.fold, losses); err != nil {
+			w.stop(err)
+			return
+		}
+	}
+	w.report(step)
+}
+
+// report calls Progress.
+func (w *running) report(s Step) {
+	if w.v.Progress != nil {
+		s.Done, s.Of = w.done, len(w.v.Candidates)*len(w.v.Folds)
+		w.v.Progress(s)
+	}
 }
 
 func (v *Validation) workers() int {

@@ -6,7 +6,7 @@
 // The kernels of features are [RBF], [Laplacian], [Matern], [RationalQuadratic], [PowerExponential], [Periodic],
 // [Spectral], [Tanimoto], [ChiSquare], [Intersection], [Clinical], [IBS], [Categorical], [Linear], [Polynomial],
 // [Interaction] and [Constant]. [Func] makes a kernel of any Go function. [FromDistance] and [Precomputed] stand for matrices of distances or
-// kernels that the caller has computed; [Diffusion] computes one of a graph's nodes.
+// kernels that the caller has computed; [Diffusion] computes a kernel between the nodes of a graph.
 //
 // # A kernel of your own
 //

@@ -72,7 +72,7 @@ func (FromDistance) Distances([]float64) {}
 // The basis points of a rectangular matrix are not the training samples.
 type Precomputed struct {
 	// AllowIndefinite accepts a square matrix that is asymmetric or indefinite. Most models use kernels only as
-	// features of a sample and stay valid. Gaussian processes reject such a matrix all the same.
+	// features of a sample and stay valid. Gaussian processes still reject such a matrix.
 	AllowIndefinite bool `json:"allow_indefinite,omitempty"`
 }
 

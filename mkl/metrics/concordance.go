@@ -62,8 +62,8 @@ func WeightedConcordance(truth, predicted [][]float64, sd []float64) (float64, e
 }
 
 // ConcordanceWeight returns how far the index of the best predictions is above the mean index of
-// predictions in random order, in standard deviations of the latter. It is 0 if all values
-// are the same. The challenge estimated mean and deviation from 10,000 random predictions; here
+// predictions in random order, in standard deviations of the index over random orders. It is 0 if all
+// values are the same. The challenge estimated mean and deviation from 10,000 random predictions; here
 // they are exact over all orders: ½ and, with C_ij = Φ((y_i−y_j)/sd) − ½, the square root of
 //
 //	Σ_{i<j} C_ij² + ⅓·Σ_i [(Σ_j C_ij)² − Σ_j C_ij²]

@@ -24,7 +24,7 @@ type Predictor struct {
 	single  *single         // nil if single records are predicted as several are
 }
 
-// notes are what mkl fit keeps with a model, as far as records need it.
+// notes are the parts of the notes of mkl fit that records need.
 type notes struct {
 	Task    string   `json:"task"`
 	Targets []string `json:"targets"`
@@ -50,7 +50,7 @@ type view struct {
 type Column struct {
 	Name string `json:"name"` // in the table
 
-	// Type is what the values are: number, boolean, text, or date with its layout, as in date(d.m.y).
+	// Type is the type of the values: number, boolean, text, or date with its layout, as in date(d.m.y).
 	Type string `json:"type"`
 
 	// Views are the views that the column is in.
@@ -144,7 +144,7 @@ func (p *Predictor) add(v *view, in mkl.ModelInput) error {
 // Model returns the model.
 func (p *Predictor) Model() mkl.Model { return p.model }
 
-// Task is what the model learned, as the flag -task of mkl fit calls it.
+// Task is the task of the model, as in the flag -task of mkl fit.
 func (p *Predictor) Task() string { return p.notes.Task }
 
 // Targets are the names of what is predicted.
@@ -162,7 +162,7 @@ func (p *Predictor) Columns() []Column {
 	return all
 }
 
-// Prediction is what a model predicts of a record. One of Numbers, Classes and Labels is there, by the task.
+// Prediction is the prediction of a record. The task decides which of Numbers, Classes and Labels is not nil.
 type Prediction struct {
 	Numbers []Number `json:"numbers,omitempty"` // by target
 	Class   string   `json:"class,omitempty"`   // the most probable

@@ -7,7 +7,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// Views says what each view adds to what is predicted of one target, or of one class, of some samples.
+// Views holds what each view adds to the predictions of one target, or to the log odds of one class, of some samples.
 type Views struct {
 	// Of is the target, or the class. Parts of a target are in its unit and add up to its mean. Parts of a class are in nats and add up to
 	// its log odds: see [mkl.ClassViewParts]. Of two classes only the second has parts; the first class has their negatives.

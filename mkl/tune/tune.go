@@ -25,7 +25,7 @@ type Model interface {
 	Bound() float64 // in nats
 }
 
-// Search says what to learn and how far to climb. The zero value is ready to use.
+// Search holds the parameters to learn and the limits of the search. The zero value is ready to use.
 type Search struct {
 	// SigmaG, if not 0, learns the standard deviation of the intermediate outputs of
 	// an [mkl.Classifier] or [mkl.MultiLabel], starting from this value.

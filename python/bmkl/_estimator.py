@@ -23,7 +23,7 @@ class Estimator(BaseEstimator):
         Groups of columns that belong together: {"rna": ["gene_1", "gene_2"], "clinic": ["age"]}. The columns are names of a
         DataFrame or positions, counted from 0. Columns in no view are not used. By default all columns are one view.
     kernels : str or dict of str, optional
-        Kernels of all views, such as "rbf,linear", or of each view. By default the data suggest them.
+        Kernels of all views, such as "rbf,linear", or of each view. By default the command chooses them.
     model : str, optional
         Which model learns: see mkl help fit. By default a pool of Gaussian processes.
     missing : {"impute", "drop", "refuse", "views"}

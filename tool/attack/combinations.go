@@ -156,8 +156,8 @@ var onward = []func(ctx context.Context, p *problem, f fitting, from mkl.Model) 
 	},
 }
 
-// combinations are attacks by what no single fit is: a fit that goes on from a model of other data, and
-// a fit that ends at any moment.
+// combinations are attacks that combine fits: a fit that continues from a model of other data, and a fit that is
+// interrupted at any moment.
 func combinations() []siege.Attack {
 	return []siege.Attack{
 		{Name: "on from another model", Run: onFromAnother},

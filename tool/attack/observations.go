@@ -45,7 +45,11 @@ func (p *problem) grades() (y, order []string) {
 	}
 	spread := pick(p.Rand, 0.1, 1, 5)
 	for _, v := range p.targets() {
-		y = append(y, order[int(max(min(math.Floor(float64(number)/2+spread*v), float64(number-1)), 0))])
+		at := math.Floor(float64(number)/2 + spread*v)
+		if math.IsNaN(at) {
+			at = 0
+		}
+		y = append(y, order[int(max(min(at, float64(number-1)), 0))])
 	}
 	if !p.mild() && p.IntN(4) == 0 {
 		order = pick(p.Rand, nil, order[1:], append(order, order[0]))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/random"
 )
@@ -44,8 +45,8 @@ func factorOf(ws *la.Workspace, packed []float64, a float64, square la.Matrix[fl
 
 // Shares returns the shares of the views in draws of the amplitudes.
 //
-// With F_v = K_vK⁻¹Y the posterior means, a draw is F_v + G_v − K_vK⁻¹(Σ_u G_u + ε + b), where G, ε and the constants b are drawn from the
-// prior.
+// With F_v = K_vK⁻¹Y the posterior means, a draw is F_v + G_v − K_vK⁻¹(Σ_u G_u + ε + b), where G, ε and the constants b are
+// drawn from the prior.
 //
 // Source of the draws: A. G. Journel and C. J. Huijbregts, "Mining geostatistics", 1978 (conditioning by kriging).
 func (p Problem) Shares(ctx context.Context, draws []Draw, seed uint64) (*Shares, error) {
@@ -55,93 +56,135 @@ func (p Problem) Shares(ctx context.Context, draws []Draw, seed uint64) (*Shares
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	J, N := p.Kernels.Dims()
-	V, C := p.Layout.Views(), p.Y.Rows
+	V := p.Layout.Views()
 	out := &Shares{Mean: la.NewMatrix[float64](len(draws), V), Function: la.NewMatrix[float64](len(draws), V)}
-	sel := p.newSelector(Sparse, make([]float64, V), seed)
-	src := random.Source(seed)
-	e := sel.e
-	square := la.NewMatrix[float64](N, N)
-	prior, noisy := make([]la.Matrix[float64], V), la.NewMatrix[float64](C, N)
-	z := la.NewMatrix[float64](C, N)
-	posterior := la.NewMatrix[float64](C, N)
+	f := p.newFunctions(seed)
 	for d, draw := range draws {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}
-		if len(draw.Amplitudes) != J {
-			return nil, fmt.Errorf("vi: draw %d: %d amplitudes of %d kernels", d, len(draw.Amplitudes), J)
+		if err := f.condition(draw); err != nil {
+			return nil, fmt.Errorf("vi: draw %d: %w", d, err)
 		}
-		// K and A.
-		copy(e.amplitude, draw.Amplitudes)
-		p.Kernels.sum(&e.ws, e.amplitude, e.packed)
-		if math.IsInf(e.valueOf(e.packed, draw.Noise), -1) {
-			return nil, fmt.Errorf("vi: draw %d: K is not positive definite in double precision", d)
+		if err := f.drawPrior(draw); err != nil {
+			return nil, fmt.Errorf("vi: draw %d: %w", d, err)
 		}
-		la.Trsm(&e.ws, la.Right, la.NoTrans, e.factor, e.solved)
-		// Functions from the prior, and what is observed of them.
-		fill := func(m la.Matrix[float64], sd float64) {
-			for c := range C {
-				row := m.Row(c)
-				for i := range row {
-					row[i] = sd * src.NormFloat64()
-				}
-			}
-		}
-		fill(noisy, math.Sqrt(draw.Noise))
-		for c := range C {
-			b := src.NormFloat64()
-			row := noisy.Row(c)
-			for i := range row {
-				row[i] = float64(row[i]*math.Sqrt(e.share[i])) + b
-			}
-		}
-		for v := range V {
-			fill(z, 1)
-			prior[v] = la.Matrix[float64]{}
-			var a float64
-			for j := sel.first[v]; j < sel.first[v+1]; j++ {
-				a += draw.Amplitudes[j]
-			}
-			if a == 0 {
-				continue
-			}
-			sel.parts[v].sum(&e.ws, draw.Amplitudes[sel.first[v]:sel.first[v+1]], sel.part[v])
-			if err := factorOf(&e.ws, sel.part[v], a, square); err != nil {
-				return nil, fmt.Errorf("vi: draw %d: view %d: %w", d, v, err)
-			}
-			for i := range N {
-				clear(square.Row(i)[i+1:])
-			}
-			prior[v] = la.NewMatrix[float64](C, N)
-			la.Gemm(&e.ws, la.NoTrans, la.Transpose, 1, z, square, 0, prior[v])
-			for c := range C {
-				la.Axpy(1, prior[v].Row(c), noisy.Row(c))
-			}
-		}
-		la.Trsm(&e.ws, la.Right, la.Transpose, e.factor, noisy)
-		la.Trsm(&e.ws, la.Right, la.NoTrans, e.factor, noisy)
-		mean, function := out.Mean.Row(d), out.Function.Row(d)
-		for v := range V {
-			if prior[v].Rows == 0 {
-				continue
-			}
-			unpack(sel.part[v], 0, 0, square)
-			square.MirrorLower()
-			la.Gemm(&e.ws, la.NoTrans, la.NoTrans, 1, e.solved, square, 0, posterior)
-			for c := range C {
-				mean[v] += la.SumSq(posterior.Row(c))
-			}
-			la.Gemm(&e.ws, la.NoTrans, la.NoTrans, -1, noisy, square, 1, posterior)
-			for c := range C {
-				la.Axpy(1, prior[v].Row(c), posterior.Row(c))
-				function[v] += la.SumSq(posterior.Row(c))
-			}
-		}
-		share(mean)
-		share(function)
+		f.addSquares(out.Mean.Row(d), out.Function.Row(d))
+		share(out.Mean.Row(d))
+		share(out.Function.Row(d))
 	}
 	return out, nil
+}
+
+// functions draws the functions of all views together, given the amplitudes.
+type functions struct {
+	p   Problem
+	sel *selector // the kernels of each view, and the evidence with the factor of K
+	src special.Rand
+
+	prior    []la.Matrix[float64] // of each view, C×N, G_v; empty where the view has no amplitude
+	residual la.Matrix[float64]   // C×N, Σ_u G_u + ε + b, later times K⁻¹
+
+	square    la.Matrix[float64] // N×N
+	normal    la.Matrix[float64] // C×N
+	posterior la.Matrix[float64] // C×N
+}
+
+func (p Problem) newFunctions(seed uint64) *functions {
+	_, N := p.Kernels.Dims()
+	V, C := p.Layout.Views(), p.Y.Rows
+	return &functions{
+		p: p, sel: p.newSelector(Sparse, make([]float64, V), seed), src: random.Source(seed),
+		prior: make([]la.Matrix[float64], V), residual: la.NewMatrix[float64](C, N),
+		square: la.NewMatrix[float64](N, N), normal: la.NewMatrix[float64](C, N), posterior: la.NewMatrix[float64](C, N),
+	}
+}
+
+// condition computes the Cholesky factor of K, and YK⁻¹ in sel.e.solved.
+func (f *functions) condition(draw Draw) error {
+	e := f.sel.e
+	if J, _ := f.p.Kernels.Dims(); len(draw.Amplitudes) != J {
+		return fmt.Errorf("%d amplitudes of %d kernels", len(draw.Amplitudes), J)
+	}
+	copy(e.amplitude, draw.Amplitudes)
+	f.p.Kernels.sum(&e.ws, e.amplitude, e.packed)
+	if math.IsInf(e.valueOf(e.packed, draw.Noise), -1) {
+		return errors.New("K is not positive definite in double precision")
+	}
+	la.Trsm(&e.ws, la.Right, la.NoTrans, e.factor, e.solved)
+	return nil
+}
+
+// drawPrior draws functions, noise and constants from the prior, and multiplies their sum by K⁻¹.
+func (f *functions) drawPrior(draw Draw) error {
+	e := f.sel.e
+	f.fill(f.residual, math.Sqrt(draw.Noise))
+	for c := range f.residual.Rows {
+		b := f.src.NormFloat64()
+		row := f.residual.Row(c)
+		for i := range row {
+			row[i] = float64(row[i]*math.Sqrt(e.share[i])) + b
+		}
+	}
+	for v := range f.prior {
+		f.fill(f.normal, 1)
+		f.prior[v] = la.Matrix[float64]{}
+		amplitudes := draw.Amplitudes[f.sel.first[v]:f.sel.first[v+1]]
+		var total float64
+		for _, a := range amplitudes {
+			total += a
+		}
+		if total == 0 {
+			continue
+		}
+		f.sel.parts[v].sum(&e.ws, amplitudes, f.sel.part[v])
+		if err := factorOf(&e.ws, f.sel.part[v], total, f.square); err != nil {
+			return fmt.Errorf("view %d: %w", v, err)
+		}
+		for i := range f.square.Rows {
+			clear(f.square.Row(i)[i+1:])
+		}
+		g := la.NewMatrix[float64](f.normal.Rows, f.normal.Cols)
+		la.Gemm(&e.ws, la.NoTrans, la.Transpose, 1, f.normal, f.square, 0, g)
+		for c := range g.Rows {
+			la.Axpy(1, g.Row(c), f.residual.Row(c))
+		}
+		f.prior[v] = g
+	}
+	la.Trsm(&e.ws, la.Right, la.Transpose, e.factor, f.residual)
+	la.Trsm(&e.ws, la.Right, la.NoTrans, e.factor, f.residual)
+	return nil
+}
+
+// fill draws the elements of m from N(0, sd²).
+func (f *functions) fill(m la.Matrix[float64], sd float64) {
+	for c := range m.Rows {
+		row := m.Row(c)
+		for i := range row {
+			row[i] = sd * f.src.NormFloat64()
+		}
+	}
+}
+
+// addSquares adds to mean each view's sum of squares of F_v over the samples, and to function the sum of squares of the draw.
+func (f *functions) addSquares(mean, function []float64) {
+	e := f.sel.e
+	for v, g := range f.prior {
+		if g.Rows == 0 {
+			continue
+		}
+		unpack(f.sel.part[v], 0, 0, f.square)
+		f.square.MirrorLower()
+		la.Gemm(&e.ws, la.NoTrans, la.NoTrans, 1, e.solved, f.square, 0, f.posterior)
+		for c := range g.Rows {
+			mean[v] += la.SumSq(f.posterior.Row(c))
+		}
+		la.Gemm(&e.ws, la.NoTrans, la.NoTrans, -1, f.residual, f.square, 1, f.posterior)
+		for c := range g.Rows {
+			la.Axpy(1, g.Row(c), f.posterior.Row(c))
+			function[v] += la.SumSq(f.posterior.Row(c))
+		}
+	}
 }
 
 // share divides x by its sum.

@@ -20,7 +20,7 @@ import (
 // T then has determinant 1, entropies stay, and with υ and ω held the bound is a quadratic
 // in τ. Derived in docs/theory/acceleration.md.
 type mixing struct {
-	// What the model knows of the samples whose targets hold g, and takes the steps with.
+	// Sums over the samples with a target, from which the steps are computed.
 	count           float64
 	gram, cov, away la.Matrix[float64] // P×P, ΣE[g]E[g]ᵀ, the mean of Cov[g] and Σ(E[g] − h)E[g]ᵀ
 	distance        float64            // Σ|E[g] − h|², which patterned computes anew

@@ -33,7 +33,7 @@ type groupedRegression struct {
 	rounds      *partPlane // of the accelerated order; nil in the plain one
 }
 
-// groupPart is what an output has of a group of samples: those whose target is there.
+// groupPart holds the samples of a group whose target of one output is known.
 type groupPart struct {
 	part
 	y       []float64        // their targets

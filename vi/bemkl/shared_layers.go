@@ -13,7 +13,7 @@ import (
 
 // sharedLayers holds what fits of [SharedRegression] with and without missing targets have in
 // common: the latent layer, of one row, and of every output its noise, bias and kernel weights.
-// What these see of G are sums over the samples whose target is there.
+// They use G through sums over the samples whose target is known.
 type sharedLayers struct {
 	*latent
 	L        int
@@ -36,7 +36,7 @@ type sharedLayers struct {
 	updates     work.Schedule
 }
 
-// outputSums is what an output sees of G: sums over the samples whose target is there.
+// outputSums holds sums of G over the samples whose target of one output is known.
 type outputSums struct {
 	count  float64            // of these samples
 	g      []float64          // P, Σ_i E[g_i]

@@ -30,7 +30,7 @@ type pattern struct {
 	target  la.Matrix[float64] // outputs×P, Σ_i y_{o,i}·E[g_i]
 }
 
-// biasesOfG is what a joint update of the biases with G knows of them: with G at its best for
+// biasesOfG holds the quadratic form of a joint update of the biases and G: with the best G for
 // every b the bound is a quadratic in E[b].
 type biasesOfG struct {
 	factor  la.Matrix[float64] // L×L, of minus its second derivative

@@ -56,7 +56,7 @@ type TaskRegression struct {
 	From *TaskPosterior
 }
 
-// Task is what is known of one task, of its own samples.
+// Task holds the data of one task: the kernels and targets of its own samples.
 type Task struct {
 	Kernels vi.Kernels // P of D×N
 

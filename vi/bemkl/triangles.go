@@ -176,7 +176,7 @@ func NewTrianglesScratch(n int) *TrianglesScratch {
 // pullDeviations is the number of standard deviations in the bound on the error of Pullᵀf.
 const pullDeviations = 4
 
-// Addition is what is added to a mean and to a variance, with bounds on the errors.
+// Addition is a term of a mean and a term of a variance, with bounds on their errors.
 type Addition struct {
 	Mean, Variance           float64 // what is added
 	MeanError, VarianceError float64 // bounds on the errors

@@ -136,6 +136,99 @@ func TestPosteriorAndVariances(t *testing.T) {
 	}
 }
 
+// In other units of the targets the fit is the same, and features may come in several blocks.
+func TestUnitsAndBlocks(t *testing.T) {
+	p := newProblem(2*blockRows+77, []int{31}, []float64{0.6})
+	want, err := Process{Seed: 1}.Fit(context.Background(), p.features, p.columns, p.y)
+	require.NoError(t, err)
+	prior := []float64{want.groups[0], want.Effects[0].Prior}
+	a, b := p.dense(want.Noise, prior)
+	require.NoError(t, la.Cholesky(nil, a))
+	la.CholeskySolveVec(a, b)
+	assert.InDeltaSlice(t, b[:4], want.Beta, 1e-4)
+	assert.InDeltaSlice(t, b[4:], want.Effects[0].Mean, 1e-4)
+	la.CholeskyInv(nil, a)
+	for l, v := range want.Effects[0].Variance {
+		assert.InEpsilon(t, a.At(4+l, 4+l), v, 0.3)
+	}
+	const unit = 1e-5
+	for i := range p.y {
+		p.y[i] *= unit
+	}
+	got, err := Process{Seed: 1}.Fit(context.Background(), p.features, p.columns, p.y)
+	require.NoError(t, err)
+	assert.InEpsilon(t, unit*unit*want.Noise, got.Noise, 1e-6)
+	assert.InEpsilon(t, unit*unit*want.groups[0], got.groups[0], 1e-6)
+	assert.InEpsilon(t, unit*unit*want.Effects[0].Prior, got.Effects[0].Prior, 1e-6)
+	for l, v := range want.Effects[0].Mean {
+		assert.InDelta(t, unit*v, got.Effects[0].Mean[l], 1e-6*unit)
+	}
+}
+
+// Columns of levels without effects get variances near zero in small units too.
+func TestNoEffectsInSmallUnits(t *testing.T) {
+	p := newProblem(1000, []int{50}, []float64{0})
+	for i := range p.y {
+		p.y[i] *= 1e-4
+	}
+	m, err := Process{Seed: 1}.Fit(context.Background(), p.features, p.columns, p.y)
+	require.NoError(t, err)
+	assert.Less(t, m.Effects[0].Prior, 0.03e-8)
+}
+
+// The preconditioner has the block of β of the normal equations, and their diagonal.
+func TestPreconditioner(t *testing.T) {
+	p := newProblem(300, []int{20, 9}, []float64{0.8, 0.5})
+	s := newSystem(4, p.columns)
+	require.NoError(t, s.sum(context.Background(), p.features, p.y, 1))
+	s.noise = 0.3
+	parts := s.parts([]int{3})
+	prior := []float64{2, 0.7, 0.1}
+	for i := range parts {
+		parts[i].prior = prior[i]
+	}
+	require.NoError(t, s.prepare(parts))
+	a, b := p.dense(0.3, prior)
+	for i := range 4 {
+		for j := range i + 1 {
+			assert.InEpsilon(t, a.At(i, j), la.Dot(s.factor.Row(i)[:j+1], s.factor.Row(j)[:j+1]), 1e-8)
+		}
+	}
+	for l, v := range s.diagonal {
+		assert.InEpsilon(t, a.At(4+l, 4+l), v, 1e-12)
+	}
+	for j, v := range s.right {
+		assert.InDelta(t, b[j], v/s.noise, 1e-9)
+	}
+	x, out := make([]float64, s.size()), make([]float64, s.size())
+	for j := range x {
+		x[j] = math.Sin(float64(j))
+	}
+	s.times(x, out)
+	for i := range out {
+		want := 0.0
+		for j, v := range x {
+			want += a.At(i, j) * v
+		}
+		assert.InDelta(t, want, out[i], 1e-9)
+	}
+	block := a.Slice(0, 4, 0, 4).Clone()
+	require.NoError(t, la.Cholesky(nil, block))
+	la.CholeskyInv(nil, block)
+	for j, v := range s.inverse {
+		assert.InEpsilon(t, block.At(j, j), v, 1e-8)
+	}
+	rest := 0.0 // ‖y − Φβ − Zu‖², by a loop over samples
+	for i, y := range p.y {
+		for j, v := range p.phi.Row(i) {
+			y -= v * x[j]
+		}
+		y -= x[4+p.columns[0].Of[i]] + x[24+p.columns[1].Of[i]]
+		rest += y * y
+	}
+	assert.InEpsilon(t, rest, s.residual(x), 1e-10)
+}
+
 // Without some samples the effects are the solution of the normal equations of the others.
 func TestWithoutSamples(t *testing.T) {
 	p := newProblem(500, []int{35, 12}, []float64{0.8, 0.5})
@@ -171,6 +264,23 @@ func TestWithoutSamples(t *testing.T) {
 	assert.InDeltaSlice(t, b[39:], got[1].Mean, 1e-4)
 	assert.Equal(t, m.Effects[0].Prior, got[0].Variance[7], "a level without samples")
 	assert.Zero(t, got[0].Mean[7])
+	la.CholeskyInv(nil, a)
+	for c, first := range []int{4, 39} {
+		for l, v := range got[c].Variance {
+			if c == 0 && l == 7 {
+				continue
+			}
+			assert.InEpsilon(t, a.At(first+l, first+l), v, 0.35)
+		}
+	}
+	for i := range kept {
+		kept[i] = true
+	}
+	all, err := m.Without(context.Background(), p.columns, rest, kept)
+	require.NoError(t, err)
+	for c := range all {
+		assert.InDeltaSlice(t, m.Effects[c].Variance, all[c].Variance, 1e-12, "of all samples the variances are the fit's")
+	}
 }
 
 // Columns of levels without effects get variances near zero.

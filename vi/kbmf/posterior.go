@@ -261,7 +261,7 @@ func (p *Posterior) side(columns bool) *scorer {
 	return &p.x
 }
 
-// Factors is what is known of the factors of T rows, or of T columns.
+// Factors holds the posterior of the factors of T rows, or of T columns.
 type Factors struct {
 	Mean       la.Matrix[float64] // R×T
 	Covariance la.Matrix[float64] // T×R², of each sample's R factors; empty where only means were asked for

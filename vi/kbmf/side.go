@@ -14,9 +14,9 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// side is what a model of pairs knows of its rows, or of its columns, the N samples of this
-// side: sample weights and intermediate outputs of R components, kernel weights that the
-// components share, and of each sample i its factors, R numbers,
+// side holds the part of the posterior that belongs to the rows, or to the columns, of a model of
+// pairs. For the N samples of the side these are sample weights and intermediate outputs of R
+// components, kernel weights that the components share, and the R factors of each sample i,
 //
 //	η_m ~ Gamma, e_m | η ~ N(0, 1/η_m), h_{s,i} | e, g ~ N(eᵀ·g_{s,i}, σ_h²)
 //

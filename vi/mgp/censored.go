@@ -46,6 +46,11 @@ func (c Censored) Name() string { return c.Law.String() }
 // Samples implements [Likelihood].
 func (c Censored) Samples() int { return len(c.Lower) }
 
+// Some implements [Likelihood].
+func (c Censored) Some(rows []int) Likelihood {
+	return Censored{picked(c.Lower, rows), picked(c.Upper, rows), c.Law}
+}
+
 func (c Censored) check() error {
 	if c.Law != LogNormal && c.Law != Weibull {
 		return fmt.Errorf("censored targets: Law is %d", c.Law)
@@ -217,8 +222,8 @@ func gumbel(l, u, f, sigma float64) logLikelihood {
 // leastExponent is where an exponential has lost its last digits, nearly.
 const leastExponent = -700
 
-// narrowest reports whether f has no more than its mean: it varies by less than rounding makes of the mean and of the unit
-// by which the likelihood changes, and no steps within can be told apart.
+// narrowest reports whether f equals its mean up to rounding: its standard deviation is below the rounding errors of the mean
+// and of the unit by which the likelihood changes, so that quadrature has no distinct points.
 func narrowest(mean, variance, unit float64) bool {
 	const digits = 1e-12
 	return math.Sqrt(variance) <= digits*max(math.Abs(mean), unit)

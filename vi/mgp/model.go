@@ -64,13 +64,13 @@ type Model struct {
 	Start *Start
 }
 
-// Noise says what becomes of the noise precision τ.
+// Noise says how the noise precision τ is treated: learned or held.
 type Noise int
 
 // Treatments of the noise.
 const (
-	// NoiseDefault learns τ from targets and keeps it for labels, where it cannot
-	// be told from the scale of the functions.
+	// NoiseDefault learns τ from targets. For labels it keeps τ, because the likelihood
+	// does not distinguish τ from the scale of the functions.
 	NoiseDefault Noise = iota
 	NoiseLearned
 	NoiseFixed

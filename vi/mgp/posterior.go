@@ -99,7 +99,7 @@ func (s *State) validate() error {
 	)
 }
 
-// validateScales checks q(γ), which a flat prior has none of.
+// validateScales checks q(γ). With a flat prior there is no q(γ).
 func (s *State) validateScales() error {
 	if s.Family == FamilyFlat {
 		return nil

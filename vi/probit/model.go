@@ -8,8 +8,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// Model is the multinomial probit kernel machine: C classes told apart by
-// functions on one composite kernel K of P base kernels.
+// Model is the multinomial probit kernel machine: one function for each of C classes,
+// on one composite kernel K of P base kernels.
 //
 //	α_{c,d} ~ Gamma(Alpha)         precisions, α = 1/ζ
 //	w_{c,d} | α ~ N(0, 1/α_{c,d})  regressors

@@ -8,8 +8,8 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// mostStructured is the most kernels in each of whose states [WeightUpdateStructured] solves
-// for the regressors.
+// mostStructured is the largest number of kernels for [WeightUpdateStructured], which solves for the
+// regressors in each state of their switches.
 const mostStructured = 8
 
 // structured is q(W | β)q(β) of [RuleBin], over all 2^P states b of β:

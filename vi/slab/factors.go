@@ -19,9 +19,9 @@ import (
 // mean field; the hyperparameters are points. The zero value is ready, for as
 // many factors as Count says.
 //
-// A sweep costs (observed entries)·M² products, done as matrix products, and
-// (N+Q)·M²; of complete data the former only once for all objects and once for
-// all tasks. Nothing is held for an entry but the data, see [Observed]; a weight
+// A sweep costs (observed entries)·M² products, computed as matrix products, and
+// (N+Q)·M² more. With complete data the first product is computed only once for all objects and once for
+// all tasks. An entry takes no memory beyond the data, see [Observed]; a weight
 // takes 40 bytes (56 if the noise is by task), a factor of an object 16.
 //
 // Source: M. K. Titsias and M. Lázaro-Gredilla, "Spike and slab variational

@@ -9,7 +9,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/roots"
 )
 
-// FactorKind says what the entries of a view are, given the function f = c + Σ w·φ.
+// FactorKind is the distribution of the entries of a view, given the function f = c + Σ w·φ.
 type FactorKind int
 
 // Kinds of entries.

@@ -10,7 +10,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// ClassState is what a posterior of classes consists of. It is shared, not copied.
+// ClassState holds the numbers of a posterior of classes, to be saved. It is shared, not copied.
 type ClassState struct {
 	Level   []float64 // of each function: its score without trees
 	Trees   []Tree    // equally many of each function, function by function

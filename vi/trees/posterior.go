@@ -10,7 +10,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
-// State is what a posterior consists of. It is shared, not copied.
+// State holds the numbers of a posterior, to be saved. It is shared, not copied.
 type State struct {
 	Curves []Curve // their heights come first
 	Trees  []Tree  // their leaves' heights follow, tree by tree

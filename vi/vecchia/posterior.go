@@ -19,7 +19,7 @@ type Solved struct {
 	Double     bool               // its values are computed in float64
 }
 
-// State is what a posterior consists of. Matrices are shared, not copied.
+// State holds the numbers of a posterior, to be saved. Matrices are shared, not copied.
 type State struct {
 	X, Y  la.Matrix[float64] // n×d and n×t
 	Noise []float64          // relative noise variances, nil for ones

@@ -15,8 +15,8 @@ import (
 // the disk, and renames it to path. If write fails or ctx ends, path is left as
 // it was and the temporary file is removed. A process that is killed leaves no file
 // where the system has files without a name (Linux); elsewhere it may leave one beside
-// path, which the next Write to path removes. A path that is there and is no regular
-// file, such as a device or a pipe, is written directly.
+// path, which the next Write to path removes. If path exists and is not a regular
+// file but a device or a pipe, Write writes to it directly.
 func Write(ctx context.Context, path string, write func(io.Writer) error) error {
 	return system.put(ctx, path, write)
 }

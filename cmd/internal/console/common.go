@@ -7,5 +7,5 @@ type JSONFlag struct {
 
 // WorkersFlag is the flag -workers.
 type WorkersFlag struct {
-	Workers int `help:"Most goroutines at work; 0 means one for each processor."`
+	Workers int `help:"Largest number of goroutines at work; 0 means one for each processor."`
 }

@@ -17,11 +17,11 @@ import (
 
 // Layout is the flags that say how text files are laid out.
 type Layout struct {
-	Header    string `enum:"auto,yes,no" default:"auto" help:"Whether the first line of a text file holds names: auto, yes or no. Auto takes it for names unless one of them reads as a number."`
-	Separator string `placeholder:"C" help:"What separates the cells of a text file; tab and space are called so. By default the one of , ; and tab that the first line has most of."`
-	Decimal   string `placeholder:"C" help:"What stands before the decimals of a number in a text file: . or ,. By default , where cells at the front of the file are numbers only so."`
+	Header    string `enum:"auto,yes,no" default:"auto" help:"Whether the first line of a text file holds names: auto, yes or no. Auto takes the line for names unless one of its cells is a number."`
+	Separator string `placeholder:"C" help:"Character between the cells of a text file, or the word tab or space. By default the most frequent of , ; and tab in the first line."`
+	Decimal   string `placeholder:"C" help:"Decimal sign of the numbers in a text file: . or ,. By default the comma if cells at the front of the file are numbers only with it."`
 	Sheet     string `placeholder:"NAME" help:"Sheet of an Excel file to read; by default the first."`
-	Join      string `placeholder:"COLUMN" help:"Column that is in every file: rows with the same text there belong to the same sample. Without it rows in the same place do."`
+	Join      string `placeholder:"COLUMN" help:"Column that every file has: rows with the same text in it are the same sample. Without -join rows in the same place are."`
 }
 
 // Options returns what the flags say.

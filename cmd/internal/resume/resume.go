@@ -33,8 +33,8 @@ type File struct {
 	Journal Journal
 }
 
-// Begin reads the file, if it is there, and lets an interruption write it. ended is to be called when the
-// computation has: it waits for what an interruption writes.
+// Begin reads the file, if it exists, and arranges that an interruption writes it. Call ended at the end of the
+// computation: it waits until an interruption has written the file.
 func (f *File) Begin(e *console.Env) (ended func(), err error) {
 	journal, err := f.read()
 	switch {

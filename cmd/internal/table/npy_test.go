@@ -151,7 +151,7 @@ func TestNPYErrors(t *testing.T) {
 		{npy("'<f8'", "False", "(1, 1, 1)", eight), "an array of shape (1, 1, 1) where a vector or a matrix is needed"},
 		{npy("'<f8'", "False", "()", eight), "an array of shape () where a vector or a matrix is needed"},
 		{npy("'<f8'", "False", "(0, 4)", ""), "an array of shape (0, 4) is empty"},
-		{npy("'<f8'", "False", "(1, 99999999)", eight), "an array of shape (1, 99999999): it has more than 4194304 columns, for which there is memory"},
+		{npy("'<f8'", "False", "(1, 99999999)", eight), "an array of shape (1, 99999999): it has more than the 4194304 columns for which there is memory"},
 		{npy("'<f8'", "False", "(9223372036854775807, 3)", eight), "an array of shape (9223372036854775807, 3) is too large"},
 		{npy("'<f8'", "False", "(9223372036854775808, 3)", eight), "the NPY header: expected a dimension at \"9223372036854775808, 3), }\""},
 		{npy("'<c16'", "False", "(1,)", eight), "an array of type \"<c16\": real numbers, integers, booleans and text can be read"},

@@ -30,7 +30,7 @@ func (opt Options) columns() int {
 }
 
 func tooMany(columns int) error {
-	return fmt.Errorf("it has more than %d columns, for which there is memory", columns)
+	return fmt.Errorf("it has more than the %d columns for which there is memory", columns)
 }
 
 // bytesOfText is what a text is counted by. Columns keep equal texts once, but a long one takes time each time.
@@ -91,7 +91,7 @@ func (r *rowReader) next() { r.row = 0 }
 func (r *rowReader) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
 	if r.row += int64(n); r.row > r.longest {
-		return n, fmt.Errorf("a row of more than %d bytes, for which there is memory", r.longest)
+		return n, fmt.Errorf("a row of more than the %d bytes for which there is memory", r.longest)
 	}
 	return n, err
 }

@@ -139,7 +139,7 @@ func (s *sheetReader) cells() (all []string, err error) {
 			}
 			all = append(all, text)
 			if length += int64(len(text)); length > s.longest {
-				return nil, fmt.Errorf("it has more than %d bytes, for which there is memory", s.longest)
+				return nil, fmt.Errorf("it has more than the %d bytes for which there is memory", s.longest)
 			}
 		}
 	}

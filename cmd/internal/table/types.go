@@ -46,9 +46,9 @@ func value(t Type, cell string) (x float64, msg string) {
 	return 0, fmt.Sprintf("%q is not a %s", short(cell), t)
 }
 
-// typeOf finds the type of a column from some of its cells. Where most of the cells that are not
-// missing are numbers it is one of numbers, so that a slip of the pen is an error, unless they
-// are codes. It is of dates or booleans if all are; dates whose day and month cannot be told apart are text.
+// typeOf finds the type of a column from some of its cells. If most of the cells that are not
+// missing are numbers, the column holds numbers, so that a slip of the pen is an error, unless the cells
+// are codes. It holds dates or booleans if all cells do. If day and month of all dates could be exchanged, it is text.
 func typeOf(cells []string) Type {
 	present, numbers := 0, 0
 	different, others := map[string]bool{}, map[string]bool{} // all cells, and the cells that are no numbers

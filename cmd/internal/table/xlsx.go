@@ -262,7 +262,7 @@ func (b *workbook) date(text string) (string, error) {
 	const lastDay, second = 2958466, 24 * 60 * 60 // of the year 9999
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(x >= 0 && x < lastDay) {
-		return "", fmt.Errorf("%q is the number of no day", short(text))
+		return "", fmt.Errorf("%q is not the number of a day", short(text))
 	}
 	zero := b.zero
 	if x < 61 && zero.Year() == 1899 { // Excel's 1900 has a 29 February, which is day 60
@@ -290,7 +290,7 @@ func (m *markupReader) Read(p []byte) (int, error) {
 		m.part += int64(n)
 	}
 	if m.part > m.longest {
-		return n, fmt.Errorf("an element of more than %d bytes, for which there is memory", m.longest)
+		return n, fmt.Errorf("an element of more than the %d bytes for which there is memory", m.longest)
 	}
 	return n, err
 }

@@ -122,7 +122,7 @@ func TestDamagedXLSX(t *testing.T) {
 		a + `<row r="2"><c t="s"><v>2</v></c></row>`:               `no text has the number "2"`,
 		a + `<row r="2"><c><v>x</v></c></row>`:                     `"x" is no value of the type ""`,
 		a + `<row r="2"><c t="b"><v>2</v></c></row>`:               `"2" is no value of the type "b"`,
-		a + `<row r="2"><c s="1"><v>-1</v></c></row>`:              `"-1" is the number of no day`,
+		a + `<row r="2"><c s="1"><v>-1</v></c></row>`:              `"-1" is not the number of a day`,
 		a + `<row r="1"/>`:                                         `a row is called "1" after row 1`,
 		a + `<row r="99999999"/>`:                                  `a row is called "99999999" after row 1`,
 		a + `<row r="2"><c r="B2"><v>1</v></c><c r="A2"/></row>`:   `a cell is called "A2" after 2 columns`,

@@ -10,7 +10,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
-// Input is what predictions need to know about one distinct X of the training views.
+// Input holds the statistics of one distinct X of the training views that predictions need.
 type Input struct {
 	Name     string
 	Basis    la.Matrix[float64] // the basis points' features, D×d; empty if given

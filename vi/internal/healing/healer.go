@@ -31,8 +31,8 @@ type Healer struct {
 	Spread  []float64   // of each of these outputs, V_oo: the variance of the target around b + e_oᵀh
 	Name    string      // for errors
 
-	// What the only healer of a posterior knows of the samples, found when it is first
-	// needed and kept. Several would take as much memory each, and find it in every call.
+	// The matrices of a posterior with one healer, computed at first use and kept. With several healers each
+	// would take as much memory: they compute the matrices in every call.
 	Kept   bool
 	once   sync.Once
 	only   SampleWeights

@@ -100,6 +100,11 @@ func TestRemember(t *testing.T) {
 	bent.x[0], bent.g[0] = m.here.x[0]+1, m.here.g[0]-1
 	m.remember(bent)
 	require.Len(t, m.history, memory-1, "the oldest made room, and the new pair is none")
+	near := newPoint(1) // steps and changes far below 1 have curvature too
+	near.x[0], near.g[0] = 1e-9, 1e-9
+	small := minimizer{here: newPoint(1)}
+	small.remember(near)
+	require.Len(t, small.history, 1)
 	m.noMemory = true
 	bent.g[0] = m.here.g[0] + 1
 	m.remember(bent)
@@ -132,6 +137,13 @@ func TestCubic(t *testing.T) {
 	require.Equal(t, 2.0, cubic(1, 0, -1, 3, math.NaN(), 1), "the middle, where a value is no number")
 }
 
+// bend falls with the slope −1 up to x = 1 and rises with the slope 4 behind it.
+func bend(x float64) (f, g float64) {
+	u := 50 * (x - 1)
+	softplus := max(u, 0) + math.Log1p(math.Exp(-math.Abs(u)))
+	return -x + softplus/10, -1 + 5/(1+math.Exp(-u))
+}
+
 // TestSearch checks both strong Wolfe conditions for functions of one variable and first steps of every size.
 func TestSearch(t *testing.T) {
 	functions := map[string]func(x float64) (f, g float64){
@@ -145,9 +157,17 @@ func TestSearch(t *testing.T) {
 			}
 			return -math.Log1p(x) - math.Log(2-x), -1/(1+x) + 1/(2-x)
 		},
+		"bend": func(x float64) (float64, float64) { return bend(x) },
+		"bend nearby": func(x float64) (float64, float64) { // the first step may end where it rises, below the start
+			return bend(x + 0.7)
+		},
+		"bend in small units": func(x float64) (float64, float64) {
+			f, g := bend(x)
+			return 1e-6 * f, 1e-6 * g
+		},
 	}
 	for name, f := range functions {
-		for _, first := range []float64{1e-4, 1e-2, 0.3, 1, 3, 30} {
+		for _, first := range []float64{1e-4, 1e-2, 0.3, 0.37, 1, 3, 30} {
 			evaluate := func(x, g []float64) (v float64, err error) { v, g[0] = f(x[0]); return v, nil }
 			m := minimizer{f: evaluate, here: newPoint(1), direction: []float64{1}}
 			require.NoError(t, m.evaluate(m.here))
@@ -192,4 +212,122 @@ func TestLimits(t *testing.T) {
 	assert.False(t, r.Converged)
 	assert.GreaterOrEqual(t, r.Evaluations, 5)
 	assert.LessOrEqual(t, r.Evaluations, 5+searches)
+}
+
+// TestTrials lists where a line search looks: three times as far as long as the function falls, and a tenth of the way where it has no value.
+func TestTrials(t *testing.T) {
+	for _, c := range []struct {
+		first, most float64
+		edge        float64 // without values from there on
+		want        []float64
+	}{
+		{30, math.Inf(1), 0.5, []float64{30, 3, 0.3}},
+		{0.5, math.Inf(1), 2, []float64{0.5, 1.5, 4.5, 1.8}},
+		{0.5, 2, math.Inf(1), []float64{0.5, 1.5, 2}},
+	} {
+		var tried []float64
+		m := minimizer{here: newPoint(1), direction: []float64{1}, f: func(x, g []float64) (float64, error) {
+			tried = append(tried, x[0])
+			g[0] = -1
+			if x[0] >= c.edge {
+				return math.NaN(), nil
+			}
+			return -x[0], nil
+		}}
+		m.here.g[0] = -1
+		_, err := m.search(c.first, c.most, 0)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(tried), len(c.want))
+		assert.InEpsilonSlice(t, c.want, tried[:len(c.want)], 1e-12)
+	}
+	f := func(x, g []float64) (v float64, err error) { v, g[0] = bend(x[0]); return v, nil }
+	m := minimizer{here: newPoint(1), direction: []float64{1}, f: f}
+	require.NoError(t, m.evaluate(m.here))
+	low, err := m.search(0.4, math.Inf(1), 100) // 1.2 comes next, which is above 0.4 and below 0
+	require.NoError(t, err)
+	assert.Equal(t, 0.4, low.x[0], "where little is to gain the lowest point is the result")
+
+	level := minimizer{here: newPoint(1), direction: []float64{1}}
+	p, err := level.search(1, math.Inf(1), 0)
+	require.NoError(t, err)
+	assert.Nil(t, p, "where the function does not fall nothing is tried")
+}
+
+// TestFinite takes a point for one outside of the domain if its value or any derivative is no number.
+func TestFinite(t *testing.T) {
+	for _, c := range []struct {
+		f, a, b float64
+		finite  bool
+	}{{1, 2, 3, true}, {math.NaN(), 2, 3, false}, {1, math.NaN(), 3, false}, {1, 2, math.Inf(1), false}, {math.Inf(-1), 2, 3, false}} {
+		p := &point{x: make([]float64, 2), g: []float64{c.a, c.b}, f: c.f}
+		p.check()
+		assert.Equal(t, !c.finite, math.IsInf(p.f, 1), "%+v", c)
+	}
+}
+
+// coshes is 0 at its minimum (0, 1, 2), with second derivatives from 1 to 900.
+func coshes(x, g []float64) (f float64) {
+	for i, c := range []float64{1, 30, 900} {
+		g[i] = c * math.Sinh(x[i]-float64(i))
+		f += c * (math.Cosh(x[i]-float64(i)) - 1)
+	}
+	return f
+}
+
+// TestDefaults ends with the zero settings where the documented ones end.
+func TestDefaults(t *testing.T) {
+	steep := func(unit float64) func(x, g []float64) (float64, error) {
+		return func(x, g []float64) (float64, error) {
+			f := unit * coshes(x, g)
+			for i := range g {
+				g[i] *= unit
+			}
+			return 1 + f, nil
+		}
+	}
+	for _, unit := range []float64{1, 1e-4, 1e4} { // the gradient ends the first, the tolerance the last
+		got, err := Minimize([]float64{2, 2, 4}, steep(unit), Settings{})
+		require.NoError(t, err)
+		want, err := Minimize([]float64{2, 2, 4}, steep(unit), Settings{Iterations: 100, Evaluations: 200, Tolerance: 1e-9, Scale: 1, Gradient: 1e-6})
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		assert.True(t, got.Converged)
+	}
+}
+
+// TestTolerance ends after the first step that lowers the function by at most four times the tolerance, if the next is to lower it by less
+// than the tolerance.
+func TestTolerance(t *testing.T) {
+	for _, level := range []float64{0, 20} {
+		const tolerance = 1e-4
+		values := []float64{}
+		f := func(x, g []float64) (float64, error) { return level + coshes(x, g), nil }
+		start := []float64{2, 2, 4}
+		first, err := f(start, make([]float64, 3))
+		require.NoError(t, err)
+		values = append(values, first)
+		r, err := Minimize(start, f, Settings{Tolerance: tolerance, Gradient: 1e-300, Step: func(v float64) { values = append(values, v) }})
+		require.NoError(t, err)
+		require.True(t, r.Converged)
+		last := len(values) - 1
+		assert.LessOrEqual(t, values[last-1]-values[last], 4*tolerance*max(1, values[last]))
+		assert.Less(t, r.F-level, 10*tolerance*max(1, level))
+		assert.Greater(t, r.F-level, 1e-10, "it does not go on to the minimum")
+	}
+}
+
+// TestLongestChange holds the change of each variable in a step to the limit, whatever the slope.
+func TestLongestChange(t *testing.T) {
+	for _, slope := range []float64{0.01, 3, 500} {
+		at := []float64{0}
+		_, err := Minimize([]float64{0}, func(x, g []float64) (float64, error) {
+			g[0] = -slope
+			return -slope * x[0], nil
+		}, Settings{LongestStep: 2, Iterations: 6, Evaluations: 1000, Step: func(f float64) { at = append(at, -f/slope) }})
+		require.NoError(t, err)
+		require.Len(t, at, 7)
+		for i := range 6 {
+			assert.InDelta(t, 2, at[i+1]-at[i], 1e-9, "a function that falls for ever is followed as far as allowed")
+		}
+	}
 }

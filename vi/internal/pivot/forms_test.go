@@ -81,6 +81,12 @@ func TestSpectral(t *testing.T) {
 		x.Set(i, i, v)
 	}
 	assert.InDelta(t, 5, spectral(ws, x), 0.01)
+	for _, v := range []float64{3, -1e-30, 7e100} { // the norm of a matrix of one number is the number, and rounding must not make it less
+		one := la.NewMatrix[float64](1, 1)
+		one.Set(0, 0, v)
+		assert.Greater(t, spectral(ws, one), math.Abs(v))
+		assert.InEpsilon(t, math.Abs(v), spectral(ws, one), 1e-8)
+	}
 	x.Set(1, 1, math.NaN())
 	assert.True(t, math.IsNaN(spectral(ws, x)))
 }

@@ -74,12 +74,14 @@ func TestSearchOfLimits(t *testing.T) {
 		{130, []float64{0.01, 0.001}},                  // 1.3 and .13
 		{3e4, []float64{0.01, 1e-3, 1e-4, 1e-5, 3e-6}}, // .3 at 1e-5: .6·.15/.3
 	} {
-		s := searching{slope: c.slope * (1 - 1e-12)}
-		q, ok := s.run(t, 1)
-		require.True(t, ok)
-		require.Len(t, s.limits, len(c.limits), "%g", c.slope)
-		assert.InEpsilonSlice(t, c.limits, s.limits, 1e-9)
-		assert.Equal(t, int(math.Ceil(-math.Log(s.limits[len(s.limits)-1]))), q.order)
+		for _, tolerance := range []float64{1, 1e-3, 20} { // bounds are in units of the tolerance
+			s := searching{slope: c.slope * tolerance * (1 - 1e-12)}
+			q, ok := s.run(t, tolerance)
+			require.True(t, ok)
+			require.Len(t, s.limits, len(c.limits), "%g", c.slope)
+			assert.InEpsilonSlice(t, c.limits, s.limits, 1e-9)
+			assert.Equal(t, int(math.Ceil(-math.Log(s.limits[len(s.limits)-1]))), q.order)
+		}
 	}
 }
 

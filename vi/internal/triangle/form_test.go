@@ -58,3 +58,30 @@ func TestFormsWithinTheirBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestSpilled adds to the bound of a form what elements that count as 0 may add: 2⁻⁴⁰ of the largest, at every place.
+func TestSpilled(t *testing.T) {
+	const n = 5
+	l := la.NewMatrix[float64](n, n)
+	for i := range n {
+		for j := range i + 1 {
+			l.Set(i, j, float64(1+i-j))
+		}
+	}
+	f := NewForm(l, la.NewMatrix[float64](0, n), nil, false)
+	f.t.factor = 0
+	for _, x := range [][]float64{{3, 1, 0, 0, 2}, {1e-3, 0, 0, -5e-3, 0}, {-200, 1, 1, 1, 1}} {
+		most, square := 0.0, 0.0
+		for _, v := range x {
+			most, square = max(most, math.Abs(v)), square+v*v
+		}
+		norm := 0.0
+		for i := range n {
+			for j := range i + 1 {
+				norm += l.At(i, j) * l.At(i, j)
+			}
+		}
+		_, bound := f.At(x, false, NewScratch(n))
+		assert.InEpsilon(t, 0x1p-40*math.Sqrt(n*norm)*most*math.Sqrt(square), bound, 1e-12)
+	}
+}

@@ -125,3 +125,62 @@ func TestFormsInIntegersWithinTheirBounds(t *testing.T) {
 	x := make([]float64, n)
 	assert.False(t, NewForm(la.NewMatrix[float64](9, 9), la.NewMatrix[float64](1, 9), x[:1], true).Coarse(), "no gain")
 }
+
+// TestProbes compares the mean of what the probes measure with the squares of the errors, at vectors of whole numbers, which are not rounded.
+func TestProbes(t *testing.T) {
+	const n = 300
+	src := rand.New(rand.NewPCG(95, 96))
+	g, trials := la.NewMatrix[float64](n, n), la.NewMatrix[float64](20, n)
+	for i := range n {
+		for j := range i + 1 {
+			g.Set(i, j, src.NormFloat64())
+		}
+	}
+	for i := range trials.Data {
+		trials.Data[i] = src.NormFloat64()
+	}
+	d, s := newSteps(g, trials), NewScratch(n)
+	k, z := make([]float64, n), make([]float64, n+la.PanelRows)
+	measured, squares := 0.0, 0.0
+	for range 40 {
+		for j := range k {
+			k[j] = float64(src.IntN(4001) - 2000)
+		}
+		k[0] = mostWord - 1
+		d.start(k, &s.steps)
+		require.Equal(t, 1.0, s.steps.unit)
+		d.multiply(0, d.low.Padded()/la.PanelRows, &s.steps, z)
+		for i := range n {
+			e := la.Dot(g.Row(i)[:i+1], k[:i+1]) - z[i]
+			squares += e * e
+		}
+		measured += s.steps.measured
+	}
+	assert.InEpsilon(t, 1, measured/squares, 0.25)
+}
+
+// TestHalfIsEnough keeps the integers if their bounds are enough for half of the trials, and not for fewer.
+func TestHalfIsEnough(t *testing.T) {
+	const n = leastSteps
+	src := rand.New(rand.NewPCG(97, 98))
+	g, trials := la.NewMatrix[float64](n, n), la.NewMatrix[float64](10, n)
+	selves := make([]float64, trials.Rows)
+	for i := range n {
+		for j := range i + 1 {
+			g.Set(i, j, src.NormFloat64())
+		}
+	}
+	for q := range selves {
+		selves[q] = 1
+		for j := range n {
+			trials.Set(q, j, src.Float64())
+		}
+	}
+	for enough := range 11 {
+		asked := 0
+		v := Of(g, trials, selves, func(_, _, _ float64) bool { asked++; return asked <= enough })
+		require.NotNil(t, v)
+		assert.Equal(t, 10, asked)
+		assert.Equal(t, enough >= 5, v.Coarse(), "%d of 10", enough)
+	}
+}

@@ -84,6 +84,102 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 	assert.Nil(t, New(bad, nil, matrix{bad}, nil), "rounding is not small")
 }
 
+// TestPack compares the variances of rows, their sum and what kernels that count as 0 add with the formulas of the package comment.
+func TestPack(t *testing.T) {
+	const n = 70
+	src := rand.New(rand.NewPCG(85, 86))
+	g := la.NewMatrix[float64](n, n)
+	for i := 40; i < n; i++ {
+		for j := range i + 1 {
+			g.Set(i, j, src.NormFloat64())
+		}
+	}
+	p := pack(g)
+	total, squares := 0.0, 0.0
+	for i := range n {
+		square := 0.0
+		for j := range i + 1 {
+			square += g.At(i, j) * g.At(i, j)
+		}
+		const u = 0x1p-24
+		v := (2 + float64(i)/2) * u * u / 3 * square
+		assert.InDelta(t, v, p.rows[i], 1e-12*v)
+		total, squares = total+v, squares+square
+	}
+	assert.InEpsilon(t, total, p.total, 1e-12)
+	assert.InEpsilon(t, 0x1p-40*math.Sqrt(n*squares), p.spill, 1e-12)
+	assert.Equal(t, (p.panels.Padded()-n+40)/la.PanelRows, p.begin, "panels of zeros")
+}
+
+// TestSquaresAndWeights compares sums side by side with plain sums.
+func TestSquaresAndWeights(t *testing.T) {
+	src := rand.New(rand.NewPCG(87, 86))
+	for n := range 14 {
+		z, v := make([]float32, n), make([]float64, n)
+		want, weighed := 0.0, 0.0
+		for i := range z {
+			z[i], v[i] = float32(src.NormFloat64()), src.Float64()
+			want += float64(z[i]) * float64(z[i])
+			weighed += float64(z[i]) * float64(z[i]) * v[i]
+		}
+		sum, w := squares(z, v)
+		assert.InDelta(t, want, sum, 1e-12)
+		assert.InDelta(t, weighed, w, 1e-12)
+	}
+}
+
+// TestCalibrationVectors compares the vectors with sums and differences of features: with the features φ of samples the kernel is φᵀφ',
+// a vector is Φψ and stands for |ψ|².
+func TestCalibrationVectors(t *testing.T) {
+	src := rand.New(rand.NewPCG(88, 86))
+	for _, n := range []int{1, 2, 64, 65, 130, 200} {
+		features, k := la.NewMatrix[float64](n, 4), la.NewMatrix[float64](n, n)
+		for i := range features.Data {
+			features.Data[i] = src.NormFloat64()
+		}
+		for i := range n {
+			for j := range n {
+				k.Set(i, j, la.Dot(features.Row(i), features.Row(j)))
+			}
+		}
+		columns, selves := vectors(matrix{k}, n)
+		m := min(n, 64)
+		require.Equal(t, 3*m, columns.Rows)
+		previous := 0 // the first sample is its own predecessor
+		for q := range m {
+			i := q * n / m // evenly spread
+			for kind, sign := range []float64{0, 1, -1} {
+				psi := make([]float64, 4)
+				for f := range psi {
+					psi[f] = features.At(i, f) + sign*features.At(previous, f)
+				}
+				if kind == 2 && q == 0 { // no difference: what stands for 0 is left out
+					require.Zero(t, selves[2])
+					continue
+				}
+				for j := range n {
+					require.InDelta(t, la.Dot(psi, features.Row(j)), columns.At(3*q+kind, j), 1e-12, "vector %d of sample %d of %d", kind, i, n)
+				}
+				require.InDelta(t, la.SumSq(psi), selves[3*q+kind], 1e-12)
+			}
+			previous = i
+		}
+	}
+}
+
+// TestCondition refuses a factor whose diagonal elements, times the order, are more than 2²⁶ apart.
+func TestCondition(t *testing.T) {
+	for _, c := range []struct {
+		least float64
+		kept  bool
+	}{{0x1p-24, true}, {0x1p-24 * 0.999, false}} {
+		f := la.NewMatrix[float64](2, 2)
+		f.Set(0, 0, 2)
+		f.Set(1, 1, c.least)
+		assert.Equal(t, c.kept, New(f, nil, matrix{f}, nil) != nil, "%g", c.least)
+	}
+}
+
 // A joint triangle has the sum of the squares of its parts, within its bound, in float32 and in integers.
 func TestJointIsTheSumOfItsParts(t *testing.T) {
 	src := rand.New(rand.NewPCG(95, 96))

@@ -14,13 +14,13 @@ import (
 
 // BesideFlags name columns that belong to the target: they are in no view.
 type BesideFlags struct {
-	Event    string `placeholder:"COLUMN" help:"Of -task survival: the column that says whether the event happened at the time of the target (1, true or yes), or had not happened by then (0, false or no). With COLUMN=VALUE it happened where the cell is VALUE. Without -event and -upper all events happened at their times."`
-	Upper    string `placeholder:"COLUMN" help:"Of -task survival: the event happened between the time of the target and the time in this column. Where this cell is empty it was later than the target, where the target is empty it was earlier than this."`
-	Exposure string `placeholder:"COLUMN" help:"Of -task counts: the column of what a count is proportional to, such as the time under observation."`
+	Event    string `placeholder:"COLUMN" help:"Column that says whether the event happened, for -task survival: 1, true or yes if it happened at the time of the target, 0, false or no if it had not happened by then. With COLUMN=VALUE it happened in the rows whose cell is VALUE. Without -event and -upper all events happened at their times."`
+	Upper    string `placeholder:"COLUMN" help:"Column with the latest possible time of the event, for -task survival; the target holds the earliest. If this cell is empty, the event is later than the target; if the target is empty, the event is earlier than this cell."`
+	Exposure string `placeholder:"COLUMN" help:"Column of what a count is proportional to, for -task counts, such as the time under observation."`
 
-	Weights string `placeholder:"COLUMN" help:"Of a regression: the column that says how precise the target is. A row of weight w has a target as precise as the mean of w rows of weight 1; a row of weight 0 is left out."`
-	NoiseSD string `name:"noise-sd" placeholder:"NUMBER|COLUMN" help:"Of a regression: known standard deviation of the noise, in the target's units, or the column that holds it for each row; by default it is learned."`
-	Offset  string `placeholder:"COLUMN" help:"Of a regression: the column that holds a known part of the target. What is learned is the rest; predictions add the column of the rows to predict."`
+	Weights string `placeholder:"COLUMN" help:"Column that says how precise the target of each row is, for a regression. A target of weight w is as precise as the mean of w targets of weight 1; a row of weight 0 is left out."`
+	NoiseSD string `name:"noise-sd" placeholder:"NUMBER|COLUMN" help:"Known standard deviation of the noise, for a regression, in the target's units, or the column that holds it for each row; by default it is learned."`
+	Offset  string `placeholder:"COLUMN" help:"Column that holds a known part of the target, for a regression. The fit learns the rest; a prediction adds the same column of its rows."`
 }
 
 // noBeside is a target without columns beside it.
@@ -57,7 +57,7 @@ func FindBeside(main *console.File, f BesideFlags, targets []int) (b Beside, err
 		return b, console.Inputf("-weights excludes -noise-sd COLUMN: weights are one over the squares of such standard deviations")
 	}
 	if f.Event != "" && f.Upper != "" {
-		return b, console.Inputf("-event excludes -upper: where an event had not happened by the time of the target, the cell of -upper is empty")
+		return b, console.Inputf("-event excludes -upper: if an event had not happened by the time of the target, leave its cell of -upper empty")
 	}
 	event := f.Event
 	if at := strings.LastIndex(event, "="); at > 0 && at < len(event)-1 && !slices.Contains(main.Columns(), event) {
@@ -73,7 +73,7 @@ func FindBeside(main *console.File, f BesideFlags, targets []int) (b Beside, err
 			return b, err
 		}
 		if j := *one.to; j >= 0 && slices.Contains(except, j) {
-			return b, console.Inputf("%s %s: the column has another part already, as the target or beside it", one.flag, one.name)
+			return b, console.Inputf("%s %s: the column has another role already, such as the target", one.flag, one.name)
 		}
 		except = append(except, *one.to)
 	}
@@ -102,8 +102,8 @@ func (b Beside) Need(main *console.File) {
 	}
 }
 
-// Lifetimes reads what a file says of times: of the column target, and of the columns beside it. Where nothing is said
-// both ends are NaN.
+// Lifetimes reads times from the column target and the columns of -event and -upper. Both ends of a time are NaN if its
+// cells are empty.
 func (b Beside) Lifetimes(f *console.File, target int) ([]mkl.Lifetime, error) {
 	out := make([]mkl.Lifetime, f.Data.Rows)
 	for i, t := range f.Data.Numbers[target] {

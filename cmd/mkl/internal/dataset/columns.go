@@ -121,9 +121,9 @@ func (o *Opened) hint(err error) error {
 	case !number:
 		return err
 	case target && len(o.Targets) > 1:
-		return console.Inputf("%w: text is learned one column at a time, by -task binary or multiclass, or as labels that are there or not, by -task multilabel", err)
+		return console.Inputf("%w: -task binary or multiclass learns one column of text, and -task multilabel learns several columns of yes and no", err)
 	case target:
-		return console.Inputf("%w: text is learned by -task binary or multiclass", err)
+		return console.Inputf("%w: -task binary or multiclass learns text", err)
 	}
-	return console.Inputf("%w: -as '%s=text' takes all of the column for text", err, cell.Name)
+	return console.Inputf("%w: -as '%s=text' reads the whole column as text", err, cell.Name)
 }

@@ -35,7 +35,7 @@ func ParseConversions(texts []string) (all Conversions, err error) {
 		if a.as == "none" {
 			a.as = ""
 		} else if !slices.Contains(table.Types, a.as) {
-			return nil, console.Inputf("-as %s: a column is none or one of %v", text, table.Types)
+			return nil, console.Inputf("-as %s: a type is none or one of %v", text, table.Types)
 		}
 		all = append(all, a)
 	}

@@ -79,7 +79,7 @@ func (f *Features) product(k spec.ViewKernel) (kernel.Kernel, error) {
 			factor.Columns += c.Width()
 		}
 		if factor.Columns == 0 {
-			return nil, console.Inputf("view %s: %v: its columns say nothing of the samples", notes.Quoted(f.Name), p.Kernel)
+			return nil, console.Inputf("view %s: %v: its columns carry no information", notes.Quoted(f.Name), p.Kernel)
 		}
 		out.Factors = append(out.Factors, factor)
 	}

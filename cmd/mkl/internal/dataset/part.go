@@ -37,6 +37,16 @@ func (s *Samples) Part(e *console.Env, rows []int) *Table {
 	return part
 }
 
+// HavingAny lists the rows, among the given ones, that have at least one of the views. Only with -missing views are there others.
+func (s *Samples) HavingAny(rows []int) (some []int) {
+	for _, i := range rows {
+		if slices.ContainsFunc(s.Features, func(f Features) bool { return f.Absent == nil || !f.Absent[i] }) {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
 // With is the samples with other flags, targets, and kernels for the views that the function chooses.
 func (s *Samples) With(f Flags, targets []int, kernels Kernels, views func(View) bool) *Samples {
 	other := *s
@@ -83,8 +93,11 @@ func (f *Features) inputs(fitted *Features, next []mkl.ModelInput, train, test [
 		return f.Strings.inputs(train, test, columns)
 	}
 	some := f.Source.File.Data.Some(test)
-	x := plan.Encode(fitted.Plan, fitted.Source.Columns, &some).X
-	return []mkl.Features{withSelf(x, next[0].Cols, func(n int) float64 {
+	encoded := plan.Encode(fitted.Plan, fitted.Source.Columns, &some)
+	if next[0].MissingViews {
+		encoded.Lack()
+	}
+	return []mkl.Features{withSelf(encoded.X, next[0].Cols, func(n int) float64 {
 		return f.Source.File.Data.Numbers[f.Source.Columns[test[n]]][test[n]]
 	})}
 }

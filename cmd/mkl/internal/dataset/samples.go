@@ -25,6 +25,7 @@ type Features struct {
 	Plan    []plan.Column // of the source's columns
 	X       mkl.Features
 	Strings *Strings // of a view of strings, which has neither Plan nor X
+	Absent  []bool   // by row, of -missing views: whether it lacks the view; nil if no row does
 }
 
 // Names are the names of the features.
@@ -76,7 +77,7 @@ func (t *Table) Samples() (s *Samples, lines []string, err error) {
 func (t *Table) checkDropped(left, stay int, first error, byName bool) error {
 	switch {
 	case t.Missing == MissingViews:
-		return console.Inputf("%w: -missing views is for rows that lack a view whole, and have another", first)
+		return console.Inputf("%w: -missing views is for rows that lack a whole view and have another view", first)
 	case t.Missing == MissingRefuse:
 		return console.Inputf("%w: -missing impute fills in what is missing, -missing drop leaves out such rows (%d of %d)", first, left, t.Rows())
 	case stay == 0:
@@ -125,9 +126,11 @@ func (t *Table) features(v View, known *Strings, planned plan.View) (f Features,
 	}
 	v = v.Only(planned.At)
 	encoded := plan.Encode(planned.Columns, v.Source.Columns, &v.Source.File.Data)
+	var absent []bool
 	if t.Missing == MissingViews && !v.Kernels.Given() {
 		encoded.Lack()
-		if n := count(encoded.Absent); n > 0 {
+		absent = encoded.Absent
+		if n := count(absent); n > 0 {
 			lines = append(lines, fmt.Sprintf("view %s: %d of %s lack it", notes.Quoted(v.Name), n, console.Plural(encoded.X.Rows, "row")))
 		}
 	}
@@ -146,7 +149,7 @@ func (t *Table) features(v View, known *Strings, planned plan.View) (f Features,
 		lines = append(lines, fmt.Sprintf("view %s: k(x, x) is 1 for every sample: predictions need no column %s and take it as 1",
 			notes.Quoted(v.Name), selfColumn(v.Name)))
 	}
-	return Features{View: v, Plan: planned.Columns, X: encoded.X}, lines, nil
+	return Features{View: v, Plan: planned.Columns, X: encoded.X, Absent: absent}, lines, nil
 }
 
 // advice says what else could be done with columns.

@@ -73,7 +73,7 @@ func addSelf(v notes.View, f *console.File, x mkl.Features, ids []string, alone 
 	if at := Places(v.Columns); ids != nil {
 		for i, id := range ids {
 			if _, ok := at[id]; !ok && (alone == nil || !alone[i]) {
-				return x, console.Inputf("view %s: %s lacks the column %s, the kernel of each row with itself, k(x, x): the row %q is no sample of the fit, whose k(x, x) would be known",
+				return x, console.Inputf("view %s: %s lacks the column %s, the kernel of each row with itself, k(x, x): the row %q is not a sample of the fit, and its k(x, x) is not known",
 					notes.Quoted(v.Name), f.Name(), selfColumn(v.Name), id)
 			}
 		}

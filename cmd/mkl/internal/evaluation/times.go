@@ -37,8 +37,8 @@ type Followed struct {
 	Event []bool
 }
 
-// Follow lists the rows whose truth is there. It returns nil if something else is known of one of these: that its
-// event was earlier than a time, or between two.
+// Follow lists the rows with a true time, exact or censored on the right. It returns nil if a true time is censored on the
+// left or lies between two times.
 func Follow(truth []mkl.Lifetime) *Followed {
 	f := &Followed{}
 	for i, t := range truth {

@@ -20,6 +20,8 @@ type Target struct {
 	Parts   int      `json:"parts"`
 	Classes []Level  `json:"classes,omitempty"`
 	Order   *float64 `json:"order,omitempty"` // as Alone.Explains, of the place of a row in the file
+
+	values []float64 // by row, NaN where nothing is; of classes their places
 }
 
 // Alone is how well a column alone predicts the target in rows that were left out.
@@ -192,7 +194,7 @@ type division struct {
 }
 
 // newDivision divides rows by the values of a column: by its levels if it is text or has few, or else into bins of
-// about equal size. Texts that are there once share a bin. The target has no part in it.
+// about equal size. Texts that occur once share a bin. The division does not depend on the target.
 func newDivision(x []float64, text bool) *division {
 	if text {
 		x = joinRare(x)
@@ -505,7 +507,7 @@ func (r *Report) predict(e *console.Env, t *table, sample []int) error {
 		found[i].Text = "the target: " + found[i].Text
 	}
 	r.Findings = append(r.Findings, found...)
-	r.Target = &Target{Column: described, Task: y.task, Parts: parts}
+	r.Target = &Target{Column: described, Task: y.task, Parts: parts, values: y.y}
 	for _, line := range y.doubts() {
 		r.add(OfTarget, y.name, "%s", line)
 	}

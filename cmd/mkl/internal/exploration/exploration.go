@@ -6,6 +6,7 @@
 //	Repeats   rows that repeat others, or nearly                            duplicates, nearly
 //	Alone     how well a column alone predicts the target in rows left out  predictor.alone
 //	Finding   what deserves a look                                          Run
+//	Report    all of it as text, JSON or a page                             Report.Print, Report.Page
 package exploration
 
 import (
@@ -22,7 +23,7 @@ type Flags struct {
 	Data   string `arg:"" help:"Table with a row for each sample: CSV (also compressed), Excel (.xlsx), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input."`
 	Target string `placeholder:"COLUMN" help:"Column to predict: the report then says how well each other column alone predicts it, and which columns give it away."`
 	Task   string `enum:"auto,regression,classes" default:"auto" help:"What the target is: numbers, classes or, with auto, what mkl fit would take it for."`
-	Sample int    `default:"20000" help:"Largest number of rows for near-duplicates and predictions (${default}): a larger table gives a sample, always the same one."`
+	Sample int    `default:"20000" help:"Largest number of rows for near-duplicates and predictions (${default}): from a larger table a sample is taken, always the same."`
 
 	As []string `sep:"none" placeholder:"COLUMN=TYPE" help:"Type of a column: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells decide."`
 
@@ -41,6 +42,7 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 
 	remarks []string // of the file's layout
+	path    string   // of the file, as it was named
 }
 
 // Finding is what deserves a look.
@@ -87,7 +89,7 @@ func Run(e *console.Env, f *Flags) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{File: t.file.Name(), Rows: t.rows, Findings: []Finding{}, remarks: t.file.Remarks()}
+	r := &Report{File: t.file.Name(), Rows: t.rows, Findings: []Finding{}, remarks: t.file.Remarks(), path: f.Data}
 	for _, c := range t.columns {
 		if err := e.Ctx.Err(); err != nil {
 			return nil, err

@@ -20,14 +20,7 @@ const (
 
 // Print prints the report for people.
 func (r *Report) Print(w io.Writer) error {
-	head := fmt.Sprintf("%s: %s, %s", r.File, console.Plural(r.Rows, "row"), console.Plural(len(r.Columns), "column"))
-	if r.Target != nil {
-		head += " and the target"
-	}
-	if r.Sampled > 0 {
-		head += fmt.Sprintf("; a sample of %d rows shows what columns explain, and near-repetitions", r.Sampled)
-	}
-	fmt.Fprintln(w, head)
+	fmt.Fprintln(w, r.head())
 	for _, text := range r.remarks {
 		fmt.Fprintln(w, text)
 	}
@@ -48,6 +41,18 @@ func (r *Report) Print(w io.Writer) error {
 		return err
 	}
 	return r.printFindings(w)
+}
+
+// head says how large the table is.
+func (r *Report) head() string {
+	text := fmt.Sprintf("%s: %s, %s", r.File, console.Plural(r.Rows, "row"), console.Plural(len(r.Columns), "column"))
+	if r.Target != nil {
+		text += " and the target"
+	}
+	if r.Sampled > 0 {
+		text += fmt.Sprintf("; a sample of %d rows shows what columns explain, and near-repetitions", r.Sampled)
+	}
+	return text
 }
 
 // more says how many are not shown.
@@ -84,24 +89,43 @@ func (r *Report) printAlone(w io.Writer) error {
 	if r.Target == nil || r.Target.Rows == 0 {
 		return nil
 	}
-	classes := r.Target.Classes != nil
-	of := "variance"
-	if classes {
-		of = "log loss"
-	}
 	fmt.Fprintf(w, "\n%s (%s): what each column explains of its %s alone, in rows left out (%d parts of %s)\n",
-		console.ColumnName(r.Target.Name), r.Target.Task, of, r.Target.Parts, console.Plural(r.Target.Rows, "row"))
+		console.ColumnName(r.Target.Name), r.Target.Task, r.Target.loss(), r.Target.Parts, console.Plural(r.Target.Rows, "row"))
+	all := r.best()
+	head, rows := r.Target.alone(all[:min(len(all), mostAlone)])
+	rows = append([][]string{head}, rows...)
+	align := "lrrr"
+	if err := console.PrintTable(w, align[:len(head)], rows); err != nil {
+		return err
+	}
+	more(w, len(all)-mostAlone, "column")
+	return nil
+}
+
+// loss is what columns explain a share of.
+func (t *Target) loss() string {
+	if t.Classes != nil {
+		return "log loss"
+	}
+	return "variance"
+}
+
+// best is the columns that were measured alone, the best first.
+func (r *Report) best() []Column {
 	all := slices.DeleteFunc(slices.Clone(r.Columns), func(c Column) bool { return c.Alone == nil })
 	slices.SortStableFunc(all, func(a, b Column) int { return cmp.Compare(b.Alone.Explains, a.Alone.Explains) })
-	head := []string{"column", "explains"}
-	if classes {
+	return all
+}
+
+// alone is the table of what columns predict alone.
+func (t *Target) alone(columns []Column) (head []string, rows [][]string) {
+	head = []string{"column", "explains"}
+	if t.Classes != nil {
 		head = append(head, "right")
 	}
-	rows := [][]string{append(head, "rank correlation")}
-	shown := all[:min(len(all), mostAlone)]
-	for _, c := range shown {
+	for _, c := range columns {
 		row := []string{console.ColumnName(c.Name), percent(max(0, c.Alone.Explains))}
-		if classes {
+		if t.Classes != nil {
 			row = append(row, percent(*c.Alone.Accuracy))
 		}
 		rank := ""
@@ -110,12 +134,7 @@ func (r *Report) printAlone(w io.Writer) error {
 		}
 		rows = append(rows, append(row, rank))
 	}
-	align := "lrrr"
-	if err := console.PrintTable(w, align[:len(head)+1], rows); err != nil {
-		return err
-	}
-	more(w, len(all)-len(shown), "column")
-	return nil
+	return append(head, "rank correlation"), rows
 }
 
 // printFindings prints what deserves a look, kind after kind in the order in which they were found.

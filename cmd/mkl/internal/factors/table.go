@@ -34,18 +34,18 @@ func (t *Table) Name() string { return t.Source.File.Name() }
 func check(f dataset.Flags, task, entries string) error {
 	switch {
 	case entries != "" && f.View != nil:
-		return console.Inputf("-entries names the columns of a list of entries: -view is not for it")
+		return console.Inputf("-entries excludes -view: a list of entries has no views")
 	case f.View != nil && f.Target != "":
-		return console.Inputf("-view names the columns of -task %s: -target is not beside it", task)
+		return console.Inputf("-view excludes -target: with -task %s it names the columns to learn", task)
 	case entries != "" && f.Target != "":
-		return console.Inputf("-entries names the columns of a list of entries: -target is not for it")
+		return console.Inputf("-entries excludes -target: it names the column of the values")
 	}
 	for _, flag := range []struct {
 		name  string
 		given bool
 	}{{"missing", f.Missing != dataset.MissingImpute}, {"as", f.As != nil}, {"join", f.Join != ""}} {
 		if flag.given {
-			return console.Inputf("-%s is not for -task %s, which learns from the entries that are there", flag.name, task)
+			return console.Inputf("-%s is not for -task %s, which learns from tables with missing entries", flag.name, task)
 		}
 	}
 	return nil
@@ -58,7 +58,7 @@ func Read(e *console.Env, f dataset.Flags, task, entries string, kinds []string)
 		return nil, err
 	}
 	if kinds != nil && f.View == nil {
-		return nil, console.Inputf("-view-kind %s: it says of what kind a -view is, and there is none", kinds[0])
+		return nil, console.Inputf("-view-kind %s: it sets the kind of a -view, and no -view is given", kinds[0])
 	}
 	opt, err := f.Options()
 	if err != nil {

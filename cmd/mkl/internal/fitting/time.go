@@ -32,7 +32,7 @@ func inTime(ctx context.Context, limit time.Duration, fit func(context.Context) 
 	case !errors.Is(err, ErrTimeUp):
 		return m, err
 	case m == nil:
-		return nil, console.Inputf("-time %v is up before there is a model", limit)
+		return nil, console.Inputf("-time %v ended before the fit had a model", limit)
 	}
 	return m, nil
 }

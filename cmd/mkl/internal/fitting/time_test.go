@@ -25,7 +25,7 @@ func TestInTime(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotNil(t, m)
 	_, err = inTime(t.Context(), 1, endless(nil))
-	assert.EqualError(t, err, "-time 1ns is up before there is a model")
+	assert.EqualError(t, err, "-time 1ns ended before the fit had a model")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

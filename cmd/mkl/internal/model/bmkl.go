@@ -142,7 +142,7 @@ func bmklOf(build func(f *fitting, r *Request) Fitter) func(r *Request) (*settle
 	return func(r *Request) (*settled, error) {
 		switch f := r.Settings; {
 		case f.Landmarks == 0 && f.Choose != chooseRandom:
-			return nil, console.Inputf("-choose is for -landmarks, without which -model %s has none", BMKL)
+			return nil, console.Inputf("-choose needs -landmarks with -model %s", BMKL)
 		case f.Landmarks > 0 && f.Store != storeFloat64:
 			return nil, console.Inputf("-store is for kernels between all rows: it is not for -landmarks")
 		}

@@ -9,11 +9,11 @@ import (
 
 // FactorFlags are the flags of -task factors.
 type FactorFlags struct {
-	Factors     int  `help:"Factors of -task factors, at most; 0 means 10."`
+	Factors     int  `help:"Largest number of factors of -task factors; 0 means 10."`
 	SharedNoise bool `help:"Give all columns of -task factors the same noise."`
 	NoOffsets   bool `help:"Leave out the columns' own levels in -task factors."`
 
-	ViewKind []string `name:"view-kind" sep:"none" placeholder:"VIEW=KIND" help:"Of a view of -task factors: gaussian, numbers with noise; bernoulli, 0 and 1; or poisson, counts. By default the entries decide, and the command says so. Repeat it for each view."`
+	ViewKind []string `name:"view-kind" sep:"none" placeholder:"VIEW=KIND" help:"Kind of a view of -task factors: gaussian, numbers with noise; bernoulli, 0 and 1; or poisson, counts. By default the entries decide, and the command says so. Repeat it for each view."`
 }
 
 var factorRows = []*Estimator{{

@@ -20,16 +20,16 @@ type TaskFlag struct {
 type Settings struct {
 	Seed      uint64        `group:"run" default:"1" help:"Seed of the random start (${default})."`
 	Restarts  int           `group:"run" help:"Further random starts; the start with the highest bound is kept."`
-	Sweeps    int           `group:"run" help:"Most sweeps of a start; 0 means 10000."`
-	Tolerance float64       `group:"run" from:"0" below:"1" help:"Stop where the relative rise of the bound is below this number; 0 looks at the predictions as well."`
+	Sweeps    int           `group:"run" help:"Largest number of sweeps of a start; 0 means 10000."`
+	Tolerance float64       `group:"run" from:"0" below:"1" help:"Stop when the relative rise of the bound is below this number; with 0 the predictions must have converged as well."`
 	Plain     bool          `group:"run" help:"Make exactly the updates of the paper, which need many more sweeps."`
-	Time      time.Duration `group:"run" placeholder:"DURATION" help:"Stop after about this time, such as 30s, with the best model so far. By default a fit takes as long as it needs."`
-	Store     string        `group:"run" default:"float64" placeholder:"STORE" help:"Where the kernels are during the fit: float64 or float32 in memory (float32 needs a quarter and moves predictions by less than 0.01 standard deviations), or a folder for a file, with a slash, such as ./ (${default})."`
+	Time      time.Duration `group:"run" placeholder:"DURATION" help:"Stop after about this time, such as 30s, with the best model so far. By default only a pool of more than 3000 rows has a limit."`
+	Store     string        `group:"run" default:"float64" placeholder:"STORE" help:"Where the fit keeps the kernels: float64 or float32 in memory (float32 needs a quarter and moves predictions by less than 0.01 standard deviations), or a folder for a file, with a slash, such as ./ (${default})."`
 
 	Prior           []string `group:"several" sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of a parameter (1,1); can be repeated. bmkl has lambda, upsilon, gamma, omega and epsilon; pairs has lambda, eta, gamma and epsilon; probit has alpha (alpha=learn learns shape and scale), rho and theta, and kappa=RATE, xi=RATE and sigma=PROBABILITY."`
-	ViewGroup       []string `group:"several" sep:"none" placeholder:"NAME=VIEWS" help:"Views that are also judged together, with commas between; can be repeated. The table of views then has a row for each group. Groups change no prediction."`
+	ViewGroup       []string `group:"several" sep:"none" placeholder:"NAME=VIEWS" help:"Group of views, with commas between; can be repeated. The table of views then also has a row for each group. Groups change no prediction."`
 	RawTargets      bool     `group:"several" help:"Leave targets unchanged; by default each gets mean 0 and standard deviation 1 for the fit."`
-	AllowDuplicates bool     `group:"several" help:"Accept two kernels that are the same matrix."`
+	AllowDuplicates bool     `group:"several" help:"Accept two kernels with the same matrix."`
 
 	BMKLFlags     `embed:"" group:"bmkl"`
 	MGPFlags      `embed:"" group:"mgp"`
@@ -39,7 +39,7 @@ type Settings struct {
 
 // TableFlags are the settings of the models that learn from tables: of entries, or of pairs.
 type TableFlags struct {
-	Entries string `group:"tables" placeholder:"ROW,COLUMN,VALUE" help:"The table lists entries, one a line: the columns with the name of the row, the name of the column and the value, such as user,film,rating. Without -entries the table has a column for each column, and empty cells where entries are missing."`
+	Entries string `group:"tables" placeholder:"ROW,COLUMN,VALUE" help:"Columns of a table that lists one entry in each line: the name of the row, the name of the column, and the value, such as user,film,rating. Without -entries each column of the file is a column of the table, and missing entries are empty cells."`
 
 	FactorFlags `embed:"" group:"tables"`
 	PairFlags   `embed:"" group:"tables"`

@@ -53,7 +53,7 @@ func CheckGuess(task string, t *dataset.Table) error {
 	}
 	labels := slices.DeleteFunc(slices.Clone(cells), table.Missing)
 	if classes := len(table.Classes(labels)); 2*classes > len(labels) {
-		return console.Inputf("%s: column %q has %d labels in %d rows: it seems to name the samples (-task %s learns them all the same)",
+		return console.Inputf("%s: column %q has %d labels in %d rows: it seems to name the samples (-task %s learns its labels nevertheless)",
 			t.Main.Name(), t.TargetName(), classes, len(labels), Multiclass)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 // Help describes the tasks and the models, for the help of mkl fit.
 func Help() string {
 	var b strings.Builder
-	b.WriteString("The target is all that has to be named: mkl fit houses.csv -target price -o houses.mkl\n\nTasks:\n\n")
+	b.WriteString("You only have to name the target: mkl fit houses.csv -target price -o houses.mkl\n\nTasks:\n\n")
 	for _, t := range tasksHelp {
 		fmt.Fprintf(&b, "  %-12s %s\n", t.name, t.help)
 	}
@@ -21,13 +21,13 @@ func Help() string {
 
 // tasksHelp describes the values of -task.
 var tasksHelp = []struct{ name, help string }{
-	{Regression, "numbers: one target, or several of which each is learned by itself"},
+	{Regression, "numbers: one target, or several targets that are learned one by one"},
 	{Binary, "one of two classes"},
 	{Multiclass, "one of several classes"},
 	{CountsTask, "counts 0, 1, 2, …, whose predictions are never below 0"},
-	{Survival, "times until an event, some known to be later than, or between, others"},
-	{OrdinalTask, "grades, which are in order: numbers, or text in the order of -grades"},
-	{Multioutput, "several numbers, with the same weights of kernels"},
+	{Survival, "times until an event; some may be censored, such as later than the end of a study"},
+	{OrdinalTask, "grades: classes in order, which are numbers, or text in the order of -grades"},
+	{Multioutput, "several numbers that share the weights of the kernels"},
 	{"shared", "several numbers that depend on different views"},
 	{"tasks", "several numbers, each known for rows of its own"},
 	{"multitask", "several numbers that are sparse combinations of a few functions"},
@@ -35,16 +35,16 @@ var tasksHelp = []struct{ name, help string }{
 	{"tasklabels", "the same, each known for rows of its own"},
 	{FactorsTask, "a table with gaps, whose columns are combinations of a few factors"},
 	{PairsTask, "numbers for pairs of a row and a column, by -rows and -columns"},
-	{PairLabels, "labels that such pairs have or have not"},
+	{PairLabels, "labels of such pairs: yes or no"},
 }
 
 // modelsHelp describes the values of -model.
 var modelsHelp = []struct{ name, help string }{
-	{Auto, "Gaussian processes whose kernels the data suggest, pooled: regression, binary, multiclass"},
+	{Auto, "a pool of Gaussian processes, with kernels chosen for the data: regression, binary, multiclass"},
 	{BMKL, "weights of samples and of kernels: every task but counts, survival, ordinal, factors, pairs and pairlabels"},
 	{"mgp", "a sum of Gaussian processes, one for each kernel: regression of one target, binary, multiclass, counts, survival, ordinal"},
 	{"probit", "a multinomial probit machine, one model of all classes: binary, multiclass"},
-	{LandmarksModel, "the model of mgp for any number of rows: regression of one target, binary, multiclass"},
+	{LandmarksModel, "the model of mgp, approximated for any number of rows: regression of one target, binary, multiclass"},
 	{"spikeslab", "a sparse linear function, without kernels: regression of one target"},
 	{"factors", "sparse factor analysis: factors"},
 	{"pairs", "matrix factorisation with kernels: pairs, pairlabels"},

@@ -9,7 +9,7 @@ import (
 
 // LandmarkFlags are the flags of landmarks.
 type LandmarkFlags struct {
-	Landmarks int    `help:"Landmarks: points that stand for all rows in the kernels. 0 means 500, or fewer for more than six kernels. With -model bmkl 0 means kernels between all rows; tasks, tasklabels and multitask have no others."`
+	Landmarks int    `help:"Number of landmarks, points that stand for all rows in the kernels. 0 means 500, or fewer for more than six kernels. With -model bmkl 0 means kernels between all rows; -task tasks, tasklabels and multitask take no landmarks."`
 	Choose    string `enum:"random,k-means,pivoted" default:"random" help:"How landmarks are chosen: random; k-means; or pivoted, each where the kernels of the earlier landmarks fit worst (${default})."`
 }
 

@@ -72,7 +72,7 @@ func gradesOf(order []string) (grades []string, err error) {
 	for _, g := range order {
 		g = strings.TrimSpace(g)
 		if g == "" || slices.Contains(grades, g) {
-			return nil, console.Inputf("-grades %s: each grade is to be named once, from the lowest to the highest", strings.Join(order, ","))
+			return nil, console.Inputf("-grades %s: name each grade once, from the lowest to the highest", strings.Join(order, ","))
 		}
 		grades = append(grades, g)
 	}

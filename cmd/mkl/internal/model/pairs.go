@@ -10,8 +10,8 @@ import (
 
 // PairFlags are the flags of -task pairs and pairlabels.
 type PairFlags struct {
-	Rows       []string `sep:"none" placeholder:"NAME=FILE:KERNELS" help:"A view of the rows of -task pairs and pairlabels: a file with their ids, in the column that is called as in -entries or else in the first, and features, or for the kernel precomputed a column for each id; can be repeated."`
-	Columns    []string `sep:"none" placeholder:"NAME=FILE:KERNELS" help:"A view of the columns of -task pairs and pairlabels, likewise."`
+	Rows       []string `sep:"none" placeholder:"NAME=FILE:KERNELS" help:"View of the rows of -task pairs and pairlabels: a file with their ids and features; can be repeated. The ids are in the column that -entries names, or else in the first column. For the kernel precomputed the file has a column for each id."`
+	Columns    []string `sep:"none" placeholder:"NAME=FILE:KERNELS" help:"View of the columns of -task pairs and pairlabels, as -rows for the rows."`
 	Components int      `help:"Factors of each row and column of -task pairs and pairlabels; 0 means 5."`
 	SigmaH     float64  `from:"0" name:"sigma-h" help:"Standard deviation of the factors of -task pairs and pairlabels around the values that the views predict; 0 means 0.1."`
 	NoBias     bool     `help:"Leave out the level that all pairs of -task pairs and pairlabels have in common."`

@@ -10,8 +10,8 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// parsePriors reads -prior, and what -sparse says of priors. Values of -prior that are no gamma distributions are for
-// the model to read.
+// parsePriors reads -prior, and the priors that -sparse stands for. The model itself reads values of -prior that are not
+// gamma distributions.
 func (r *Request) parsePriors() (map[string]mkl.Gamma, error) {
 	priors := map[string]mkl.Gamma{}
 	if s := r.Settings.Sparse; s == "kernels" || s == "both" {

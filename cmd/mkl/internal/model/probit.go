@@ -13,15 +13,15 @@ import (
 
 // ProbitFlags are the flags of -model probit.
 type ProbitFlags struct {
-	Rule       string   `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How many kernels become one: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
+	Rule       string   `enum:"fixsum,wsum,bin,fixprod,wprod" default:"fixsum" help:"How the kernels are combined into one: fixsum or fixprod, their sum or product; wsum, bin or wprod, with weights, switches or powers that are learned (${default})."`
 	Inference  string   `enum:"${inferences}" default:"variational" help:"How the model is fitted: variational; gibbs samples the posterior; relevance keeps the few rows that matter most, added one by one; prune keeps the rows that a sparse prior leaves; map takes the mode of the posterior (${default}). The last three give small models; the probabilities of map are too close to 0 and 1."`
 	Chains     int      `help:"Chains of -inference gibbs; 0 means 4."`
-	Draws      int      `help:"Draws of -inference gibbs that are kept of each chain; 0 means 250."`
-	Thin       int      `help:"Sweeps of -inference gibbs from one draw that is kept to the next; 0 means 4. As many sweeps as are kept and thinned go before the first draw."`
+	Draws      int      `help:"Draws that -inference gibbs keeps of each chain; 0 means 250."`
+	Thin       int      `help:"Sweeps of -inference gibbs between two kept draws; 0 means 4. Draws times thin sweeps go before the first kept draw."`
 	Update     string   `enum:"${updates}" default:"plugin" help:"How -inference variational learns weights: plugin, by the functions at their mean, as in the paper; meanfield, a step of coordinate ascent; or structured, for -rule bin, with functions for each state of the switches (${default})."`
 	Search     string   `enum:"mode,sampling" default:"mode" help:"Where -inference variational puts learned weights and relevances of features: at the mode of their density, or at the mean of importance samples (${default})."`
-	Ridge      float64  `from:"0" help:"Number added to the kernels' diagonal, times the share of each row's class, which holds back large classes."`
-	ClassPrior []string `sep:"none" placeholder:"CLASS=SHAPE,SCALE" help:"Prior alpha for one class, where classes are of very different sizes; can be repeated."`
+	Ridge      float64  `from:"0" help:"Number that is added to the kernels' diagonal, times the share of the row's class; it reduces the influence of large classes."`
+	ClassPrior []string `sep:"none" placeholder:"CLASS=SHAPE,SCALE" help:"Prior alpha for one class, if classes have very different sizes; can be repeated."`
 }
 
 // updates are the ways to learn weights that -update names.
@@ -140,7 +140,7 @@ func (p *probit) checkRule() error {
 	case update == mkl.WeightUpdateStructured && p.Settings.Rule != bin:
 		return console.Inputf("-update structured is for -rule bin, not %s", p.Settings.Rule)
 	case update != mkl.WeightUpdatePlugIn && (p.Settings.Rule == fixSum || p.Settings.Rule == fixProd):
-		return console.Inputf("-update is for rules that learn weights: -rule %s has none to learn", p.Settings.Rule)
+		return console.Inputf("-update is for rules that learn weights: -rule %s learns none", p.Settings.Rule)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (p *probit) readClassPriors() error {
 // checkViews refuses products of kernels that the data suggest.
 func (p *probit) checkViews(views []dataset.View) error {
 	if dataset.Open(views) && (p.Settings.Rule == fixProd || p.Settings.Rule == wProd) {
-		return console.Inputf("-rule %s needs -kernels or views with kernels: products need entries that are not negative, which not all kernels have that the data suggest", p.Settings.Rule)
+		return console.Inputf("-rule %s needs -kernels or views with kernels: products need kernels without negative values, and the command would also choose kernels with such values", p.Settings.Rule)
 	}
 	return nil
 }

@@ -137,7 +137,7 @@ func (r *Request) CheckViews(views []dataset.View) error {
 	open := dataset.Open(views)
 	switch {
 	case r.Kernels() && r.Data.RawColumns && open:
-		return console.Inputf("-raw-columns needs -kernels or views with kernels: the kernels that the data suggest are of standardised columns")
+		return console.Inputf("-raw-columns needs -kernels or views with kernels: the kernels that the command chooses are for standardised columns")
 	case r.Kernels():
 	case len(views) > 1:
 		return console.Inputf("-model %s has one view, not %d", r.Model, len(views))

@@ -13,6 +13,13 @@ type axis struct {
 	step      float64
 }
 
+// Numbers beyond mostDrawn, in size, are drawn at the end of their axis: ticks and differences stay finite. An axis is longer than
+// leastDrawn, so that its step is not 0.
+const (
+	mostDrawn  = math.MaxFloat64 / 8
+	leastDrawn = 1e-300
+)
+
 // newAxis is an axis that holds all of the values that are finite, with about n round ticks.
 func newAxis(from, to float64, n int, values ...[]float64) axis {
 	low, high := math.Inf(1), math.Inf(-1)
@@ -26,7 +33,8 @@ func newAxis(from, to float64, n int, values ...[]float64) axis {
 	if low > high {
 		low, high = 0, 1
 	}
-	if high-low <= 1e-12*max(math.Abs(low), math.Abs(high)) {
+	low, high = min(max(low, -mostDrawn), mostDrawn), min(max(high, -mostDrawn), mostDrawn)
+	if high-low <= max(leastDrawn, 1e-12*max(math.Abs(low), math.Abs(high))) {
 		d := max(1e-9, math.Abs(low)/10)
 		low, high = low-d, high+d
 	}
@@ -48,8 +56,10 @@ func newAxis(from, to float64, n int, values ...[]float64) axis {
 // unit is an axis from 0 to 1.
 func unit(from, to float64) axis { return newAxis(from, to, 5, []float64{0, 1}) }
 
-// at is the place of a value.
-func (a axis) at(v float64) float64 { return a.from + (v-a.low)/(a.high-a.low)*(a.to-a.from) }
+// at is the place of a value. What is beyond an end is drawn at this end.
+func (a axis) at(v float64) float64 {
+	return a.from + (min(max(v, a.low), a.high)-a.low)/(a.high-a.low)*(a.to-a.from)
+}
 
 // label is the text of a tick: as many digits as the step needs.
 func (a axis) label(v float64) string {

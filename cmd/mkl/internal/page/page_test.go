@@ -5,7 +5,9 @@ import (
 	"encoding/xml"
 	"io"
 	"math"
+	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +65,24 @@ func TestAxis(t *testing.T) {
 	}
 }
 
+// TestAxisOfAnyNumbers draws any numbers, also those whose difference is no number or no normal one, in their order between the ends.
+func TestAxisOfAnyNumbers(t *testing.T) {
+	for _, values := range [][]float64{
+		{-math.MaxFloat64, 0, math.MaxFloat64}, {math.MaxFloat64, math.MaxFloat64}, {0, 5e-324}, {-5e-324, 5e-324}, {-1e-310, 0, 1e-305}, {-1e308, -1e307},
+	} {
+		a := newAxis(100, 0, 5, values)
+		assert.NotEmpty(t, a.ticks)
+		assert.LessOrEqual(t, len(a.ticks), 14)
+		before := 100.0
+		for _, v := range slices.Concat(values, []float64{math.Inf(1)}) {
+			at := a.at(v)
+			assert.True(t, at >= 0 && at <= before, "%g at %g", v, at)
+			before = at
+		}
+		assert.InDelta(t, 100, a.at(math.Inf(-1)), 1e-9)
+	}
+}
+
 // elements reads text as XML and calls visit for each element.
 func elements(t *testing.T, text string, visit func(e xml.StartElement, attribute map[string]string)) {
 	t.Helper()
@@ -98,6 +118,9 @@ func everything() Page {
 				Dependences("one-line", hostile, "y", []Dependence{line}, []float64{1, 2}, false),
 				Dependences("two-lines", hostile, "y", []Dependence{line, line}, []float64{1, 2}, true),
 				Trace([]float64{-3, -2}),
+				Histogram("histogram", hostile, []float64{1, 2, 4}),
+				Histogram("one-value", hostile, []float64{math.MaxFloat64, math.MaxFloat64}),
+				Histogram("far", hostile, []float64{-math.MaxFloat64, 0, math.MaxFloat64}),
 				Survival("survival", hostile, []SurvivalGroup{{hostile, []float64{0, 2}, []float64{1, 0.5}, []float64{1}, []float64{0.6}}, {"b", []float64{0, 2}, []float64{1, 0.1}, nil, nil}}),
 			},
 		},
@@ -147,7 +170,7 @@ func TestPage(t *testing.T) {
 	}
 	for name, n := range map[string]int{
 		"script": 0, "link": 0, "img": 0, "h1": 1, "h2": 2, "header": 1, "nav": 1, "main": 1, "footer": 1, "section": 2,
-		"svg": 8, "desc": 8, "figcaption": 8, "table": 2, "details": 1, "caption": 1,
+		"svg": 11, "desc": 11, "figcaption": 11, "table": 2, "details": 1, "caption": 1,
 	} {
 		assert.Equal(t, n, count[name], name)
 	}
@@ -186,4 +209,34 @@ func TestCalibrationOfFew(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(few, `r="2.5"`))
 	assert.Equal(t, 1, strings.Count(few, `r="4"`))
 	assert.Contains(t, drawn(Reliability{0.2, 0, 1}, Reliability{0.5, 0.6, 20}, Reliability{0.9, 0.9, 40}), `<path class="line0"`)
+}
+
+// TestEvenCounts counts values in even ranges: each in one range, whose ends are around it.
+func TestEvenCounts(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 3))
+	for _, n := range []int{2, 3, 30, 1000, 40000} {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(random.IntN(200)) - 70
+		}
+		values[0], values[1] = -70, 129
+		low, high, counts := evenCounts(values)
+		assert.Equal(t, []float64{-70, 129}, []float64{low, high})
+		assert.Len(t, counts, min(50, max(2, int(2*math.Cbrt(float64(n))))))
+		want := make([]int, len(counts))
+		step := 199 / float64(len(counts))
+		for _, v := range values {
+			k := 0
+			for k < len(counts)-1 && v >= -70+step*float64(k+1)-1e-9 {
+				k++
+			}
+			want[k]++
+		}
+		assert.Equal(t, want, counts, n)
+	}
+	low, high, counts := evenCounts([]float64{30, 30, 30})
+	assert.Equal(t, []float64{27, 33}, []float64{low, high})
+	assert.Equal(t, []int{3}, counts)
+	_, _, counts = evenCounts([]float64{-math.MaxFloat64, 1, 1, math.MaxFloat64})
+	assert.Equal(t, []int{1, 2, 1}, counts)
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Measures of most drawings, in the units of a view box that a page scales.
@@ -24,7 +25,7 @@ type Bar struct {
 	Value, Low, High float64
 }
 
-// Bars draws values from 0 on with their whiskers. Names stand beside the bars, or above them if one is long.
+// Bars draws values from 0 on, with their whiskers if they have a length. Names stand beside the bars, or above them if one is long.
 func Bars(name, title, axisName string, bars []Bar) *Picture {
 	row, left, above := 24.0, 16.0, 0.0
 	for _, b := range bars {
@@ -64,7 +65,11 @@ func Bars(name, title, axisName string, bars []Bar) *Picture {
 	}
 	p.text(plotWidth/2, height-12, "middle", "name", clip(axisName, plotWidth-2))
 	if len(bars) > 0 {
-		p.Shows = fmt.Sprintf("%d bars with whiskers; the first is %s, %.3g. The table has the figures.", len(bars), bars[0].Name, bars[0].Value)
+		what := "bars"
+		if slices.ContainsFunc(bars, func(b Bar) bool { return b.High > b.Low }) {
+			what = "bars with whiskers"
+		}
+		p.Shows = fmt.Sprintf("%d %s; the first is %s, %.3g. The table has the figures.", len(bars), what, bars[0].Name, bars[0].Value)
 	}
 	return p
 }

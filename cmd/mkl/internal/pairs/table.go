@@ -72,8 +72,8 @@ func readList(fs *console.Files, f *console.File, entries string, form dataset.F
 	return l, nil
 }
 
-// take takes the values of a column, where they are there. at are the columns that hold the ids of rows and of
-// columns; if all values are of one column, its id is given.
+// take reads the values of a column that are not missing. at are the columns that hold the ids of rows and of
+// columns; if all values belong to one column, column is its id.
 func (l *list) take(form dataset.Form, values int, at [2]int, column string) error {
 	d := &l.file.Data
 	var has []mkl.Label

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/internal/encode"
 )
@@ -308,7 +309,7 @@ func (t Table) column(j int, impute bool) Column {
 	return c
 }
 
-// span is the least and the largest of the numbers or dates that are there; nil of booleans, and if there is nothing.
+// span is the least and the largest of the numbers or dates that are not missing; nil for booleans, and if all are missing.
 func span(as table.Type, x []float64) *[2]float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range x {
@@ -322,7 +323,7 @@ func span(as table.Type, x []float64) *[2]float64 {
 	return &[2]float64{low, high}
 }
 
-// middle is the median of the numbers that are there.
+// middle is the median of the numbers that are not missing.
 func middle(x []float64) float64 {
 	x = slices.DeleteFunc(slices.Clone(x), math.IsNaN)
 	slices.Sort(x)
@@ -361,7 +362,7 @@ func (v View) Lines() (lines []string) {
 		if strings.HasPrefix(why, ofText) {
 			what = "warning: nothing is learned from"
 		}
-		lines = append(lines, fmt.Sprintf("%s %s (%s)", what, encode.Few(columns[why]), why))
+		lines = append(lines, fmt.Sprintf("%s %s (%s)", what, encode.Few(console.ColumnNames(columns[why])), why))
 	}
 	return lines
 }

@@ -43,13 +43,13 @@ func (c *Comparison) RankViews(r *choose.Result, by choose.Score, effects []View
 		case better:
 			e.Finding = "harmful: predictions are better without it"
 		case nothing < 0:
-			e.Finding = "predictions with it and without it cannot be told apart"
+			e.Finding = "predictions with it are not significantly better than without it"
 		}
 		if nothing >= 0 {
 			over := r.Difference(alone, nothing, by)
 			e.OverNone = figures(over)
 			if _, better := told(by, over); e.Finding == "" && better {
-				e.Finding = "says something alone, but predictions with it and without it cannot be told apart"
+				e.Finding = "says something alone, but predictions with it are not significantly better than without it"
 			}
 		}
 		if e.Finding == "" {

@@ -214,7 +214,7 @@ func (r *Report) Learned(names []string) string {
 	return task + " of " + strings.Join(console.ColumnNames(names), ", ")
 }
 
-// heading is how the report calls a target: a class that is a number is said to be one.
+// heading is the name of a target in the report. A class whose name is a number is called a class.
 func (r *Report) heading(t Target) string {
 	if len(r.Classes) > 2 {
 		if _, err := strconv.ParseFloat(t.Name, 64); err == nil {

@@ -58,7 +58,7 @@ func NotesOf(est *model.Estimator, m mkl.Model) *notes.Notes {
 func (m *Model) RefuseTables(command string) error {
 	switch {
 	case m.Estimator.Pairs:
-		return console.Inputf("%s is not for models of pairs, which predict from what two tables say of a row and of a column: "+
+		return console.Inputf("%s is not for models of pairs, which predict from the features of a row and of a column: "+
 			"mkl inspect shows what they hold, and mkl evaluate how well they predict", command)
 	case m.Estimator.OfTable():
 		return console.Inputf("%s is not for models of factors, which have neither kernels nor targets beside their table: "+

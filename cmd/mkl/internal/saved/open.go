@@ -18,10 +18,10 @@ type Flags struct {
 	View      []string  `sep:"none" placeholder:"NAME=COLUMNS" help:"Columns of a view, if they have other names than in the fit; @file takes a file."`
 	Interval  float64   `default:"0.95" above:"0" below:"1" help:"Probability of the predictive interval of a regression (${default})."`
 	Published bool      `help:"Use the published predictive variance, which is too small."`
-	Exposure  string    `placeholder:"COLUMN|NUMBER" help:"Of a model of counts with exposures: the column that holds them, if it has another name than in the fit, or the exposure of every row."`
-	Offset    string    `placeholder:"COLUMN|NUMBER" help:"Of a regression with offsets: the column that holds them, if it has another name than in the fit, or the offset of every row."`
-	Times     []float64 `placeholder:"TIMES" help:"Of a model of times: predict the probability that the event is later than each of these times, and evaluate it there; with commas between."`
-	Unhealed  bool      `help:"Use the posterior's own predictions of a BMKLR regression, or of new rows and columns of pairs, whose intervals are too short away from the samples."`
+	Exposure  string    `placeholder:"COLUMN|NUMBER" help:"Column of the exposures, for a model of counts, if it has another name than in the fit; or one exposure for all rows."`
+	Offset    string    `placeholder:"COLUMN|NUMBER" help:"Column of the offsets, for a regression with offsets, if it has another name than in the fit; or one offset for all rows."`
+	Times     []float64 `placeholder:"TIMES" help:"Times for a model of times until an event, with commas between. The command predicts the probability that the event is later than each time, or measures it there."`
+	Unhealed  bool      `help:"Leave out healing: the intervals of a BMKLR regression, and of new rows and columns of pairs, are then too short away from the samples."`
 
 	console.WorkersFlag `embed:""`
 	console.Layout      `embed:""`
@@ -112,7 +112,7 @@ func (m *Model) findPairs(fs *console.Files, in *Input) (Rows, error) {
 	n := m.Notes.Pairs
 	switch {
 	case n == nil:
-		return nil, console.Inputf("%s: the command did not make this model of pairs, and cannot know what its rows and columns are called", in.Model)
+		return nil, console.Inputf("%s: the command did not make this model of pairs, and does not know the names of its rows and columns", in.Model)
 	case in.Data == "":
 		return nil, console.Inputf("a model of pairs needs a data file, which names them by the columns %s and %s", n.Entries[0], n.Entries[1])
 	case in.View != nil:

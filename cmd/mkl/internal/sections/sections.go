@@ -29,7 +29,7 @@ type Flags struct {
 	Data   string `required:"" placeholder:"FILE" help:"Table with samples that the fit has not seen, and their truth; - is standard input."`
 	Train  string `placeholder:"FILE" help:"Table that the model was fitted to, for its training errors. Views must not be in files of their own."`
 	Target string `placeholder:"COLUMNS" help:"Columns that hold the truth, if they have other names than in the fit."`
-	Bins   int    `default:"10" help:"Points of a classifier's calibration (${default}); 0 leaves it out."`
+	Bins   int    `default:"10" help:"Number of points of a classifier's calibration picture (${default}); 0 leaves the picture out."`
 	Seed   uint64 `default:"1" help:"Seed of the permutations and of the rows that stand for many (${default})."`
 
 	saved.Flags `embed:""`

@@ -147,13 +147,13 @@ func (a *Adder) merge(s *Sums) error {
 		return console.Inputf("%s has another plan than %s", s.Path, a.planOf)
 	}
 	if a.Part != "" {
-		return console.Inputf("-part names a table, and %s is a file of sums, whose parts have their names", s.Path)
+		return console.Inputf("-part names a table, and %s is a file of sums, whose parts have names already", s.Path)
 	}
 	switch there, some := a.before.holdAll(s.Sums); {
 	case there:
 		return nil
 	case some:
-		return console.Inputf("%s holds some of the parts of %s, which cannot be told from the others", a.Sums.Path, s.Path)
+		return console.Inputf("%s holds some of the parts of %s, and sums of a file can only be added whole", a.Sums.Path, s.Path)
 	}
 	if err := a.Sums.merge(s, a.from); err != nil {
 		return err

@@ -27,20 +27,20 @@ func newSums(path string, plan *Plan) *Sums {
 	return &Sums{&mkl.Sums{Plan: plan.SamplePlan, Total: &stat.Statistic{}}, plan, path}
 }
 
-// hold reports whether the rows of a table are there. A table of the same name but with other bytes is an error.
+// hold reports whether the sums hold a table already. A table of the same name but with other bytes is an error.
 func (s *Sums) hold(p mkl.SumsPart) (bool, error) {
 	for _, old := range s.Parts {
 		switch {
 		case old.SHA256 == p.SHA256:
 			return true, nil
 		case old.Name == p.Name:
-			return false, console.Inputf("%s has changed since %s was made: remove that to begin anew", p.Name, s.Path)
+			return false, console.Inputf("%s has changed since %s was made: remove the file of sums to begin again", p.Name, s.Path)
 		}
 	}
 	return false, nil
 }
 
-// holdAll reports whether all parts of other sums are there; some is whether one is.
+// holdAll reports whether the sums hold all parts of other sums already; some says whether they hold at least one.
 func (s *Sums) holdAll(other *mkl.Sums) (all, some bool) {
 	all = len(other.Parts) > 0
 	for _, p := range other.Parts {
@@ -53,7 +53,7 @@ func (s *Sums) holdAll(other *mkl.Sums) (all, some bool) {
 	return all, some
 }
 
-// merge adds sums of another file. from says of each part that is there, by its name, which file it came from.
+// merge adds the sums of another file. from maps the name of each part in the sums to the file that it came from.
 func (s *Sums) merge(other *Sums, from map[string]string) error {
 	err := s.Merge(other.Sums)
 	if twice, ok := errors.AsType[*mkl.PartError](err); ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/bmkl/bmkl/stat"
 )
 
-// addStream adds what can be read once: a table, or the sums of a file. Nothing of a table is added before its end was
-// read, whose bytes then tell whether the table is there.
+// addStream adds a table or a file of sums that can be read only once. It adds the rows of a table when it has read the
+// end, because the hash of all bytes shows whether the sums hold the table already.
 func (a *Adder) addStream(path string, r io.Reader, show func(rows int)) error {
 	b := bufio.NewReaderSize(a.env.Reader(r), 1<<16)
 	head, err := b.Peek(headBytes)

@@ -224,7 +224,7 @@ func (c *comparison) defaultModels() (all []string) {
 		return all
 	}
 	for _, est := range model.ForTask(c.task) {
-		if c.many() && !est.Many {
+		if c.many() && !est.Many || c.Missing == dataset.MissingViews && !est.Gaps {
 			continue
 		}
 		if est.Kernels() || len(c.samples.Views) == 1 && dataset.Open(c.samples.Views) {
@@ -347,7 +347,7 @@ func (c *comparison) linear(target int) (*problem, error) {
 	switch {
 	case c.form == dataset.Labels:
 		name = c.together()[0]
-	case c.form == dataset.Classes && c.many():
+	case c.form == dataset.Classes && c.many() && c.Missing != dataset.MissingViews:
 		name = model.LandmarksModel
 	}
 	kernels := dataset.Kernels{spec.ViewKernel{Kernel: kernel.Linear{}}, spec.ViewKernel{Kernel: kernel.Constant{}}}

@@ -89,8 +89,6 @@ func formOf(o *dataset.Opened, task string) (dataset.Form, error) {
 		return 0, console.Inputf("-task %s needs one target, not %d", task, len(o.Targets))
 	case !several && o.MissingTargets:
 		return 0, console.Inputf("-missing-targets is for several targets")
-	case o.Missing == dataset.MissingViews:
-		return 0, console.Inputf("-missing views is not for mkl cv")
 	}
 	est, err := model.Find(task, nil, len(o.Targets))
 	if err != nil {

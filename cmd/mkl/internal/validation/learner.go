@@ -29,7 +29,8 @@ func (l *list) learner(p *problem) func(context.Context, choose.Fold) (*choose.P
 		e := &console.Env{Ctx: ctx, Stderr: l.env.Stderr}
 		opt := fitting.Options{Limits: l.Limits, Quiet: true}
 		opt.Workers = l.share
-		job, err := fitting.Problem{Table: p.samples.Part(e, f.Train), Model: p.model}.Prepare(e, opt, nil)
+		train := p.samples.HavingAny(f.Train) // a row with none of a candidate's views is predicted only
+		job, err := fitting.Problem{Table: p.samples.Part(e, train), Model: p.model}.Prepare(e, opt, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +38,7 @@ func (l *list) learner(p *problem) func(context.Context, choose.Fold) (*choose.P
 		if err != nil {
 			return nil, err
 		}
-		x := p.samples.Inputs(job.Samples, m.Inputs(), f.Train, f.Test)
+		x := p.samples.Inputs(job.Samples, m.Inputs(), train, f.Test)
 		predicting := prediction.Options{PredictOptions: mkl.PredictOptions{Workers: l.share}}
 		if l.exposure != nil {
 			for _, i := range f.Test {

@@ -25,21 +25,21 @@ import (
 
 // Flags are the flags of mkl cv.
 type Flags struct {
-	Models    []string `sep:"," placeholder:"MODELS" help:"Models to compare, with commas between, as mkl fit -model has them; for several targets also tasks, such as multioutput and shared. By default all models for the task; above 3000 samples for a fit those whose time grows with the samples only."`
-	Kernels   []string `sep:"none" placeholder:"KERNELS" help:"A set of kernels for the views that name none; can be repeated, and each model is fitted with each set. The set auto is what the data suggest, and the default."`
+	Models    []string `sep:"," placeholder:"MODELS" help:"Models to compare, with commas between, as mkl fit -model has them; for several targets also tasks, such as multioutput and shared. By default all models for the task; if a fit has more than 3000 samples, only the models whose time grows in proportion to the samples."`
+	Kernels   []string `sep:"none" placeholder:"KERNELS" help:"A set of kernels for the views that name none; can be repeated, and each model is fitted with each set. The default set is auto, the kernels that mkl fit chooses."`
 	Baselines bool     `default:"true" negatable:"" help:"Compare with predicting the mean or the frequencies of the classes, and with a linear function."`
 
 	Views bool `help:"Compare views, not models: one model of all views, of all but each, and of each alone, with paired differences."`
 
 	Folds    int    `default:"5" help:"Parts into which the samples are divided (${default}); each is predicted from the others."`
-	Repeats  int    `default:"1" help:"Divisions, each by another random order (${default})."`
+	Repeats  int    `default:"1" help:"How often the samples are divided, each time in another random order (${default})."`
 	Stratify bool   `default:"true" negatable:"" help:"Give every fold its share of each class, or of events and of censored times; -no-stratify leaves it to chance."`
-	Group    string `placeholder:"COLUMN" help:"Column by which samples belong together, such as a patient: they are never divided. It is no feature."`
-	Order    string `placeholder:"COLUMN" help:"Column of dates or numbers that says what came first: every fold is predicted from what was before it."`
+	Group    string `placeholder:"COLUMN" help:"Column that says which samples belong together, such as a patient: they stay in the same part. The column is not a feature."`
+	Order    string `placeholder:"COLUMN" help:"Column of dates or numbers that orders the samples: every part is predicted from the samples before it."`
 
 	Score  string  `enum:"auto,rmse,nlpd,crps,log-loss,accuracy,brier,log-score,deviance,concordance" default:"auto" help:"Score that decides: rmse, nlpd or crps of numbers, log-loss, accuracy or brier of classes, log-score, deviance, rmse or crps of counts, log-score, concordance or brier of times; auto is the first of these."`
 	At     float64 `placeholder:"TIME" help:"Time of the Brier score of times until an event; by default the median of all times."`
-	Resume string  `placeholder:"FILE" help:"File that keeps what is done; the same command goes on from there."`
+	Resume string  `placeholder:"FILE" help:"File that keeps the finished parts; the same command continues from it."`
 
 	model.TaskFlag `embed:""`
 	Learn          `embed:""`
