@@ -241,9 +241,17 @@ func (m *AutoModel) mixed(predict func(member int) (*Prediction, error)) (out *P
 			of, variance = out.Variance[0], p.Variance[0]
 		}
 		before += w
-		mix(out.Mean[0], of, w/before, p.Mean[0], variance)
+		mix(out.Mean[0], of, shareUpTo(w, before), p.Mean[0], variance)
 	}
 	return out, nil
+}
+
+// shareUpTo returns the share of a weight in the sum of the weights up to it. A file may have members without weight, also as the first ones.
+func shareUpTo(w, sum float64) float64 {
+	if w == 0 {
+		return 0
+	}
+	return w / sum
 }
 
 // String describes the model in one line.

@@ -77,3 +77,79 @@ func TestJointFunctionsStayWithinTheTolerance(t *testing.T) {
 			tolerance, len(p.mixture.members), apart, calibrated, q.Rows, worst, share)
 	}
 }
+
+// assertWithinTolerance compares the predictor of a model with the exact one, at rows of all kinds.
+func assertWithinTolerance(t *testing.T, m *AutoModel, q Features, opt PredictorOptions) {
+	t.Helper()
+	exact, err := m.Predictor(PredictorOptions{Exact: true})
+	require.NoError(t, err)
+	p, err := m.Predictor(opt)
+	require.NoError(t, err)
+	tolerance := opt.Tolerance
+	for i := range q.Rows {
+		want, err := exact.PredictWithBound(q.Row(i))
+		require.NoError(t, err)
+		got, err := p.PredictWithBound(q.Row(i))
+		require.NoError(t, err)
+		sd := math.Sqrt(want.Variance)
+		sdError := math.Abs(math.Sqrt(got.Variance) - sd)
+		assert.LessOrEqual(t, sdError, min(got.SDError, tolerance*sd)+1e-9*sd, "%v", q.Row(i))
+		assert.LessOrEqual(t, math.Abs(got.Mean-want.Mean), got.MeanError+1e-12*sd, "%v", q.Row(i))
+	}
+}
+
+// Members of a joint triangle may have the weight 0, and all but one member may be missing.
+func TestJointFunctionsOfAnyWeights(t *testing.T) {
+	m, x := jointPool(t, 280)
+	q := anywhere(rand.New(rand.NewPCG(55, 56)), x, 80)
+	p, err := m.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	joint := p.mixture.joint[0].members
+	require.Greater(t, len(joint), 1)
+	weights := map[string][]float64{}
+	for _, name := range []string{"first none", "last none", "joint none", "nearly none", "joint alone"} {
+		weights[name] = make([]float64, len(m.weights))
+	}
+	for i := range m.weights {
+		weights["first none"][i], weights["last none"][i], weights["joint none"][i], weights["nearly none"][i] = 1, 1, 1, 1
+	}
+	for _, i := range joint {
+		weights["joint none"][i], weights["joint alone"][i] = 0, 1
+	}
+	weights["first none"][joint[0]], weights["last none"][joint[len(joint)-1]], weights["nearly none"][joint[0]] = 0, 0, 1e-14
+	for name, w := range weights {
+		total := 0.0
+		for _, v := range w {
+			total += v
+		}
+		if total == 0 { // all members are joint
+			continue
+		}
+		for i := range w {
+			w[i] /= total
+		}
+		t.Run(name, func(t *testing.T) {
+			other := *m
+			other.weights = w
+			assertWithinTolerance(t, &other, q, PredictorOptions{Tolerance: 1e-2})
+			mean, variance, err := other.Predict(q)
+			require.NoError(t, err)
+			p, err := other.Predictor(PredictorOptions{Exact: true})
+			require.NoError(t, err)
+			for i := range q.Rows {
+				gotMean, gotVariance, err := p.Predict(q.Row(i))
+				require.NoError(t, err)
+				assert.InDelta(t, mean[i], gotMean, 1e-6*math.Sqrt(variance[i]))
+				assert.InEpsilon(t, variance[i], gotVariance, 1e-6)
+			}
+		})
+	}
+	for i := range m.models {
+		one := *m
+		one.models, one.members, one.weights, one.names = m.models[i:i+1], m.members[i:i+1], []float64{1}, m.names[i:i+1]
+		p, err := one.Predictor(PredictorOptions{})
+		require.NoError(t, err)
+		assert.Empty(t, p.mixture.joint)
+		assertWithinTolerance(t, &one, q, PredictorOptions{Tolerance: 1e-2})
+	}
+}

@@ -502,7 +502,7 @@ func (m *mixture) add(w float64, t target, c vi.Certified) {
 	mean, variance := t.mean+float64(t.sd*c.Mean), float64(t.sd*t.sd*c.Variance)
 	d := mean - m.mean
 	m.weight += w
-	share := w / m.weight
+	share := shareUpTo(w, m.weight)
 	m.mean += float64(share * d)
 	m.variance += float64(share * (variance - m.variance))
 	m.spread += float64(share * (float64((1-share)*d*d) - m.spread))

@@ -238,7 +238,7 @@ func (m *AutoClassifierModel[T]) PredictViews(ctx context.Context, opt PredictOp
 		}
 		before += w
 		for c := range one {
-			all[c].join(&one[c], w/before)
+			all[c].join(&one[c], shareUpTo(w, before))
 		}
 	}
 	return partsOf(all, m.Classes()), nil

@@ -143,8 +143,8 @@ func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...F
 			return nil, err
 		}
 		before += w
-		out.Constant += float64(w / before * (parts.Constant - out.Constant))
-		all.join(parts.moments(), w/before)
+		out.Constant += float64(shareUpTo(w, before) * (parts.Constant - out.Constant))
+		all.join(parts.moments(), shareUpTo(w, before))
 	}
 	out.Views, out.Mean, out.SD = all.names, all.mean, all.sd()
 	return &out, nil

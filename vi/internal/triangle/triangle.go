@@ -67,9 +67,9 @@ const (
 )
 
 // New returns the triangle of the lower factor L and the roots of S, which are nil for 1. It costs N³/3 multiplications and
-// [calibrations] columns of k. The result is nil where rounding is not small. The triangle is [Triangle.Coarse] if the bounds of integers
-// are enough for at least half of the training samples of the calibration, with their variances when they are left out. No triangle is
-// coarse without enough.
+// [calibrations] columns of k, and as many again with enough. The result is nil where rounding is not small. The triangle is
+// [Triangle.Coarse] if the bounds of integers are enough for nine tenths of [calibrations] other training samples, with the variances that
+// these have when they are left out. No triangle is coarse without enough.
 func New(factor la.Matrix[float64], root []float64, k Kernel, enough Enough) *Triangle {
 	return Joint([]Part{{factor, root, 1}}, k, enough)
 }
@@ -119,11 +119,16 @@ func (p *Part) square(k []float64) float64 {
 func Joint(parts []Part, k Kernel, enough Enough) *Triangle {
 	n := parts[0].Factor.Rows
 	var g la.Matrix[float64]
+	var left *leftOut
+	if enough != nil && n >= leastSteps {
+		left = newLeftOut(k, n)
+	}
 	for i := range parts {
 		one, ok := parts[i].inverse()
 		if !ok {
 			return nil
 		}
+		left.add(&parts[i], one)
 		if len(parts) == 1 {
 			g = one
 			break
@@ -146,41 +151,10 @@ func Joint(parts []Part, k Kernel, enough Enough) *Triangle {
 		return sum
 	}
 	trials, selves := vectors(k, n)
-	if !t.try(g, trials, selves, leftOut(parts, g, k, trials.Rows), exact, enough) {
+	if !t.try(g, trials, selves, left.questions(k), exact, enough) {
 		return nil
 	}
 	return t
-}
-
-// leftOut returns the variance of the function at each training sample among so many trials, if the sample is left out; NaN for other
-// trials. New samples have such variances. At a sample of the fit the variance is far smaller where the noise is small. With C = GᵀG
-// and the noise 1/s_i of the sample the variance is 1/C_ii − 1/s_i.
-func leftOut(parts []Part, g la.Matrix[float64], k Kernel, trials int) []float64 {
-	n := g.Rows
-	diagonal, curvature := make([]float64, n), make([]float64, n)
-	k.Diagonal(diagonal)
-	for i := range n {
-		for j, v := range g.Row(i)[:i+1] {
-			curvature[j] += float64(v * v)
-		}
-	}
-	left := make([]float64, trials)
-	for q := range left {
-		left[q] = math.NaN()
-		if q%3 == 0 {
-			i := q / 3 * n / (trials / 3)
-			noise := 0.0
-			for _, p := range parts {
-				if p.Root != nil {
-					noise += p.Share / float64(p.Root[i]*p.Root[i])
-				} else {
-					noise += float64(p.Share * max(0, la.SumSq(p.Factor.Row(i)[:i+1])-diagonal[i]))
-				}
-			}
-			left[q] = max(0, 1/curvature[i]-noise)
-		}
-	}
-	return left
 }
 
 // lowerRoot replaces the lower triangle of a symmetric matrix C by the lower triangle G with GᵀG = C. It reports whether C is positive
@@ -205,7 +179,8 @@ func lowerRoot(c la.Matrix[float64]) bool {
 }
 
 // Of returns the triangle of the lower triangle g. The rows of trials are the vectors of the calibration, selves what
-// stands for k(x,x) of each. The result is nil where rounding is not small. enough is as for [New].
+// stands for k(x,x) of each. The result is nil where rounding is not small. The triangle is
+// [Triangle.Coarse] if the bounds of integers are enough for at least half of the trials.
 func Of(g, trials la.Matrix[float64], selves []float64, enough Enough) *Triangle {
 	t := pack(g)
 	z := make([]float64, g.Rows)
@@ -279,9 +254,8 @@ func vectors(k Kernel, n int) (columns la.Matrix[float64], selves []float64) {
 }
 
 // try sets the factor by the vectors in the rows of trials. exact computes |Gk|² of vector q in float64 and may overwrite k. It reports
-// whether the factor is a number. enough is as for [New]. Where left is not nil, it has the variances for which enough is asked, or NaN
-// for trials that are not asked about.
-func (t *Triangle) try(g, trials la.Matrix[float64], selves, left []float64, exact func(q int, k []float64) float64, enough Enough) bool {
+// whether the factor is a number. enough is as for [New], and is asked about the trials where there are no other questions.
+func (t *Triangle) try(g, trials la.Matrix[float64], selves []float64, ask *questions, exact func(q int, k []float64) float64, enough Enough) bool {
 	s, c := NewScratch(t.panels.Order), make([]float64, t.panels.Order)
 	wants := make([]float64, trials.Rows)
 	for q := range trials.Rows {
@@ -297,7 +271,10 @@ func (t *Triangle) try(g, trials la.Matrix[float64], selves, left []float64, exa
 		return false
 	}
 	if enough != nil && g.Rows >= leastSteps {
-		t.setSteps(g, trials, selves, left, wants, enough)
+		if ask == nil {
+			ask = &questions{vectors: trials, selves: selves, share: 0.5}
+		}
+		t.setSteps(g, trials, selves, wants, ask, enough)
 	}
 	return true
 }
@@ -310,8 +287,8 @@ func excess(got, want, unit float64) float64 {
 	return safety * math.Abs(got-want) / unit
 }
 
-// setSteps makes the integers, and keeps them if they are close enough for at least half of the trials that are asked about.
-func (t *Triangle) setSteps(g, trials la.Matrix[float64], selves, left, wants []float64, enough Enough) {
+// setSteps makes the integers, and keeps them if they are close enough for the questions.
+func (t *Triangle) setSteps(g, trials la.Matrix[float64], selves, wants []float64, ask *questions, enough Enough) {
 	t.steps = newSteps(g, trials)
 	s := NewScratch(g.Rows)
 	for q := range trials.Rows {
@@ -321,20 +298,7 @@ func (t *Triangle) setSteps(g, trials la.Matrix[float64], selves, left, wants []
 			t.steps.factor = max(t.steps.factor, excess(got, wants[q], s.unit(t)))
 		}
 	}
-	content, asked := 0, 0
-	for q := range trials.Rows {
-		if self := selves[q]; self > 0 && (left == nil || !math.IsNaN(left[q])) {
-			asked++
-			square, bound := t.Square(trials.Row(q), self, true, s)
-			if left != nil {
-				square = self - left[q]
-			}
-			if enough(self, square, bound) {
-				content++
-			}
-		}
-	}
-	if 2*content < asked || !(t.steps.factor <= math.MaxFloat64) {
+	if !(t.steps.factor <= math.MaxFloat64) || !ask.content(t, enough, s) {
 		t.steps = nil
 	}
 }
