@@ -66,7 +66,7 @@ func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
 		if _, err := m.functions(s.x); err != nil {
 			return fmt.Errorf("vi: %w", err) // a slice holds no such point
 		}
-		state := State{Family: FamilyFlat, Tau: 1 / m.ofOne(m.noise), Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone()}
+		state := State{Family: FamilyFlat, Tau: 1 / m.ofOne(m.noise), Alpha: slices.Clone(m.alpha), Factor: lowerOf(m.factor)}
 		m.setNoise(&state)
 		for _, a := range m.weight {
 			state.Gamma = append(state.Gamma, 1/a)

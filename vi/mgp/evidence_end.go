@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -33,6 +34,16 @@ func (m *evidence) last(x []float64, functions func([]float64) (float64, error))
 	return 0, fmt.Errorf("vi: %w", err)
 }
 
+// lowerOf returns a copy of the lower triangle of m, with zeros above it. Fresh zeros take no physical memory until something is written to
+// their page, so that a copy of all of m would take about twice as much.
+func lowerOf(m la.Matrix[float64]) la.Matrix[float64] {
+	lower := la.NewMatrix[float64](m.Rows, m.Cols)
+	for i := range m.Rows {
+		copy(lower.Row(i)[:i+1], m.Row(i))
+	}
+	return lower
+}
+
 // collapsedShare is the mean square of a function, in units of the noise, below which it vanishes.
 const collapsedShare = 1e-3
 
@@ -44,7 +55,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	}
 	s := State{
 		Family: m.family, Labels: m.labels, Prior: m.prior, Tau: 1,
-		Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone(), Known: m.knownKernels(),
+		Alpha: slices.Clone(m.alpha), Factor: lowerOf(m.factor), Known: m.knownKernels(),
 	}
 	loo := &LeaveOneOut{}
 	fit := &Fit{

@@ -134,6 +134,22 @@ func TestEvidenceGradient(t *testing.T) {
 	}
 }
 
+// The pages above the diagonal of a kept factor take no memory, because nothing is written there.
+func TestFactorsAreWrittenBelowTheDiagonalOnly(t *testing.T) {
+	x, y, labels := toy(6)
+	byLabels, err := Evidence{}.FitLabels(context.Background(), newScaled(t, x), labels)
+	require.NoError(t, err)
+	byTargets, err := Evidence{}.Fit(context.Background(), newScaled(t, x), y)
+	require.NoError(t, err)
+	for _, fit := range []*Fit{byLabels, byTargets} {
+		factor := fit.Posterior.State().Factor
+		for i := range factor.Rows {
+			assert.Zero(t, la.SumSq(factor.Row(i)[i+1:]), "row %d", i)
+			assert.Positive(t, factor.At(i, i))
+		}
+	}
+}
+
 // A fit that begins where one of some of the samples has ended comes to the same end, and
 // says what does not fit.
 func TestEvidenceStartsAtAPart(t *testing.T) {

@@ -214,7 +214,7 @@ func (m *heavy) finish(x []float64, rec vi.Record) (*Fit, error) {
 	noise := m.scale * m.freedom / (m.freedom - 2)
 	s := State{
 		Family: m.family, Prior: m.prior, Tau: 1 / m.ofOne(noise), Freedom: m.freedom,
-		Alpha: slices.Clone(m.alpha), Factor: m.factor.Clone(), Sites: slices.Clone(m.sites.prec),
+		Alpha: slices.Clone(m.alpha), Factor: lowerOf(m.factor), Sites: slices.Clone(m.sites.prec),
 	}
 	fit := &Fit{
 		Record: rec, LogEvidence: bound, LeaveOneOut: m.leaveOneOut(noise),

@@ -332,9 +332,9 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 		noise += meanNoise(m.level+h.sites.mean[n], h.sites.variance[n]) / float64(f.N)
 	}
 	fit.Collapsed = square < 1e-3*noise*float64(f.N)
-	function := State{Family: f.family, Prior: f.prior, Tau: 1 / f.ofOne(noise), Alpha: slices.Clone(f.alpha), Factor: f.factor.Clone()}
+	function := State{Family: f.family, Prior: f.prior, Tau: 1 / f.ofOne(noise), Alpha: slices.Clone(f.alpha), Factor: lowerOf(f.factor)}
 	about := State{
-		Family: h.family, Prior: h.prior, Tau: 1, Alpha: slices.Clone(h.alpha), Factor: h.factor.Clone(),
+		Family: h.family, Prior: h.prior, Tau: 1, Alpha: slices.Clone(h.alpha), Factor: lowerOf(h.factor),
 		Sites: slices.Clone(h.sites.prec),
 	}
 	f.precision(f.quad)

@@ -55,7 +55,8 @@ const (
 	againShare = 0.3
 )
 
-// solve solves for the means of the candidates, the best first, as far as the limit allows.
+// solve solves for the means of the candidates, the best first, as far as the limit allows. It leaves the time that predictions from more
+// neighbours take, if that is less than the time of an iteration: a solution of few iterations may be worth less than they are.
 func (f *fitting) solve() error {
 	n := f.s.x.Rows
 	before := mostIterations
@@ -63,6 +64,9 @@ func (f *fitting) solve() error {
 		landmarks := landmarksFor(n, c.cov)
 		each := f.productSeconds(len(c.cov.Parts), n)
 		room := f.limit - f.spent - f.vifSeconds(landmarks)
+		if more := f.moreSeconds(); more < each {
+			room -= more
+		}
 		iterations := min(2*mostIterations, int(room/each))
 		if room < 0 || iterations < min(leastIterations, before) {
 			break

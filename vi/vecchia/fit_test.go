@@ -9,6 +9,7 @@ import (
 
 	_ "github.com/bmkl/bmkl/internal/testkit/golden"
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
 func fitSmall(t *testing.T, p Process, n int) *Posterior {
@@ -151,4 +152,23 @@ func TestWeighFindsTheLeastError(t *testing.T) {
 			require.Greater(t, square([]float64{a, b, 1 - a - b}), least*0.99)
 		}
 	}
+}
+
+// Where an iteration takes longer than predictions from more neighbours, a solution leaves them their time.
+func TestSolutionsLeaveTimeForNeighbours(t *testing.T) {
+	const n, held = 8000, 20
+	one := Part{RBF, 0.5, []float64{1, 1, 1}}
+	f := &fitting{s: drawSamples(n, 3, 14), stop: new(work.Stop), train: n - held}
+	c := &candidate{cov: &Covariance{Parts: []Part{one, one, one, one}, Linear: 0.1, Noise: 0.1}}
+	require.NoError(t, f.judge(c, neighbours[0]))
+	f.all = []*candidate{c}
+	each := f.productSeconds(len(c.cov.Parts), n)
+	require.Less(t, f.moreSeconds(), each)
+	f.limit = f.vifSeconds(landmarksFor(n, c.cov)) + float64((leastIterations+0.1)*each)
+	require.NoError(t, f.solve())
+	require.Zero(t, f.spent, "no time for the least number of iterations and for neighbours")
+	_, err := f.mix()
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, f.spent, f.moreSeconds())
+	require.LessOrEqual(t, f.spent, f.limit)
 }

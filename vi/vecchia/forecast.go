@@ -73,6 +73,14 @@ func (f *fitting) judgeSeconds(m int) float64 {
 	return f.indexSeconds(f.train) + float64(float64(f.s.x.Rows-f.train)*f.localSeconds(m))
 }
 
+// moreSeconds returns the work of predictions of the rows held out from more neighbours than the first number.
+func (f *fitting) moreSeconds() (s float64) {
+	for _, m := range neighbours[1:] {
+		s += f.judgeSeconds(m)
+	}
+	return s
+}
+
 // localSeconds returns the work of a prediction from m neighbours.
 func (f *fitting) localSeconds(m int) float64 {
 	pairs, order := float64(m*m), math.Sqrt(float64(m)/learnNear)
