@@ -24,7 +24,7 @@ const tableMember = "all columns as one table"
 // knows samples that are alike, and measurements found no gain.
 const samplesOfColumn = 2
 
-// oneTable returns the columns of all views as one view. There is none if a view has a kernel, or if the samples are too few.
+// oneTable returns the columns of all views as one view. It returns ok = false if a view has a kernel, or if the samples are too few.
 func (p *poolPlan) oneTable() (v View, ok bool) {
 	if countViews(p.views) < 2 || !allOpen(p.views) {
 		return v, false
