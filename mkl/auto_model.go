@@ -71,7 +71,9 @@ func (p *pool) Bound() float64 { return math.NaN() }
 func (p *pool) KernelWeights() (all []KernelWeight) {
 	for i, m := range p.models {
 		for _, w := range m.KernelWeights() {
-			w.View = p.names[i] + ": " + w.View
+			if !strings.Contains(w.View, AllColumns) { // a kernel of the table names it
+				w.View = p.names[i] + ": " + w.View
+			}
 			w.Mean *= p.weights[i]
 			w.SD *= p.weights[i]
 			all = append(all, w)

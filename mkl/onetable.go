@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bmkl/bmkl/la"
@@ -16,9 +15,9 @@ import (
 	"github.com/bmkl/bmkl/vi"
 )
 
-// tableMember is the member of a pool of several views that is a pool itself, of the columns of all views as one table. The other
-// members are sums of functions of single views. This member learns functions of columns from several views.
-const tableMember = "all columns as one table"
+// AllColumns is the name of the member of a pool of several views that is a pool itself, of the columns of all views as one table. The other
+// members are sums of functions of single views. This member learns functions of columns from several views. Columns are counted through all inputs.
+const AllColumns = "all columns as one table"
 
 // samplesOfColumn is the least number of samples for each column of the table. With fewer a kernel of all columns hardly
 // knows samples that are alike, and measurements found no gain.
@@ -53,7 +52,7 @@ func (p *poolPlan) oneTable() (v View, ok bool) {
 	if samplesOfColumn*len(seen) > len(p.rows) {
 		return v, false
 	}
-	v = View{Name: tableMember, X: sideBySide(distinctInputs(p.views))}
+	v = View{Name: AllColumns, X: sideBySide(distinctInputs(p.views))}
 	if len(seen) < v.X.Cols {
 		v.Columns = seen
 	}
@@ -102,7 +101,7 @@ func (t tableInputs) check(of []ModelInput) error {
 		columns += in.Cols
 	}
 	if len(of) != 1 || of[0].Cols != columns {
-		return fmt.Errorf("model: %s: inputs %v where the views have %d columns", tableMember, of, columns)
+		return fmt.Errorf("model: %s: inputs %v where the views have %d columns", AllColumns, of, columns)
 	}
 	return nil
 }
@@ -132,17 +131,6 @@ func (m *tableModel) PredictJoint(ctx context.Context, opt PredictOptions, x ...
 		return nil, err
 	}
 	return m.AutoModel.PredictJoint(ctx, opt, t)
-}
-
-// KernelWeights is as in [AutoModel].
-func (m *tableModel) KernelWeights() []KernelWeight { return shortNames(m.AutoModel.KernelWeights()) }
-
-// shortNames returns the weights of the table's kernels without the name of the table, because the pool of the views adds it.
-func shortNames(all []KernelWeight) []KernelWeight {
-	for i := range all {
-		all[i].View = strings.Replace(all[i].View, ": "+tableMember, "", 1)
-	}
-	return all
 }
 
 // PredictViews is as in [AutoModel]. The columns of all views are one view.
@@ -190,11 +178,6 @@ func (m *tableClassModel[T]) logOddsMoments(ctx context.Context, opt PredictOpti
 	return m.AutoClassifierModel.logOddsMoments(ctx, opt, []Features{t})
 }
 
-// KernelWeights is as in [AutoClassifierModel].
-func (m *tableClassModel[T]) KernelWeights() []KernelWeight {
-	return shortNames(m.AutoClassifierModel.KernelWeights())
-}
-
 // KernelSpreads is as in [AutoClassifierModel].
 func (m *tableClassModel[T]) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
 	t, err := m.joined(x)
@@ -211,7 +194,7 @@ func (p *pool) tableFit(f Fitting, limit time.Duration, each float64) (g Fitting
 	if limit > 0 {
 		rest = limit - time.Duration(float64(members)*each*float64(time.Second))
 		if rest < time.Duration(each*float64(time.Second)) {
-			p.left = append(p.left, tableMember)
+			p.left = append(p.left, AllColumns)
 			return f, 0, false
 		}
 	}
@@ -224,7 +207,7 @@ func (p *pool) withoutTable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	p.remarks = append(p.remarks, fmt.Sprintf("%s: left out (%v)", tableMember, err))
+	p.remarks = append(p.remarks, fmt.Sprintf("%s: left out (%v)", AllColumns, err))
 	return nil
 }
 
@@ -234,14 +217,14 @@ func (p *pool) joinTable(views, table []float64, seed uint64, m Model) (kept boo
 	share := weightBeside(views, table, seed)
 	if share < smallShare(2) {
 		p.trace.follow(m.Trace(), false)
-		p.dropped = append(p.dropped, tableMember)
+		p.dropped = append(p.dropped, AllColumns)
 		return false
 	}
 	if p.views != nil {
 		p.remarks = append(p.remarks, fmt.Sprintf("the table of the views is of sums of functions of single views; all columns as one table have %.0f %% of the weight", 100*share))
 	}
 	la.Scal(1-share, p.weights)
-	p.names, p.weights = append(p.names, tableMember), append(p.weights, share)
+	p.names, p.weights = append(p.names, AllColumns), append(p.weights, share)
 	p.add(m)
 	return true
 }

@@ -53,7 +53,7 @@ func TestTableOfColumns(t *testing.T) {
 	require.NotNil(t, m.table)
 	names, weights := m.Members()
 	last := len(names) - 1
-	assert.Equal(t, tableMember, names[last])
+	assert.Equal(t, AllColumns, names[last])
 
 	alone := fitPool(t, Auto{}, []View{{X: tableByHand(a, b)}}, y)
 	want := predicted(t, alone, tableByHand(atA, atB))
@@ -86,7 +86,7 @@ func TestTableOfColumns(t *testing.T) {
 	parts, err := m.PredictViews(ctx, PredictOptions{}, atA, atB)
 	require.NoError(t, err)
 	slices.Sort(parts.Views)
-	assert.Equal(t, []string{"a", tableMember, "b"}, parts.Views)
+	assert.Equal(t, []string{"a", AllColumns, "b"}, parts.Views)
 	for i := range atA.Rows {
 		assert.InDelta(t, p.Mean[0][i], mean[i], 1e-9)
 		assert.InDelta(t, p.Variance[0][i], cov.At(i, i)+noise[i], 1e-6)
@@ -108,7 +108,9 @@ func TestTableOfColumns(t *testing.T) {
 	require.NoError(t, err)
 	kernels := m.KernelWeights()
 	assert.Len(t, spreads, len(kernels))
-	assert.Equal(t, tableMember+": "+alone.KernelWeights()[0].View, kernels[len(kernels)-len(alone.KernelWeights())].View)
+	first := kernels[len(kernels)-len(alone.KernelWeights())]
+	assert.Equal(t, AllColumns+": broad kernels: constant", first.View)
+	assert.Equal(t, "broad kernels: "+AllColumns, kernels[len(kernels)-len(alone.KernelWeights())+1].View)
 }
 
 // The pool predicts a product of features of two views better than sums of functions of the views can.
@@ -259,7 +261,7 @@ func TestTableOfClasses(t *testing.T) {
 		}
 		parts, err := m.PredictViews(ctx, PredictOptions{}, atA, atB)
 		require.NoError(t, err)
-		assert.ElementsMatch(t, []string{"a", "b", tableMember}, parts.Views)
+		assert.ElementsMatch(t, []string{"a", "b", AllColumns}, parts.Views)
 		spreads, err := m.KernelSpreads(ctx, PredictOptions{}, atA, atB)
 		require.NoError(t, err)
 		assert.Len(t, spreads, len(m.KernelWeights()))
@@ -284,7 +286,7 @@ func TestShareOfTable(t *testing.T) {
 		share := weightBeside(c.views, c.table, 3)
 		if !c.kept {
 			assert.Equal(t, []float64{0.25, 0.75}, p.weights)
-			assert.Equal(t, []string{tableMember}, p.dropped)
+			assert.Equal(t, []string{AllColumns}, p.dropped)
 			continue
 		}
 		assert.Greater(t, share, 0.75)
@@ -307,15 +309,15 @@ func TestPoolsWithoutTable(t *testing.T) {
 	} {
 		m := fitPool(t, c.auto, c.views, y)
 		assert.Nil(t, m.table, what)
-		assert.NotContains(t, m.Story(), tableMember, what)
+		assert.NotContains(t, m.Story(), AllColumns, what)
 	}
 	m := fitPool(t, Auto{Time: time.Nanosecond}, views, y)
 	assert.Nil(t, m.table)
-	assert.Contains(t, m.left, tableMember)
+	assert.Contains(t, m.left, AllColumns)
 
 	var p pool
 	assert.NoError(t, p.withoutTable(ctx, errors.New("no reason")))
-	assert.Equal(t, []string{tableMember + ": left out (no reason)"}, p.remarks)
+	assert.Equal(t, []string{AllColumns + ": left out (no reason)"}, p.remarks)
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	assert.ErrorContains(t, p.withoutTable(ended, errors.New("stopped")), "stopped")
