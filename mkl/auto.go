@@ -35,6 +35,9 @@ import (
 //     In the second a half-Cauchy factor of each view can switch the view off. The first leaves out a view that by itself
 //     more probably carries no information about the target, unless the view is surely needed beside the others. The second
 //     weights views by these probabilities. See docs/theory/views.md.
+//   - For several views without a kernel, and at least two samples for each column: a pool of the columns of all views as one table. All other
+//     members are sums of functions of single views. The pool learns functions of columns from several views, which belong to no view.
+//     Its weight comes from leave-one-out densities; a small weight is dropped.
 //   - Above DefaultExactSamples samples: members of all samples, see MaxSamples.
 //
 // Above DefaultExactSamples samples a column of more than 30 codes gets an effect of each code, if only views with the zero
@@ -98,9 +101,16 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	case atScale(len(y), a.MaxSamples, slices.ContainsFunc(views, isGiven)):
 		return a.fitMany(ctx, views, y)
 	}
+	m, _, err := a.fitPool(ctx, views, y)
+	return m, err
+}
+
+// fitPool fits members that learn from all samples, or from MaxSamples. It also returns the logarithms of the pool's leave-one-out densities,
+// with the constant of [MultiGPModel.leftOutDensity].
+func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoModel, own []float64, err error) {
 	plan, err := newPoolPlan(views, len(y), rareClasses(y, cmp.Or(max(a.MaxSamples, 0), DefaultMaxSamples), a.Seed), a.MaxSamples, a.Seed, a.MissingViews)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	some := make([]float64, len(plan.rows))
 	for i, r := range plan.rows {
@@ -109,7 +119,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 	if a.Weights != nil {
 		a.Weights = vec.Picked(a.Weights, plan.rows)
 	}
-	m := &AutoModel{}
+	m = &AutoModel{}
 	var density [][]float64
 	var of [][]View // the views of each member
 	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
@@ -124,25 +134,29 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 		return member, true, nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if a.KnownNoise == 0 {
 		for _, other := range otherNoises {
 			if density, err = a.addNoise(ctx, m, of, some, density, each, other); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 	}
 	if density, err = a.addAmplitudes(ctx, m, plan.views, some, density); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if density, err = a.addInteractions(ctx, m, &plan, some, density, each); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m.weights, m.rule = stack(density, a.Seed), stacked
+	own = mixedDensity(density, m.weights)
 	m.keepLarge()
+	if err := a.addTable(ctx, m, &plan, some, own, each); err != nil {
+		return nil, nil, err
+	}
 	m.checkGroups(a.Groups)
-	return m, nil
+	return m, own, nil
 }
 
 // exactLimit returns the most samples of a pool whose members are all exact, given the limit MaxSamples.
@@ -205,7 +219,12 @@ func (a Auto) EstimateMemory(s FitSize) int64 {
 	if a.MaxSamples > 0 {
 		n = min(n, a.MaxSamples)
 	}
-	return autoMemory(a.fitting(), s, a.MaxSamples, 1+drawsOf(n), varyingFactors+1, false)
+	need := autoMemory(a.fitting(), s, a.MaxSamples, 1+drawsOf(n), varyingFactors+1, false)
+	if s.Kernels > 1 { // the table
+		s.Kernels = 1
+		need += autoMemory(a.fitting(), s, a.MaxSamples, 1+drawsOf(n), varyingFactors+1, false)
+	}
+	return need
 }
 
 // exactMemory estimates the bytes of the exact members of a pool of many samples, each fitted to rows samples.
@@ -237,7 +256,8 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 //   - A further member is a least-squares process of the classes' indicators, in which all classes share the amplitudes of the
 //     kernels. Its weight comes from leave-one-out probabilities.
 //   - For several views the two members with amplitudes that borrow strength replace the least-squares process, with equal
-//     weights. For several views without kernels and more than two classes they are the only members.
+//     weights. For several views without kernels and more than two classes they are the only members that are sums over views.
+//   - The weight of the columns as one table comes from leave-one-out probabilities of members that learn no widths.
 type AutoClassifier[T comparable] struct {
 	Fitting
 	Climb // of every member
@@ -274,19 +294,31 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	case atScale(len(labels), a.MaxSamples, slices.ContainsFunc(views, isGiven)):
 		return a.fitMany(ctx, views, labels, classes, index)
 	}
+	a.Classes = classes
+	m, _, err := a.fitPool(ctx, views, labels)
+	return m, err
+}
+
+// fitPool fits members that learn from all samples, or from MaxSamples. It also returns the logarithms of the leave-one-out probabilities of the
+// samples' classes, by the members that learn no widths; nil if they are not known.
+func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T) (m *AutoClassifierModel[T], own []float64, err error) {
+	classes, index, err := checkLabels(a.Classes, labels)
+	if err != nil {
+		return nil, nil, err
+	}
 	plan, err := newPoolPlan(views, len(labels), index, a.MaxSamples, a.Seed, a.MissingViews)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	some, class := make([]T, len(plan.rows)), make([]int, len(plan.rows))
 	for i, r := range plan.rows {
 		some[i], class[i] = labels[r], index[r]
 	}
-	m := &AutoClassifierModel[T]{}
+	m = &AutoClassifierModel[T]{}
 	l := leastSquares[T]{settings: a.fitting(), views: plan.views, classes: classes, class: class}
 	if len(classes) > 2 && countViews(plan.views) > 1 && allOpen(plan.views) {
 		if err := l.fit(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if l.members != nil {
@@ -313,14 +345,14 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 		return member, true, nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m.rule = averaged
 	if l.members == nil && !l.tried {
 		if a.Time > 0 && float64(each*float64(len(m.models)+1)) > a.Time.Seconds() {
 			m.left = append(m.left, oneViewMember.name)
 		} else if err := l.fit(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if l.left != "" {
@@ -328,11 +360,14 @@ func (a AutoClassifier[T]) Fit(ctx context.Context, views []View, labels []T) (*
 	}
 	product, err := a.fitInteractions(ctx, m, &plan, some, classes, each)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	m.addKinds(product, l, a.Seed)
+	own = m.addKinds(product, l, a.Seed)
+	if err := a.addTable(ctx, m, &plan, some, classes, own, each); err != nil {
+		return nil, nil, err
+	}
 	m.checkGroups(a.Groups)
-	return m, nil
+	return m, own, nil
 }
 
 // allOpen reports whether no view has a kernel.
@@ -342,8 +377,8 @@ func allOpen(views []View) bool {
 
 // addKinds adds the member with products of features, which may be nil, and the least-squares members, and weights all members.
 // Members of one kind have equal weights. The member with products of features is left out if its weight beside the pool of all
-// others is below one half.
-func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) {
+// others is below one half. own is as for [AutoClassifier.fitPool].
+func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) (own []float64) {
 	m.views, m.groups = l.table.views, l.table.groups
 	w := m.weighKinds(l, seed)
 	if product != nil {
@@ -357,6 +392,7 @@ func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l 
 	if w.processes < 1 && w.leastSquares < 1 {
 		m.rule = byKind
 	}
+	own = m.leftOutWithoutWidths(w, l, product)
 	for range m.members {
 		m.weights = append(m.weights, w.processes/float64(len(m.members)))
 	}
@@ -370,6 +406,28 @@ func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l 
 		m.add(member)
 		m.weights = append(m.weights, w.leastSquares/float64(len(l.members)))
 	}
+	return own
+}
+
+// leftOutWithoutWidths returns the logarithms of the leave-one-out probabilities of the samples' classes of a pool with the weights w, where the
+// first member stands for all processes: it learns no widths, so that its predictions are unbiased. They are nil if its probabilities are not known.
+func (m *AutoClassifierModel[T]) leftOutWithoutWidths(w kindWeights, l leastSquares[T], product *MultiGPClassifierModel[T]) []float64 {
+	var log [][]float64
+	var weights []float64
+	if len(m.members) > 0 {
+		first := m.members[0].leftOutLogProbabilities(l.class)
+		if first == nil {
+			return nil
+		}
+		log, weights = append(log, first), append(weights, w.processes)
+	}
+	if product != nil {
+		log, weights = append(log, product.leftOutLogProbabilities(l.class)), append(weights, w.products)
+	}
+	if len(l.members) > 0 {
+		log, weights = append(log, l.leftOut()), append(weights, w.leastSquares)
+	}
+	return mixedDensity(log, weights)
 }
 
 // kindWeights are the weights of the kinds of members in a pool of classes.
@@ -618,7 +676,12 @@ func (a AutoClassifier[T]) EstimateMemory(s FitSize) int64 {
 		landmarks := LandmarkClassifier[T]{Fitting: a.Fitting}.EstimateMemory(s)
 		return max(landmarks, a.exactMemory(s, leastExactRows), vecchia.Memory(min(s.Samples, mostLocalRows), s.Kernels, functions(s.Outputs)))
 	}
-	return autoMemory(a.fitting(), s, a.MaxSamples, functions(s.Outputs), 0, true)
+	need := autoMemory(a.fitting(), s, a.MaxSamples, functions(s.Outputs), 0, true)
+	if s.Kernels > 1 { // the table
+		s.Kernels = 1
+		need += autoMemory(a.fitting(), s, a.MaxSamples, functions(s.Outputs), 0, true)
+	}
+	return need
 }
 
 // exactMemory estimates the bytes of the exact members of a pool of many samples, each fitted to rows samples.

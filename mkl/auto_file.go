@@ -84,14 +84,15 @@ type poolMemberJSON[S any] struct {
 	Model  S       `json:"model"`
 }
 
-// poolModelJSON has members. A pool of very many samples may also have one on landmarks, one with trees and a local one, in this order,
-// whose tensors have prefixes member.M. as well.
+// poolModelJSON has members. A pool of very many samples may also have one on landmarks, one with trees and a local one, in this order, and
+// a pool of several views the pool of all columns as one table. Their tensors have prefixes member.M. as well.
 type poolModelJSON struct {
 	poolJSON
 	Members   []poolMemberJSON[multiGPJSON]  `json:"members"`
 	Landmarks *poolMemberJSON[landmarksJSON] `json:"landmarks,omitempty"`
 	Trees     *poolMemberJSON[treesJSON]     `json:"trees,omitempty"`
 	Local     *poolMemberJSON[localJSON]     `json:"local,omitempty"`
+	Table     *poolMemberJSON[poolModelJSON] `json:"table,omitempty"`
 	Scale     *poolScaleJSON                 `json:"scale,omitempty"`
 	Edges     edges                          `json:"edges,omitempty"`
 	Levels    *levelsJSON                    `json:"levels,omitempty"`
@@ -105,6 +106,7 @@ type poolClassifierJSON struct {
 	Landmarks  *poolMemberJSON[landmarkClassifierJSON] `json:"landmarks,omitempty"`
 	Trees      *poolMemberJSON[treeClassesJSON]        `json:"trees,omitempty"`
 	Local      *poolMemberJSON[localClassesJSON]       `json:"local,omitempty"`
+	Table      *poolMemberJSON[poolClassifierJSON]     `json:"table,omitempty"`
 }
 
 // addPool adds the fields that both kinds of pools have.
@@ -155,6 +157,10 @@ func (m *AutoModel) encode(f *fileWriter) poolModelJSON {
 		member := addMember(f, &m.pool, next, m.local.encode)
 		j.Local = &member
 	}
+	if m.table != nil {
+		member := addMember(f, &m.pool, next, m.table.encode)
+		j.Table = &member
+	}
 	j.Scale, j.Edges, j.Levels = m.poolScale.encode(), m.edges, m.levels.encode(f)
 	return j
 }
@@ -190,6 +196,10 @@ func (m *AutoClassifierModel[T]) encode(f *fileWriter) poolClassifierJSON {
 	if m.local != nil {
 		member := addMember(f, &m.pool, next, m.local.encode)
 		j.Local = &member
+	}
+	if m.table != nil {
+		member := addMember(f, &m.pool, next, m.table.encode)
+		j.Table = &member
 	}
 	return j
 }
@@ -305,6 +315,15 @@ func (m *AutoModel) take(f *fileReader, j poolModelJSON) (err error) {
 			return err
 		}
 	}
+	if j.Table != nil && len(m.models) > 0 {
+		m.table = &tableModel{&AutoModel{}, tableInputsOf(m.models[0])}
+		if err := takeMember(f, &m.pool, *j.Table, m.table, m.table.take); err != nil {
+			return err
+		}
+		if err := m.table.tableInputs.check(m.table.AutoModel.Inputs()); err != nil {
+			return err
+		}
+	}
 	if err := m.poolScale.take(j.Scale); err != nil {
 		return err
 	}
@@ -320,10 +339,17 @@ func (m *AutoModel) take(f *fileReader, j poolModelJSON) (err error) {
 
 func (m *AutoClassifierModel[T]) decode(f *fileReader) error {
 	var j poolClassifierJSON
-	err := f.settings(&j)
-	if err != nil {
+	if err := f.settings(&j); err != nil {
 		return err
 	}
+	if err := m.take(f, j); err != nil {
+		return err
+	}
+	return f.close()
+}
+
+// take takes the tensors that the settings name.
+func (m *AutoClassifierModel[T]) take(f *fileReader, j poolClassifierJSON) (err error) {
 	if m.pool, err = f.takePool(j.poolJSON); err != nil {
 		return err
 	}
@@ -363,13 +389,19 @@ func (m *AutoClassifierModel[T]) decode(f *fileReader) error {
 			return err
 		}
 	}
+	if j.Table != nil && len(m.models) > 0 {
+		m.table = &tableClassModel[T]{&AutoClassifierModel[T]{}, tableInputsOf(m.models[0])}
+		if err := takeMember(f, &m.pool, *j.Table, m.table, m.table.take); err != nil {
+			return err
+		}
+		if err := m.table.tableInputs.check(m.table.AutoClassifierModel.Inputs()); err != nil {
+			return err
+		}
+	}
 	for i := range m.models {
 		if first := m.member(0); !slices.Equal(m.member(i).Classes(), first.Classes()) {
 			return fmt.Errorf("model: members[%d] has other classes than the first", i)
 		}
 	}
-	if err := m.check(); err != nil {
-		return err
-	}
-	return f.close()
+	return m.check()
 }

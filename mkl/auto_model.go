@@ -71,7 +71,9 @@ func (p *pool) Bound() float64 { return math.NaN() }
 func (p *pool) KernelWeights() (all []KernelWeight) {
 	for i, m := range p.models {
 		for _, w := range m.KernelWeights() {
-			w.View = p.names[i] + ": " + w.View
+			if p.names[i] != AllColumns || !strings.Contains(w.View, AllColumns) { // a kernel of the table names it
+				w.View = p.names[i] + ": " + w.View
+			}
 			w.Mean *= p.weights[i]
 			w.SD *= p.weights[i]
 			all = append(all, w)
@@ -146,7 +148,7 @@ func (p *pool) Story() string {
 			b.WriteString("; dropped is what predicts the training labels, each from all others, clearly worse than the first")
 		}
 		if p.rule == byKind {
-			b.WriteString("; the shares of least squares and of products of features are what predictions of the training labels, each from all others, call for")
+			b.WriteString("; the shares of least squares, of products of features and of the columns as one table are what predictions of the training labels, each from all others, call for")
 		}
 		b.WriteString(".\n")
 	}
@@ -170,6 +172,7 @@ type AutoModel struct {
 	landmarks *LandmarkGPModel // of very many samples, else nil
 	trees     *treeModel       // likewise
 	local     *localModel      // likewise
+	table     *tableModel      // of several views, else nil; it follows the members
 	poolScale                  // of very many samples
 	edges     edges            // likewise, of what members see
 	levels    *levels          // likewise, nil if no column has many levels
@@ -304,6 +307,7 @@ type AutoClassifierModel[T comparable] struct {
 	landmarks  *LandmarkClassifierModel[T] // of very many samples, else nil
 	trees      *treeClassModel[T]          // likewise
 	local      *localClassModel[T]         // likewise
+	table      *tableClassModel[T]         // of several views, else nil; it follows the indicators
 }
 
 // Kind returns "pool-classifier".

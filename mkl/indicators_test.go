@@ -153,12 +153,12 @@ func solve(a la.Matrix[float64], b []float64) []float64 {
 	return x.Row(0)
 }
 
-// With several views of three classes the pool has the two least-squares members alone; a view of noise is left out of the first; and
+// With several views of three classes the pool has the two least-squares members alone, beside the columns as one table; a view of noise is left out of the first; and
 // predictions of single samples, of a loaded model and of all samples are the same.
 func TestPoolOfViews(t *testing.T) {
 	views, class, y := threeViews(90, 3)
 	at, _, _ := threeViews(5, 4)
-	m := fitClasses(t, AutoClassifier[int]{}, views, class)
+	m := fitClasses(t, AutoClassifier[int]{part: true}, views, class)
 	names, weights := m.Members()
 	assert.Equal(t, []string{"kernels alike in all views", "few views"}, names)
 	assert.Equal(t, []float64{0.5, 0.5}, weights)

@@ -128,7 +128,7 @@ func TestPoolOfClassesLearnsProducts(t *testing.T) {
 	at := slices.Index(names, interactionsMember)
 	require.GreaterOrEqual(t, at, 0)
 	assert.Greater(t, weights[at], 1.0/3)
-	assert.Contains(t, m.Summary(), "shares of least squares and of products of features")
+	assert.Contains(t, m.Summary(), "shares of least squares, of products of features")
 
 	loaded, err := LoadAs[*AutoClassifierModel[int]](bytes.NewReader(saved(t, m)))
 	require.NoError(t, err)

@@ -32,7 +32,9 @@ func (m *AutoModel) LeaveOneOut() *Prediction {
 	if m.Samples() < m.of || m.onLandmarks || m.members[0].leaveOneOut == nil {
 		return nil
 	}
-	out, _ := m.mixed(func(i int) (*Prediction, error) { return m.members[i].LeaveOneOut(), nil })
+	out, _ := m.mixed(func(i int) (*Prediction, error) {
+		return m.models[i].(interface{ LeaveOneOut() *Prediction }).LeaveOneOut(), nil
+	})
 	return out // there are no errors
 }
 

@@ -316,6 +316,7 @@ type pointFunction struct {
 	landmarks *landmarkFunction // if not nil, it predicts instead of process
 	local     *localFunction    // likewise
 	trees     *treeFunction     // likewise
+	table     *tableFunction    // likewise
 }
 
 // predict returns the prediction of x. (It is not a method of an interface: x would then
@@ -328,6 +329,8 @@ func (f *pointFunction) predict(b *processBank, s *bankScratch, x [][]float64, s
 		return f.local.predict(x)
 	case f.trees != nil:
 		return f.trees.predict(x)
+	case f.table != nil:
+		return f.table.predict(x)
 	}
 	return f.process.predict(b, s, x, stage)
 }
@@ -365,6 +368,15 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 		return nil, err
 	}
 	opt = m.archived(opt)
+	p, err := m.mixture(opt, 1)
+	if err != nil {
+		return nil, err
+	}
+	return p.ready(opt)
+}
+
+// mixture returns the predictor with all members, which may use a share of the tolerance. It is not complete yet.
+func (m *AutoModel) mixture(opt PredictorOptions, share float64) (*mixturePredictor, error) {
 	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs(), pool: &m.poolScale, edges: m.edges, levels: m.levels, meanOnly: opt.MeanOnly}
 	if m.levels != nil {
 		p.rows = reuse.NewPool(func() *levelRow { return &levelRow{} })
@@ -374,41 +386,53 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	for _, member := range m.members {
 		functions += len(member.averaged().posteriors)
 	}
-	if m.landmarks != nil {
+	if m.landmarks != nil || m.table != nil {
 		functions++
 	}
+	share *= mixedShare(functions)
 	for i, member := range m.members {
-		if err := p.add(member, opt, mixedShare(functions), m.weights[i]); err != nil {
+		if err := p.add(member, opt, share, m.weights[i]); err != nil {
 			return nil, err
 		}
 	}
 	for i, model := range m.models {
 		switch other := model.(type) {
 		case *LandmarkGPModel:
-			f := newLandmarkFunction(&other.plan.featurePlan, other.shift, other.posterior, opt, mixedShare(functions))
+			f := newLandmarkFunction(&other.plan.featurePlan, other.shift, other.posterior, opt, share)
 			p.members = append(p.members, processMember{pointFunction{landmarks: f}, m.weights[i], other.target})
 		case *treeModel:
 			p.members = append(p.members, processMember{pointFunction{trees: newTreeFunction(other, opt.MeanOnly)}, m.weights[i], other.target})
 		case *localModel:
 			p.members = append(p.members, processMember{pointFunction{local: other.function(nil, opt.MeanOnly)}, m.weights[i], other.target})
+		case *tableModel:
+			f, err := newTableFunction(other, opt, share)
+			if err != nil {
+				return nil, err
+			}
+			p.members = append(p.members, processMember{pointFunction{table: f}, m.weights[i], target{sd: 1}})
 		}
 	}
-	return p.ready(opt)
+	return p, nil
 }
 
 // ready returns the predictor once it has all members.
 func (p *mixturePredictor) ready(opt PredictorOptions) (*Predictor, error) {
+	p.complete(opt)
+	if err := opt.archiveError(); err != nil {
+		return nil, err
+	}
+	return &Predictor{mixture: p}, nil
+}
+
+// complete prepares the triangles of the members and the memory of predictions, once there are all members.
+func (p *mixturePredictor) complete(opt PredictorOptions) {
 	p.join(opt)
 	for i, ds := range p.designs {
 		p.members[i].process.complete(ds, opt)
 	}
 	p.designs = nil
 	p.bank.members = len(p.members)
-	if err := opt.archiveError(); err != nil {
-		return nil, err
-	}
 	p.bank.ready()
-	return &Predictor{mixture: p}, nil
 }
 
 // mixtureShare is the share of the tolerance that the members of a mixture may use. If
@@ -441,6 +465,10 @@ func (p *mixturePredictor) add(m *MultiGPModel, opt PredictorOptions, share, wei
 
 func (p *mixturePredictor) infos() (all []PredictorInfo) {
 	for i := range p.members {
+		if t := p.members[i].table; t != nil {
+			all = append(all, t.mixture.infos()...)
+			continue
+		}
 		all = append(all, p.members[i].info())
 	}
 	return all

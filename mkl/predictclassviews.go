@@ -216,9 +216,18 @@ func againstOthers(u []float64, c int) float64 {
 
 // PredictViews returns what the kernels of each view add to the log odds of each class. Its moments are for the mixture of the members' parts, with
 // the members' weights. Because probabilities are means of the members' probabilities, the parts add up to the mean of the members' log odds, and
-// not to the log odds of the mean. Arguments and errors are as in [ClassModel.PredictClasses]. It also returns an
+// not to the log odds of the mean. A member of all columns as one table has one part of this name, which belongs to no view. Arguments and errors are as in [ClassModel.PredictClasses]. It also returns an
 // error, with [ErrNoViews] in it, if a member is on landmarks or on nearest samples.
 func (m *AutoClassifierModel[T]) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ClassViewParts[T], error) {
+	all, err := m.logOddsMoments(ctx, opt, x)
+	if err != nil {
+		return nil, err
+	}
+	return partsOf(all, m.Classes()), nil
+}
+
+// logOddsMoments implements [classViewer].
+func (m *AutoClassifierModel[T]) logOddsMoments(ctx context.Context, opt PredictOptions, x []Features) ([]viewMoments, error) {
 	if m.onLandmarks {
 		return nil, errOnLandmarks
 	}
@@ -241,5 +250,5 @@ func (m *AutoClassifierModel[T]) PredictViews(ctx context.Context, opt PredictOp
 			all[c].join(&one[c], shareUpTo(w, before))
 		}
 	}
-	return partsOf(all, m.Classes()), nil
+	return all, nil
 }

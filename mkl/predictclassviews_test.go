@@ -137,7 +137,7 @@ func TestPoolOfClassesPredictViews(t *testing.T) {
 	ctx := context.Background()
 	for _, C := range []int{2, 3} {
 		some := atMost(class, C)
-		m := fitClasses(t, AutoClassifier[int]{}, views, some)
+		m := fitClasses(t, AutoClassifier[int]{part: true}, views, some)
 		parts, err := m.PredictViews(ctx, PredictOptions{}, x...)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"a", "b", "noise"}, parts.Views)

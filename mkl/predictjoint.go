@@ -193,7 +193,9 @@ func (m *AutoModel) PredictJoint(ctx context.Context, opt PredictOptions, x ...F
 	}
 	out := &JointPrediction{}
 	for i, w := range m.weights {
-		p, err := m.members[i].PredictJoint(ctx, opt, x...)
+		p, err := m.models[i].(interface {
+			PredictJoint(context.Context, PredictOptions, ...Features) (*JointPrediction, error)
+		}).PredictJoint(ctx, opt, x...)
 		if err != nil {
 			return nil, err
 		}

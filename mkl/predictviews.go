@@ -128,7 +128,8 @@ var ErrNoViews = errors.New("the predictions are no sum over views")
 var errOnLandmarks = fmt.Errorf("mkl: PredictViews: %w with a member on landmarks, with trees or on nearest samples: fit at most 3000 samples", ErrNoViews)
 
 // PredictViews returns what the kernels of each view add to the prediction of each sample. Its moments are for the mixture of
-// the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². Arguments and errors are as in [TargetModel.PredictTargets]. It also
+// the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². A member of all columns as one table has one part of this name, which belongs to no
+// view. Arguments and errors are as in [TargetModel.PredictTargets]. It also
 // returns an error, with [ErrNoViews] in it, if a member is on landmarks or on nearest samples.
 func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
 	if m.onLandmarks {
@@ -138,7 +139,9 @@ func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...F
 	var out ViewParts
 	var before float64 // weight of the members so far
 	for i, w := range m.weights {
-		parts, err := m.members[i].PredictViews(ctx, opt, x...)
+		parts, err := m.models[i].(interface {
+			PredictViews(context.Context, PredictOptions, ...Features) (*ViewParts, error)
+		}).PredictViews(ctx, opt, x...)
 		if err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func TestPredictViewsAddUp(t *testing.T) {
 		y[i] += 5 + other.At(i, 0)
 	}
 	at, beside := normal(r, 7, 3), normal(r, 7, 2)
-	m := fitPool(t, Auto{}, []View{{X: x, Input: "a"}, {X: other, Input: "b"}}, y)
+	m := fitPool(t, Auto{part: true}, []View{{X: x, Input: "a"}, {X: other, Input: "b"}}, y)
 	ctx := context.Background()
 	parts, err := m.PredictViews(ctx, PredictOptions{}, at, beside)
 	require.NoError(t, err)
@@ -156,7 +156,7 @@ func TestPredictViewsOfOneMatrix(t *testing.T) {
 		assert.InDeltaSlice(t, want.SD[v], got.SD[v], 1e-6)
 	}
 
-	pool := fitPool(t, Auto{Climb: Climb{MaxSteps: 4}}, []View{{Name: "left", X: x, Columns: left}, {Name: "right", X: x, Columns: right}}, y)
+	pool := fitPool(t, Auto{Climb: Climb{MaxSteps: 4}, part: true}, []View{{Name: "left", X: x, Columns: left}, {Name: "right", X: x, Columns: right}}, y)
 	parts, err := pool.PredictViews(ctx, PredictOptions{}, at)
 	require.NoError(t, err)
 	slices.Sort(parts.Views)

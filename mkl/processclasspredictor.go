@@ -17,22 +17,23 @@ import (
 type processClassPredictor[T comparable] struct {
 	inputs  []gram.Input
 	classes []T
-	members []classMember
+	members []classMember[T]
 	bank    processBank
 
 	tolerance float64 // largest error of a probability
 }
 
 // classMember is one of several classifiers whose probabilities are averaged.
-type classMember struct {
+type classMember[T comparable] struct {
 	weight    float64
 	rest      float64 // the sum of the weights of this member and of those after it
 	sharpness float64
 	functions []pointFunction // one function for two classes, else one for each
 
-	indicators *indicatorFunction // if not nil, it predicts instead of functions
-	local      *localFunction     // likewise
-	trees      *treeClassFunction // likewise
+	indicators *indicatorFunction     // if not nil, it predicts instead of functions
+	local      *localFunction         // likewise
+	trees      *treeClassFunction     // likewise
+	table      *tableClassFunction[T] // likewise
 }
 
 // Predictor prepares the model for predictions of single samples. Tolerance bounds the error of each probability.
@@ -62,7 +63,7 @@ func (m *LandmarkClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPred
 }
 
 func (p *processClassPredictor[T]) addLandmarks(m *LandmarkClassifierModel[T], opt PredictorOptions, weight float64) {
-	member := classMember{weight: weight, sharpness: m.sharpness}
+	member := classMember[T]{weight: weight, sharpness: m.sharpness}
 	for _, posterior := range m.posteriors {
 		f := newLandmarkFunction(&m.plan.featurePlan, m.shift, posterior, opt, 1)
 		member.functions = append(member.functions, pointFunction{landmarks: f})
@@ -77,6 +78,15 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 		return nil, err
 	}
 	opt = m.archived(opt)
+	p, err := m.mixture(opt)
+	if err != nil {
+		return nil, err
+	}
+	return p.ready(opt)
+}
+
+// mixture returns the predictor with all members. It is not complete yet.
+func (m *AutoClassifierModel[T]) mixture(opt PredictorOptions) (*processClassPredictor[T], error) {
 	p := newProcessClassPredictor(m.models[0].(interface{ inputs() []gram.Input }).inputs(), m.Classes(), opt)
 	for i, model := range m.models {
 		switch member := model.(type) {
@@ -85,16 +95,23 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 				return nil, err
 			}
 		case *indicatorModel[T]:
-			p.members = append(p.members, classMember{weight: m.weights[i], indicators: member.function(&p.bank, opt)})
+			p.members = append(p.members, classMember[T]{weight: m.weights[i], indicators: member.function(&p.bank, opt)})
 		case *LandmarkClassifierModel[T]:
 			p.addLandmarks(member, opt, m.weights[i])
 		case *treeClassModel[T]:
-			p.members = append(p.members, classMember{weight: m.weights[i], trees: member.function()})
+			p.members = append(p.members, classMember[T]{weight: m.weights[i], trees: member.function()})
 		case *localClassModel[T]:
-			p.members = append(p.members, classMember{weight: m.weights[i], local: member.function(member.head, false)})
+			p.members = append(p.members, classMember[T]{weight: m.weights[i], local: member.function(member.head, false)})
+		case *tableClassModel[T]:
+			table, err := member.mixture(opt)
+			if err != nil {
+				return nil, err
+			}
+			table.complete()
+			p.members = append(p.members, classMember[T]{weight: m.weights[i], table: &tableClassFunction[T]{table, newTableRows()}})
 		}
 	}
-	return p.ready(opt)
+	return p, nil
 }
 
 // ready returns the predictor once it has all members.
@@ -102,13 +119,18 @@ func (p *processClassPredictor[T]) ready(opt PredictorOptions) (*ClassPredictor[
 	if err := opt.archiveError(); err != nil {
 		return nil, err
 	}
+	p.complete()
+	return &ClassPredictor[T]{processes: p}, nil
+}
+
+// complete prepares the memory of predictions, once there are all members.
+func (p *processClassPredictor[T]) complete() {
 	rest := 0.0
 	for i := len(p.members) - 1; i >= 0; i-- {
 		rest += p.members[i].weight
 		p.members[i].rest = rest
 	}
 	p.bank.ready()
-	return &ClassPredictor[T]{processes: p}, nil
 }
 
 func newProcessClassPredictor[T comparable](inputs []gram.Input, classes []T, opt PredictorOptions) *processClassPredictor[T] {
@@ -116,7 +138,7 @@ func newProcessClassPredictor[T comparable](inputs []gram.Input, classes []T, op
 }
 
 func (p *processClassPredictor[T]) add(m *MultiGPClassifierModel[T], opt PredictorOptions, weight float64) error {
-	member := classMember{weight: weight, sharpness: m.sharpness}
+	member := classMember[T]{weight: weight, sharpness: m.sharpness}
 	for o := range m.posteriors {
 		f, err := m.newProcessFunction(o, &p.bank, opt, 1)
 		if err != nil {
@@ -143,6 +165,9 @@ func (p *processClassPredictor[T]) infos() (all []PredictorInfo) {
 		if m.trees != nil {
 			all = append(all, m.trees.about)
 		}
+		if m.table != nil {
+			all = append(all, m.table.processes.infos()...)
+		}
 	}
 	return all
 }
@@ -158,15 +183,12 @@ func (p *processClassPredictor[T]) predictBounded(probability []float64, x [][]f
 	}
 	s := p.bank.take()
 	for stage := hasty; ; stage++ {
-		bound, err = p.probabilities(s, x, stage)
-		if err != nil || stage == exactly || bound <= p.tolerance {
+		bound = p.probabilities(s, x, stage, p.tolerance)
+		if stage == exactly || bound <= p.tolerance {
 			break
 		}
 	}
-	if err == nil {
-		err = checkClasses(s.sum)
-	}
-	if err == nil {
+	if err = checkClasses(s.sum); err == nil {
 		class = p.classes[vec.ArgMax(s.sum)]
 		copy(probability, s.sum)
 	}
@@ -178,14 +200,14 @@ func (p *processClassPredictor[T]) predictBounded(probability []float64, x [][]f
 }
 
 // probabilities stores the probabilities of the sample x in s.sum, and returns a bound on their errors, which is 0 if
-// stage is exactly.
-func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, stage stage) (bound float64, err error) {
+// stage is exactly. The bound should be at most the tolerance.
+func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, stage stage, tolerance float64) (bound float64) {
 	clear(s.sum)
 	table := scoreTable{s.score}
 	for i := range p.members {
 		m := &p.members[i]
 		// What the members before this one left of the tolerance is for it and for those after it.
-		allowed := (p.tolerance - bound) / m.rest
+		allowed := (tolerance - bound) / m.rest
 		if m.indicators != nil {
 			bound += float64(m.weight * m.indicators.predict(&p.bank, s, x, stage, allowed, s.log))
 			la.Axpy(m.weight, s.log, s.sum)
@@ -198,6 +220,11 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 		}
 		if m.local != nil {
 			m.local.probabilities(x, s.log)
+			la.Axpy(m.weight, s.log, s.sum)
+			continue
+		}
+		if m.table != nil {
+			bound += float64(m.weight * m.table.probabilities(x, stage, allowed, s.log))
 			la.Axpy(m.weight, s.log, s.sum)
 			continue
 		}
@@ -231,7 +258,7 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 		}
 		bound += float64(m.weight * largestMove(m.sharpness, s.log, s.low, s.high))
 	}
-	return bound, nil
+	return bound
 }
 
 // largestMove bounds the error of any probability p_c = q_c/Σq, given that q_c lies between e^(b·low) and e^(b·high).

@@ -258,7 +258,7 @@ func TestTargetsOfTheirOwn(t *testing.T) {
 			for name, v := range row {
 				assert.Equal(t, v, all[i][target+"_"+name], name)
 			}
-			assert.InDelta(t, row["mean"], row["constant"]+row["view_a"]+row["view_b"], 1e-9)
+			assert.InDelta(t, row["mean"], row["constant"]+row["view_a"]+row["view_b"]+row["view_"+mkl.AllColumns], 1e-9)
 			assert.Positive(t, row["view_a_sd"])
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/internal/encode"
+	"github.com/bmkl/bmkl/mkl"
 )
 
 // Quoted is how messages call a view.
@@ -44,24 +45,23 @@ var seenColumns = regexp.MustCompile(` of (#\d+(?:,#\d+)*)`)
 // numbers.
 func (n *Notes) NameColumns(text string) string {
 	var b strings.Builder
-	var last *View
+	var last []string // the features of the view
 	done := 0
 	for _, at := range seenColumns.FindAllStringSubmatchIndex(text, -1) {
 		head := strings.TrimSuffix(text[:at[0]], " of ranks")
-		if v := n.viewBefore(head); v != nil {
-			last = v
+		if features := n.featuresBefore(head); features != nil {
+			last = features
 		}
 		if last == nil {
 			continue
 		}
-		features := encode.Features(last.Features())
 		var names []string
 		for number := range strings.SplitSeq(text[at[2]:at[3]], ",") {
 			k, err := strconv.Atoi(number[1:])
-			if err != nil || k < 1 || k > len(features) {
+			if err != nil || k < 1 || k > len(last) {
 				break
 			}
-			name := features[k-1]
+			name := last[k-1]
 			if _, err := strconv.Atoi(name); err == nil { // a file without names
 				name = "#" + name
 			}
@@ -73,6 +73,19 @@ func (n *Notes) NameColumns(text string) string {
 		}
 	}
 	return b.String() + text[done:]
+}
+
+// featuresBefore returns the features of the view that a text ends with, or of all views where a pool takes their columns as one table.
+func (n *Notes) featuresBefore(text string) (all []string) {
+	if v := n.viewBefore(text); v != nil {
+		return encode.Features(v.Features())
+	}
+	if strings.HasSuffix(text, mkl.AllColumns) {
+		for i := range n.Views {
+			all = append(all, encode.Features(n.Views[i].Features())...)
+		}
+	}
+	return all
 }
 
 // viewBefore is the view of features whose name a text ends with, the longest if there are several, or the only

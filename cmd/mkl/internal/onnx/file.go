@@ -159,10 +159,15 @@ type (
 		}
 		Trees *memberJSON
 		Local *memberJSON
+		Table *tableJSON
 		Scale *scaleJSON
 		Edges [][][2]float64
 
 		Levels json.RawMessage
+	}
+	tableJSON struct { // the pool of all columns as one table
+		Weight float64
+		Model  poolJSON
 	}
 	memberJSON struct { // a member that cannot be exported
 		Name   string

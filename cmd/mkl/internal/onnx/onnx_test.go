@@ -196,9 +196,41 @@ var fitted = []struct {
 	{"pool of classes in two views", func(t *testing.T, s sample) (mkl.Model, error) {
 		return mkl.AutoClassifier[string]{Fitting: one, Climb: fewest}.Fit(t.Context(), []mkl.View{{X: s.x, Input: "x1"}, {X: s.z, Input: "x2"}}, s.classes)
 	}},
+	{"pool with all columns as one table", func(t *testing.T, _ sample) (mkl.Model, error) {
+		s := draw(3, 60)
+		m, err := mkl.Auto{Fitting: one, Climb: fewest}.Fit(t.Context(), []mkl.View{{X: s.x, Input: "x1"}, {X: s.z, Input: "x2"}}, s.together())
+		requireTable(t, m, err)
+		return m, err
+	}},
+	{"pool of classes with all columns as one table", func(t *testing.T, _ sample) (mkl.Model, error) {
+		s := draw(3, 60)
+		class := make([]string, 60)
+		for i, v := range s.together() {
+			class[i] = map[bool]string{true: "high", false: "low"}[v > 0]
+		}
+		m, err := mkl.AutoClassifier[string]{Fitting: one, Climb: fewest}.Fit(t.Context(), []mkl.View{{X: s.x, Input: "x1"}, {X: s.z, Input: "x2"}}, class)
+		requireTable(t, m, err)
+		return m, err
+	}},
 	{"pool of two classes with given kernels", func(t *testing.T, s sample) (mkl.Model, error) {
 		return mkl.AutoClassifier[string]{Fitting: one, Climb: fewest}.Fit(t.Context(), s.views(), s.kind)
 	}},
+}
+
+// together is a target that needs columns of both inputs: the sign of a product of two.
+func (s sample) together() (y []float64) {
+	for i := range s.x.Rows {
+		y = append(y, math.Copysign(1, s.x.At(i, 0)*s.z.At(i, 0)))
+	}
+	return y
+}
+
+// requireTable requires that a pool has all columns as one table.
+func requireTable(t *testing.T, m interface{ Members() ([]string, []float64) }, err error) {
+	t.Helper()
+	require.NoError(t, err)
+	names, _ := m.Members()
+	require.Contains(t, names, "all columns as one table")
 }
 
 var (

@@ -53,24 +53,54 @@ func (e *exporter) poolOfNumbers(m poolJSON) error {
 		}
 		e.inputs[k] = e.op("Min", []value{e.op("Max", []value{e.inputs[k], e.row(low)}), e.row(high)})
 	}
+	p, err := e.poolMoments("", m)
+	if err != nil {
+		return err
+	}
+	e.targets([]moments{e.scaled(p, m.Scale)})
+	return nil
+}
+
+// poolMoments returns the moments of what a pool has learned. The names of its tensors begin with the prefix.
+func (e *exporter) poolMoments(prefix string, m poolJSON) (moments, error) {
 	var parts []moments
 	var weights []float64
-	for i, member := range m.Members {
-		p, err := e.process(fmt.Sprintf("member.%d.", i), member.Model)
+	member := func(i int) string { return fmt.Sprintf("%smember.%d.", prefix, i) }
+	for i, one := range m.Members {
+		p, err := e.process(member(i), one.Model)
 		if err != nil {
-			return err
+			return moments{}, err
 		}
-		parts, weights = append(parts, p), append(weights, member.Weight)
+		parts, weights = append(parts, p), append(weights, one.Weight)
 	}
 	if l := m.Landmarks; l != nil {
-		p, err := e.landmarks(fmt.Sprintf("member.%d.", len(m.Members)), l.Model)
+		p, err := e.landmarks(member(len(m.Members)), l.Model)
 		if err != nil {
-			return err
+			return moments{}, err
 		}
 		parts, weights = append(parts, p), append(weights, l.Weight)
 	}
-	e.targets([]moments{e.scaled(e.mixture(parts, weights), m.Scale)})
-	return nil
+	if t := m.Table; t != nil {
+		var p moments
+		err := e.ofTable(func() (err error) {
+			p, err = e.poolMoments(member(len(m.Members)), t.Model)
+			return err
+		})
+		if err != nil {
+			return moments{}, err
+		}
+		parts, weights = append(parts, p), append(weights, t.Weight)
+	}
+	return e.mixture(parts, weights), nil
+}
+
+// ofTable calls do while all inputs are one, with the columns of all side by side.
+func (e *exporter) ofTable(do func() error) error {
+	inputs := e.inputs
+	e.inputs = []value{e.sideBySide(inputs)}
+	err := do()
+	e.inputs = inputs
+	return err
 }
 
 // scaled turns the moments of what a pool has learned into moments of the target: docs/theory/vecchia.md, "Scales of the target".
@@ -115,21 +145,44 @@ func (e *exporter) poolOfClasses(m poolJSON) error {
 	if err := e.open(design); err != nil {
 		return err
 	}
-	var shares []value
-	for i, member := range m.Members {
-		p, err := e.probabilities(fmt.Sprintf("member.%d.", i), member.Model)
-		if err != nil {
-			return err
-		}
-		shares = append(shares, e.scale(p, member.Weight))
+	shares, err := e.poolProbabilities("", m)
+	if err != nil {
+		return err
 	}
-	for i, member := range m.Indicators {
-		p, err := e.indicators(fmt.Sprintf("member.%d.", len(m.Members)+i), member.Model)
-		if err != nil {
-			return err
-		}
-		shares = append(shares, e.scale(p, member.Weight))
-	}
-	e.classes(e.sum(shares), classes)
+	e.classes(shares, classes)
 	return nil
+}
+
+// poolProbabilities returns the probabilities of the classes. The names of the pool's tensors begin with the prefix.
+func (e *exporter) poolProbabilities(prefix string, m poolJSON) (value, error) {
+	var shares []value
+	add := func(p value, weight float64, err error) error {
+		if err == nil {
+			shares = append(shares, e.scale(p, weight))
+		}
+		return err
+	}
+	member := func(i int) string { return fmt.Sprintf("%smember.%d.", prefix, i) }
+	for i, one := range m.Members {
+		p, err := e.probabilities(member(i), one.Model)
+		if err := add(p, one.Weight, err); err != nil {
+			return "", err
+		}
+	}
+	for i, one := range m.Indicators {
+		p, err := e.indicators(member(len(m.Members)+i), one.Model)
+		if err := add(p, one.Weight, err); err != nil {
+			return "", err
+		}
+	}
+	if t := m.Table; t != nil {
+		err := e.ofTable(func() error {
+			p, err := e.poolProbabilities(member(len(m.Members)+len(m.Indicators)), t.Model)
+			return add(p, t.Weight, err)
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return e.sum(shares), nil
 }
