@@ -34,7 +34,7 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 	for i, l := range all {
 		few[i] = l.Some(rows)
 	}
-	m, err := p.fitExact(ctx, takeRows(views, rows), few...)
+	m, err := p.fitExact(ctx, takeRows(views, rows), len(few)+1, few...)
 	if m == nil || err != nil {
 		return m, err
 	}
@@ -42,6 +42,7 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 	e := mgp.Extension{
 		Likelihood: all[slices.IndexFunc(all, func(l mgp.Likelihood) bool { return l.Name() == start.State().Likelihood })],
 		Cross:      la.NewMatrix[float64](n, len(rows)), Self: make([]float64, n),
+		Progress: p.part(len(all)+1, len(all)+1).ascent(1, 1).Progress,
 	}
 	gamma := start.State().Gamma
 	err = m.designs[0].EachBlock(ctx, p.Workers, gram.PredictWords, true, x, n, func(k *vi.Dense, self la.Matrix[float64], first, count int) error {
@@ -65,13 +66,16 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 	fit, err := start.Extend(ctx, e, p.Workers)
 	if err != nil {
 		m.trace.Converged, m.trace.Reason = false, vi.Cancelled.String()
-		return m, p.named(err)
+		err = p.named(err)
+	}
+	if fit == nil {
+		return m, err
 	}
 	m.posteriors[0], m.leaveOneOut[0], m.bounds[0] = fit.Posterior, fit.LeaveOneOut, fit.LogEvidence
 	if m.trace.Converged && fit.Record.Reason != vi.Converged {
 		m.trace.Converged, m.trace.Reason = false, fit.Record.Reason.String()
 	}
-	return m, nil
+	return m, err
 }
 
 // landmarkRows returns most samples, ascending: the first of the order. If these have only one value, some of the others take the

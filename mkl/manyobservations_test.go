@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -111,4 +112,31 @@ func TestLandmarksOfRareEvents(t *testing.T) {
 	assert.Equal(t, 2000, observationLandmarks(4000))
 	assert.Equal(t, 1414, observationLandmarks(50_000))
 	assert.Equal(t, 316, observationLandmarks(1_000_000))
+}
+
+// A fit that is stopped when all samples are nearly done predicts as they do.
+func TestStoppedNearTheEndOfAll(t *testing.T) {
+	views, y, _, _ := someVisits(5, 300, 0)
+	ctx, cancel := context.WithCancel(t.Context())
+	var seen []Progress
+	c := Counts{Fitting: Fitting{Progress: func(p Progress) {
+		assert.Equal(t, 2, p.Starts)
+		if p.Start == 2 {
+			seen = append(seen, p)
+			if p.Sweep == 3 {
+				cancel()
+			}
+		}
+	}}}
+	value := func(i int) float64 { return y[i] }
+	m, err := c.problem().fitMany(ctx, views, 50, value, mgp.Counts{Y: y})
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotNil(t, m)
+	assert.Len(t, seen, 3)
+	assert.Equal(t, vi.Cancelled.String(), m.Trace().Reason)
+	require.Equal(t, 300, m.Samples())
+	c.Progress = nil
+	whole, err := c.problem().fitMany(t.Context(), views, 50, value, mgp.Counts{Y: y})
+	require.NoError(t, err)
+	assert.InDelta(t, whole.Bound(), m.Bound(), 1)
 }

@@ -30,7 +30,7 @@ func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage
 func (p *processObservations) fit(ctx context.Context, views []View, value func(i int) float64, all ...mgp.Likelihood) (*processes, error) {
 	n := all[0].Samples()
 	if !atScale(n, 0, slices.ContainsFunc(views, isGiven)) {
-		return p.fitExact(ctx, views, all...)
+		return p.fitExact(ctx, views, len(all), all...)
 	}
 	if _, err := bindViews(views, n, p.missingViews); err != nil {
 		return nil, err
@@ -41,8 +41,20 @@ func (p *processObservations) fit(ctx context.Context, views []View, value func(
 	return p.fitMany(ctx, views, observationLandmarks(n), value, all...)
 }
 
-// fitExact is fit without landmarks.
-func (p *processObservations) fitExact(ctx context.Context, views []View, all ...mgp.Likelihood) (best *processes, err error) {
+// part returns the settings of part k of n of a fit, which its progress names as starts.
+func (p *processObservations) part(k, n int) *fitting {
+	f := *p.fitting
+	if f.Progress != nil {
+		f.Progress = func(q Progress) {
+			q.Start, q.Starts = k, n
+			p.Progress(q)
+		}
+	}
+	return &f
+}
+
+// fitExact is fit without landmarks: the first of the given number of parts.
+func (p *processObservations) fitExact(ctx context.Context, views []View, parts int, all ...mgp.Likelihood) (best *processes, err error) {
 	n := all[0].Samples()
 	t, err := bindViews(views, n, p.missingViews)
 	if err != nil {
@@ -53,9 +65,10 @@ func (p *processObservations) fitExact(ctx context.Context, views []View, all ..
 		return nil, err
 	}
 	defer gram.Release(k, &best, &err)
-	for _, p.likelihood = range all {
+	for i, l := range all {
+		p.likelihood = l
 		m := &processes{onViews: onViews{p.record(Trace{}), t.Design}}
-		whole, err := p.processSettings.fit(ctx, p.fitting, m, k, la.NewMatrix[float64](1, n), false)
+		whole, err := p.processSettings.fit(ctx, p.part(i+1, parts), m, k, la.NewMatrix[float64](1, n), false)
 		if whole && (best == nil || m.Bound() > best.Bound()) {
 			best = m
 		}

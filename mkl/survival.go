@@ -38,7 +38,7 @@ func (l SurvivalLaw) law() mgp.Law { return mgp.Law(l - LogNormal) }
 // default both are fitted, and the model is the one with the higher evidence. The kernels' weights, b,
 // σ and learned length scales maximise the evidence, which expectation propagation estimates. The model
 // also suits other positive quantities with limits of detection. The zero value is ready to fit. The fit has no random
-// start, so Seed has no effect. It takes N² numbers for each kernel and N³ operations for a sweep of
+// start: Seed chooses the landmarks of many samples. It takes N² numbers for each kernel and N³ operations for a sweep of
 // expectation propagation; a step takes several sweeps. Above [DefaultExactSamples] samples, unless a view holds given kernels, M of them
 // are landmarks, 2000 to 300 by the number of samples. The landmarks alone are fitted so, which decides the law. All samples then give
 // the function, b and σ, in N·M numbers and about ten sweeps of N·M² operations.

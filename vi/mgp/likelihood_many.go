@@ -31,6 +31,8 @@ type Extension struct {
 	Among      la.Matrix[float64] // M×M, Σ_p K_p/γ_p of the M samples; only the lower triangle is read
 	Cross      la.Matrix[float64] // N×M, Σ_p K_p/γ_p of all samples with the M samples; it is overwritten
 	Self       []float64          // N, Σ_p K_p(x,x)/γ_p
+
+	Progress func(vi.Progress) // if not nil, it is called after every sweep
 }
 
 // Extend returns the fit of a likelihood to many samples that begins where the posterior, of M of them, ends. The weights of the kernels
@@ -39,6 +41,8 @@ type Extension struct {
 // likelihood maximise the evidence. If the M samples are all samples, the result is the posterior of these, but for a
 // nugget of 1e-6 in the prior of u. LeaveOneOut has the N samples.
 //
+// With the error of a context that ended it returns the fit of the sweeps so far, if the moments had nearly settled.
+//
 // Sources: E. Snelson and Z. Ghahramani, "Sparse Gaussian processes using pseudo-inputs", NIPS 2005; A. Naish-Guzman and S. Holden, "The
 // generalized FITC approximation", NIPS 2007. Derived in docs/theory/likelihoods.md, section 7.
 func (p *Posterior) Extend(ctx context.Context, e Extension, workers int) (*Fit, error) {
@@ -46,7 +50,7 @@ func (p *Posterior) Extend(ctx context.Context, e Extension, workers int) (*Fit,
 		return nil, err
 	}
 	x := &extension{
-		ctx: ctx, ws: la.Workspace{Workers: workers}, v: e.Cross, residual: slices.Clone(e.Self),
+		ctx: ctx, progress: e.Progress, ws: la.Workspace{Workers: workers}, v: e.Cross, residual: slices.Clone(e.Self),
 		like:      &likelihood{Likelihood: e.Likelihood},
 		parameter: slices.Clone(p.s.Shape), rec: vi.Record{Reason: vi.MaxSweeps, Left: -1},
 	}
@@ -61,10 +65,11 @@ func (p *Posterior) Extend(ctx context.Context, e Extension, workers int) (*Fit,
 	if err := x.whiten(e.Among); err != nil {
 		return nil, err
 	}
-	logZ, err := x.propagate()
-	if err != nil {
-		return nil, err
+	logZ, stopped := x.propagate()
+	if stopped != nil && x.rec.Reason != vi.Cancelled {
+		return nil, stopped
 	}
+	var err error
 	s := p.s
 	s.Sites, s.Shape, s.Samples = nil, x.parameter, N
 	if s.Alpha, s.Factor, err = x.representation(); err != nil {
@@ -74,8 +79,10 @@ func (p *Posterior) Extend(ctx context.Context, e Extension, workers int) (*Fit,
 	for n := range N {
 		fit.LeaveOneOut.LogProbability[n] = x.like.logProbability(n, x.cavityMean[n]+x.like.level, x.cavityVar[n], x.like.eta)
 	}
-	fit.Posterior, err = NewPosterior(s)
-	return fit, err
+	if fit.Posterior, err = NewPosterior(s); err != nil {
+		return nil, err
+	}
+	return fit, stopped
 }
 
 func (p *Posterior) checkExtension(ctx context.Context, e Extension) error {
@@ -110,6 +117,7 @@ func (p *Posterior) checkExtension(ctx context.Context, e Extension) error {
 // f_n = v_nᵀw + e_n, e_n ~ N(0, d_n).
 type extension struct {
 	ctx       context.Context
+	progress  func(vi.Progress)
 	ws        la.Workspace
 	like      *likelihood
 	parameter []float64 // level and η
@@ -229,39 +237,28 @@ func (x *extension) addInformation(a la.Matrix[float64]) {
 }
 
 // propagate runs expectation propagation and climbs the evidence by the level and the parameters of the likelihood in turns. It
-// returns the log evidence.
+// returns the log evidence. The posterior belongs to the final sites.
 func (x *extension) propagate() (logZ float64, err error) {
-	N := len(x.mean)
 	damping, last, moved := 1.0, math.Inf(1), false
-	for range extendSweeps {
-		if x.ctx.Err() != nil {
-			return 0, fmt.Errorf("vi: stopped: %w", context.Cause(x.ctx))
-		}
+	asked := make([]tilted, len(x.mean))
+	for sweep := 1; ; sweep++ {
 		if err := x.posterior(); err != nil {
 			return 0, err
 		}
-		var square float64
-		logZ = 0.5 * (x.fit - x.logDet)
-		asked := make([]tilted, N)
-		for n := range N {
-			m, v, lambda, nu := x.cavityMean[n], x.cavityVar[n], x.prec[n], x.nu[n]
-			u := x.like.tilt(n, m, v)
-			asked[n] = u
-			spread := 1 + float64(lambda*v)
-			variance := v / spread
-			mean := (m + float64(v*nu)) / spread
-			dm, dv := mean-u.mean, (variance-u.variance)/variance
-			square += float64(dm*dm)/variance + float64(dv*dv)
-			// The site's normaliser under the cavity, and the one of e.
-			logZ += u.logZ - 0.5*(float64(m*(2*nu-float64(lambda*m)))+float64(v*nu*nu))/spread + float64(0.5*special.Log(spread))
-			noise := x.spread(n)
-			logZ += 0.5 * (float64(x.residual[n]*nu*nu)/noise - special.Log(noise))
-		}
-		residual := math.Sqrt(square / float64(N))
+		logZ, residual := x.ask(asked)
 		if math.IsNaN(residual) {
 			return 0, errors.New("vi: Extend: the moments are not finite")
 		}
-		x.rec.Trace, x.rec.Changes = append(x.rec.Trace, logZ), append(x.rec.Changes, -1)
+		x.note(sweep, logZ)
+		if x.ctx.Err() != nil {
+			if residual < nearlyLinear {
+				x.rec.Reason = vi.Cancelled
+			}
+			return logZ, fmt.Errorf("vi: stopped: %w", context.Cause(x.ctx))
+		}
+		if sweep == extendSweeps {
+			return logZ, nil
+		}
 		level, before := x.parameter[0], moved
 		moved = residual < nearlyLinear && x.moveParameters()
 		if residual <= extendTolerance && !moved {
@@ -272,15 +269,53 @@ func (x *extension) propagate() (logZ float64, err error) {
 			damping = max(leastDamping, 0.5*damping)
 		}
 		last = residual
-		level = x.parameter[0] - level // sites are of f + b: the sites of f move the other way
-		for n, u := range asked {
-			x.nu[n] -= float64(x.prec[n] * level)
-			u.shift -= float64(u.precision * level)
-			x.prec[n] = max(x.prec[n]+float64(damping*(u.precision-x.prec[n])), leastPrecision)
-			x.nu[n] += float64(damping * (u.shift - x.nu[n]))
-		}
+		x.renew(asked, damping, x.parameter[0]-level)
 	}
-	return logZ, nil
+}
+
+// ask computes the sites that the cavities ask for. It returns the log evidence of the present sites, and by how many standard
+// deviations the moments of the posterior and of the tilted distributions differ (root mean square).
+func (x *extension) ask(asked []tilted) (logZ, residual float64) {
+	var square float64
+	logZ = 0.5 * (x.fit - x.logDet)
+	for n := range asked {
+		m, v, lambda, nu := x.cavityMean[n], x.cavityVar[n], x.prec[n], x.nu[n]
+		u := x.like.tilt(n, m, v)
+		asked[n] = u
+		spread := 1 + float64(lambda*v)
+		variance := v / spread
+		mean := (m + float64(v*nu)) / spread
+		dm, dv := mean-u.mean, (variance-u.variance)/variance
+		square += float64(dm*dm)/variance + float64(dv*dv)
+		// The site's normaliser under the cavity, and the one of e.
+		logZ += u.logZ - 0.5*(float64(m*(2*nu-float64(lambda*m)))+float64(v*nu*nu))/spread + float64(0.5*special.Log(spread))
+		noise := x.spread(n)
+		logZ += 0.5 * (float64(x.residual[n]*nu*nu)/noise - special.Log(noise))
+	}
+	return logZ, math.Sqrt(square / float64(len(asked)))
+}
+
+// renew moves the sites by the share damping of the way to what was asked for. The level has moved by level since: sites are of
+// f + b, so that the sites of f move the other way.
+func (x *extension) renew(asked []tilted, damping, level float64) {
+	for n, u := range asked {
+		x.nu[n] -= float64(x.prec[n] * level)
+		u.shift -= float64(u.precision * level)
+		x.prec[n] = max(x.prec[n]+float64(damping*(u.precision-x.prec[n])), leastPrecision)
+		x.nu[n] += float64(damping * (u.shift - x.nu[n]))
+	}
+}
+
+// note adds a sweep to the record and reports it.
+func (x *extension) note(sweep int, logZ float64) {
+	rise := math.NaN()
+	if sweep > 1 {
+		rise = logZ - x.rec.Trace[sweep-2]
+	}
+	x.rec.Trace, x.rec.Changes = append(x.rec.Trace, logZ), append(x.rec.Changes, -1)
+	if x.progress != nil {
+		x.progress(vi.Progress{Sweep: sweep, MaxSweeps: extendSweeps, Bound: logZ, Rise: rise, Left: -1, Change: -1})
+	}
 }
 
 // moveParameters takes a step by the level and by the parameters of the likelihood, unless it promises no rise of the evidence, and
