@@ -30,7 +30,9 @@ type csvSource struct {
 	remarks []string
 }
 
-func newCSV(name string, r io.Reader, opt Options) (Source, error) {
+// newCSV returns the table of a text. With named, the rows may begin with names for which the first line has no cell. In a workbook they
+// cannot: its cells have places.
+func newCSV(name string, r io.Reader, opt Options, named bool) (Source, error) {
 	rows := &rowReader{r: r, longest: opt.longest()}
 	br := bufio.NewReaderSize(rows, maxLine)
 	if bom, err := br.Peek(3); err == nil && string(bom) == "\xef\xbb\xbf" {
@@ -90,7 +92,7 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 	}
 	if header {
 		titles := rec
-		if namesRows(head, cr) {
+		if named && namesRows(head, cr) {
 			titles = slices.Concat([]string{""}, rec)
 			s.remarks = append(s.remarks, "the first line has one name fewer than the rows have cells: the first column has the names of the rows")
 		}

@@ -57,7 +57,7 @@ func newXLSX(name string, z *zip.Reader, opt Options) (Source, error) {
 		return fail(err)
 	}
 	opt.Separator, opt.Decimal = ',', '.'
-	s, err := newCSV(name, rows, opt)
+	s, err := newCSV(name, rows, opt, false)
 	if err != nil {
 		return nil, err
 	}
