@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -57,6 +58,40 @@ func TestCountsOnLandmarks(t *testing.T) {
 	c.Workers = 3
 	other := countsOnLandmarks(t, c, views, landmarks, y)
 	assert.Equal(t, m.Posterior().State(), other.Posterior().State())
+}
+
+// Fits end where a few samples decide the level and the parameters: an event 20 decades too early, and grades that are rare.
+func TestLandmarksConverge(t *testing.T) {
+	const n, landmarks = 150, 40
+	views, _, _, _ := someVisits(9, n, 2)
+	rng := rand.New(rand.NewPCG(9, 9))
+	index, times := make([]int, n), make([]Lifetime, n)
+	for i := range times {
+		f := views[0].X.At(i, 0) + 0.5*rng.NormFloat64()
+		times[i] = EventAt(math.Exp(f))
+		if f < -1.5 {
+			index[i] = 1
+		} else if f > -1.8 {
+			index[i] = 4
+		}
+	}
+	rows := landmarkRows(rowOrder(distinctInputs(views), func(i int) float64 { return times[i].From }, 0), func(i int) float64 { return times[i].From }, landmarks)
+	early := slices.IndexFunc(vec.UpTo(n), func(i int) bool { return !slices.Contains(rows, i) })
+	times[early] = EventAt(1e-20)
+	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return float64(index[i]) }, mgp.Ordinal{Y: index, Grades: 6})
+	require.NoError(t, err)
+	assert.True(t, m.Trace().Converged)
+	_, lower, upper, err := logTimes(times)
+	require.NoError(t, err)
+	for _, law := range []SurvivalLaw{LogNormal, Weibull} {
+		like := mgp.Censored{Lower: lower, Upper: upper, Law: law.law()}
+		m, err = (&Survival{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return times[i].From }, like)
+		require.NoError(t, err)
+		exact, err := (&Survival{}).problem().fitExact(t.Context(), views, 1, like)
+		require.NoError(t, err)
+		assert.True(t, m.Trace().Converged, law)
+		assert.InDelta(t, exact.posteriors[0].State().Shape[1], m.posteriors[0].State().Shape[1], 0.3, "the logarithm of the noise, %v", law)
+	}
 }
 
 // A fit that is stopped where all samples begin is the one of the landmarks.

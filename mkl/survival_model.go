@@ -1,11 +1,14 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -109,11 +112,16 @@ func (p *SurvivalPrediction) Quantile(q float64) []float64 {
 	return out
 }
 
-// Survival returns the probability that the event of a sample happens after each of the times: the survival curve.
+// Survival returns the probability that the event of a sample happens after each of the times: the survival curve. It does not rise from one
+// of the times to a later one, not even by rounding.
 func (p *SurvivalPrediction) Survival(sample int, times []float64) []float64 {
-	out := make([]float64, len(times))
-	for i, t := range times {
-		out[i] = special.Exp(p.logSurvival(sample, t))
+	out, order := make([]float64, len(times)), vec.UpTo(len(times))
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(times[i], times[j]) })
+	least := 1.0
+	for _, i := range order {
+		out[i] = special.Exp(p.logSurvival(sample, times[i]))
+		least = min(least, out[i])
+		out[i] = least
 	}
 	return out
 }

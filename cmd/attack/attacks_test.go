@@ -28,7 +28,7 @@ func TestAttacks(t *testing.T) {
 // columns that are too short.
 func TestFound(t *testing.T) {
 	seeds := map[string][]uint64{
-		"forged NPY": {69}, "forged NPZ": {518}, "forged LIBSVM": {50231, 50002797}, "forged zstd": {40004732}, "forged MATLAB": {1003596},
+		"forged NPY": {69}, "forged NPZ": {518}, "forged LIBSVM": {50231, 50002797}, "forged zstd": {40004732}, "forged MATLAB": {1003596}, "forged XLSX": {990006152},
 		"forged Parquet": {50190, 1000382, 1004239, 1004835}, "forged Arrow": {1001728, 40013640, 70019998, 70141441, 70238135, 70247797},
 	}
 	for _, a := range attacks() {

@@ -409,7 +409,7 @@ func TestFormats(t *testing.T) {
 	files := map[string]string{"d.svm": svm.String(), "d.csv.gz": packed.String(), "short.svm": "1 1:5\n-1 1:0\n", "book.xlsx": "PK\x03\x04"}
 	status, stdout, stderr := command(t, files, "", "fit", "d.svm", "-target", "label", "-time", "1ns", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
-	assert.Equal(t, "plan: left out: 2 (always 0)\ntask: binary (column label is -1 or 1)\n", stderr)
+	assert.Equal(t, "plan: left out: column 2 (always 0)\ntask: binary (column label is -1 or 1)\n", stderr)
 	assert.Contains(t, stdout, "d.svm: 30 samples")
 	status, stdout, stderr = command(t, nil, "", "predict", "m", "short.svm")
 	require.Equal(t, console.StatusOK, status, stderr)

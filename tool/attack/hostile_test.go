@@ -37,10 +37,10 @@ func TestFound(t *testing.T) {
 		"forged journal of a regression": {27, 60000430}, "forged journal of a shared regression": {18}, "forged journal of a task regression": {9},
 		"forged journal of a Gaussian process": {60000092, 80005036}, "forged journal of a Gaussian process classifier": {80008367}, "forged journal of a sampled probit classifier": {60000162, 60000324},
 		"forged journal of a landmark classifier": {130000112, 130000654, 130005326}, "forged journal of a factors": {130001206, 320012885}, "forged journal of a multi-task": {130002773},
-		"factors": {9, 106}, "pool classifier": {176}, "regression": {3741, 4039, 16322, 59052, 66166}, "spike and slab": {58, 68}, "multi-task": {198, 5156},
+		"factors": {9, 106}, "pool classifier": {176}, "regression": {3741, 4039, 16322, 59052, 66166}, "spike and slab": {58, 68, 990001342}, "multi-task": {198, 5156},
 		"probit classifier, sampled": {187, 4473}, "probit classifier, settings": {104641, 109797}, "forged journal of a probit classifier at its mode": {120000085}, "Gaussian process": {2899}, "shared regression": {194},
 		"pairs": {102360, 108122}, "ended at any moment": {102000, 109359}, "measures and folds": {100154, 100189, 101190}, "tables": {105392},
-		"survival": {7, 32, 84, 88, 339}, "forged survival": {5, 172, 403}, "forged counts": {109, 161, 409},
+		"survival": {7, 32, 84, 88, 339, 990001152}, "forged survival": {5, 172, 403}, "forged counts": {109, 161, 409},
 	}
 	for _, a := range attacks() {
 		for _, seed := range seeds[a.Name] {

@@ -20,8 +20,6 @@ const (
 	extendSweeps    = 60
 	firstNugget     = 1e-6 // of the mean variance of a function value
 	mostNugget      = 1e-2
-	enoughRise      = 1e-2 // nats that a step of the level and of the parameters must promise to count
-	mostShapeStep   = 0.5
 )
 
 // Extension are the observations that [Posterior.Extend] adds, and the kernels of all N samples, given the weights of
@@ -49,6 +47,31 @@ func (p *Posterior) Extend(ctx context.Context, e Extension, workers int) (*Fit,
 	if err := p.checkExtension(ctx, e); err != nil {
 		return nil, err
 	}
+	x, err := p.newExtension(ctx, e, workers)
+	if err != nil {
+		return nil, err
+	}
+	logZ, stopped := x.propagate()
+	if stopped != nil && x.rec.Reason != vi.Cancelled {
+		return nil, stopped
+	}
+	N, s := len(x.mean), p.s
+	s.Sites, s.Shape, s.Samples = nil, x.parameter, N
+	if s.Alpha, s.Factor, err = x.representation(); err != nil {
+		return nil, err
+	}
+	fit := &Fit{Record: x.rec, LogEvidence: logZ, LeaveOneOut: &LeaveOneOut{LogProbability: make([]float64, N)}}
+	for n := range N {
+		fit.LeaveOneOut.LogProbability[n] = x.like.logProbability(n, x.cavityMean[n]+x.like.level, x.cavityVar[n], x.like.eta)
+	}
+	if fit.Posterior, err = NewPosterior(s); err != nil {
+		return nil, err
+	}
+	return fit, stopped
+}
+
+// newExtension returns the state that Extend begins with.
+func (p *Posterior) newExtension(ctx context.Context, e Extension, workers int) (*extension, error) {
 	x := &extension{
 		ctx: ctx, progress: e.Progress, ws: la.Workspace{Workers: workers}, v: e.Cross, residual: slices.Clone(e.Self),
 		like:      &likelihood{Likelihood: e.Likelihood},
@@ -62,27 +85,7 @@ func (p *Posterior) Extend(ctx context.Context, e Extension, workers int) (*Fit,
 	x.factor, x.block, x.w = la.NewMatrix[float64](M, M), la.NewMatrix[float64](min(N, work.PredictRows), M), make([]float64, M)
 	x.like.at(x.parameter)
 	x.begin(p)
-	if err := x.whiten(e.Among); err != nil {
-		return nil, err
-	}
-	logZ, stopped := x.propagate()
-	if stopped != nil && x.rec.Reason != vi.Cancelled {
-		return nil, stopped
-	}
-	var err error
-	s := p.s
-	s.Sites, s.Shape, s.Samples = nil, x.parameter, N
-	if s.Alpha, s.Factor, err = x.representation(); err != nil {
-		return nil, err
-	}
-	fit := &Fit{Record: x.rec, LogEvidence: logZ, LeaveOneOut: &LeaveOneOut{LogProbability: make([]float64, N)}}
-	for n := range N {
-		fit.LeaveOneOut.LogProbability[n] = x.like.logProbability(n, x.cavityMean[n]+x.like.level, x.cavityVar[n], x.like.eta)
-	}
-	if fit.Posterior, err = NewPosterior(s); err != nil {
-		return nil, err
-	}
-	return fit, stopped
+	return x, x.whiten(e.Among)
 }
 
 func (p *Posterior) checkExtension(ctx context.Context, e Extension) error {
@@ -236,8 +239,8 @@ func (x *extension) addInformation(a la.Matrix[float64]) {
 	})
 }
 
-// propagate runs expectation propagation and climbs the evidence by the level and the parameters of the likelihood in turns. It
-// returns the log evidence. The posterior belongs to the final sites.
+// propagate runs expectation propagation and climbs the evidence by the level and the parameters of the likelihood. It returns the
+// log evidence. The posterior belongs to the final sites.
 func (x *extension) propagate() (logZ float64, err error) {
 	damping, last, moved := 1.0, math.Inf(1), false
 	asked := make([]tilted, len(x.mean))
@@ -316,64 +319,6 @@ func (x *extension) note(sweep int, logZ float64) {
 	if x.progress != nil {
 		x.progress(vi.Progress{Sweep: sweep, MaxSweeps: extendSweeps, Bound: logZ, Rise: rise, Left: -1, Change: -1})
 	}
-}
-
-// moveParameters takes a step by the level and by the parameters of the likelihood, unless it promises no rise of the evidence, and
-// reports whether it did. The step of the level is Newton's for Gaussian sites of f + b, as they are. The parameters move by scoring, with the
-// derivatives of (L2) and the products of the scores.
-func (x *extension) moveParameters() bool {
-	slope, bend := x.levelSlopes()
-	spread := x.priorSD[0] * x.priorSD[0]
-	slope, bend = slope-(x.parameter[0]-x.priorMean[0])/spread, bend+1/spread
-	rise := slope * slope / bend
-	step := []float64{slope / bend}
-	if K := len(x.parameter) - 1; K > 0 {
-		gradient, scores, information := make([]float64, K), make([]float64, K), la.NewMatrix[float64](K, K)
-		for n := range x.mean {
-			x.like.moments(n, x.cavityMean[n]+x.like.level, x.cavityVar[n], x.like.eta, scores)
-			for i, s := range scores {
-				gradient[i] += s
-				for j, t := range scores[:i+1] {
-					information.Row(i)[j] += float64(s * t)
-				}
-			}
-		}
-		for i := range gradient {
-			sd := x.priorSD[1+i]
-			gradient[i] -= (x.parameter[1+i] - x.priorMean[1+i]) / (sd * sd)
-			information.Row(i)[i] += 1 / (sd * sd)
-		}
-		if la.Cholesky(&x.ws, information) != nil {
-			return false
-		}
-		step = append(step, gradient...)
-		la.CholeskySolveVec(information, step[1:])
-		rise += la.Dot(step[1:], gradient)
-	}
-	if !(rise > enoughRise) {
-		return false
-	}
-	x.parameter[0] += step[0]
-	for i, s := range step[1:] {
-		x.parameter[1+i] += max(-mostShapeStep, min(s, mostShapeStep))
-	}
-	x.like.at(x.parameter)
-	return true
-}
-
-// levelSlopes returns the slope and the bend of the log evidence of the present sites by the level, 1ᵀ(ν̃ − Λ̃V·E[w]) and 1ᵀR1 with
-// R = Λ̃ − Λ̃V(I + VᵀΛ̃V)⁻¹VᵀΛ̃.
-func (x *extension) levelSlopes() (slope, bend float64) {
-	t := make([]float64, x.v.Cols)
-	for n, v := range x.prec {
-		lambda := v / x.spread(n)
-		slope += x.nu[n]/x.spread(n) - float64(lambda*x.mean[n])
-		bend += lambda
-		la.Axpy(lambda, x.v.Row(n), t)
-	}
-	solved := slices.Clone(t)
-	la.CholeskySolveVec(x.factor, solved)
-	return slope, max(0, bend-la.Dot(t, solved))
 }
 
 // representation returns α and the Cholesky factor of B such that predictions are k̄ᵀα and k̄(x,x) − k̄ᵀB⁻¹k̄: with W = VᵀΛ̃V

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -62,6 +63,76 @@ func waveCounts(n int) (x, y []float64) {
 		y = append(y, k)
 	}
 	return x, y
+}
+
+// The bends are the second differences of the evidence of grades, but for what the variances of the cavities change.
+func TestExtensionBends(t *testing.T) {
+	const n, few, grades = 120, 12, 4
+	r := rand.New(rand.NewPCG(4, 2))
+	x, y := make([]float64, n), make([]int, n)
+	for i := range x {
+		x[i] = 6*r.Float64() - 3
+		y[i] = int(max(0, min(grades-1, math.Floor(2+1.5*math.Sin(2*x[i])+r.NormFloat64()))))
+	}
+	all := Ordinal{y, grades}
+	k, err := vi.NewDense(bellsOf(x[:few], x[:few]))
+	require.NoError(t, err)
+	part, err := Evidence{}.FitLikelihood(t.Context(), k, Ordinal{y[:few], grades})
+	require.NoError(t, err)
+	extended := func(shape []float64, sweeps int) (e *extension, logZ float64) {
+		p, err := NewPosterior(part.Posterior.State())
+		require.NoError(t, err)
+		p.s.Shape = shape
+		e, err = p.newExtension(t.Context(), Extension{Likelihood: all, Among: bellsOf(x[:few], x[:few]), Cross: bellsOf(x, x[:few]), Self: slices.Repeat([]float64{1}, n)}, 1)
+		require.NoError(t, err)
+		for range sweeps { // of sites, with the parameters as they are
+			require.NoError(t, e.posterior())
+			logZ = 0.5 * (e.fit - e.logDet)
+			for i := range n {
+				m, v, lambda, nu := e.cavityMean[i], e.cavityVar[i], e.prec[i], e.nu[i]
+				u := e.like.tilt(i, m, v)
+				logZ += u.logZ + 0.5*math.Log(1+lambda*v) - 0.5*(2*m*nu+v*nu*nu-lambda*m*m)/(1+lambda*v)
+				logZ += 0.5 * (e.residual[i]*nu*nu/e.spread(i) - math.Log(e.spread(i)))
+				e.prec[i], e.nu[i] = u.precision, u.shift
+			}
+		}
+		return e, logZ
+	}
+	const h = 0.02
+	at := []float64{0.3, -0.2, 0.1}
+	moved := func(i, j int, a, b float64) float64 {
+		shape := slices.Clone(at)
+		shape[i] += a
+		shape[j] += b
+		_, logZ := extended(shape, 60)
+		return logZ
+	}
+	e, _ := extended(at, 60)
+	slopes, scores := e.scores()
+	bends := e.bends(scores)
+	for i := range at {
+		assert.InEpsilon(t, (moved(i, i, h, 0)-moved(i, i, -h, 0))/(2*h), slopes[i], 0.01, "slope %d", i)
+		for j := range i + 1 {
+			want := -(moved(i, j, h, h) - moved(i, j, h, -h) - moved(i, j, -h, h) + moved(i, j, -h, -h)) / (4 * h * h)
+			assert.InDelta(t, want, bends.At(i, j), 0.1*math.Sqrt(bends.At(i, i)*bends.At(j, j)), "bend %d, %d", i, j)
+		}
+	}
+}
+
+// Where the bends have no maximum, the step still goes uphill.
+func TestUphill(t *testing.T) {
+	x := &extension{}
+	b := la.NewMatrix[float64](2, 2)
+	b.Set(0, 0, 4)
+	b.Set(1, 1, -1)
+	step, ok := x.uphill([]float64{2, 3}, b)
+	require.True(t, ok)
+	assert.Positive(t, step[0])
+	assert.Positive(t, step[1])
+	b.Set(1, 1, 1)
+	step, ok = x.uphill([]float64{2, 3}, b)
+	require.True(t, ok)
+	assert.InDeltaSlice(t, []float64{0.5, 3}, step, 1e-12)
 }
 
 // An extension to the same samples is the fit itself.

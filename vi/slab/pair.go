@@ -141,7 +141,7 @@ const piFloor = 1e-10
 // q(w̃ | s=0) moves with it; where every weight is off it is kept.
 func (p *Prior) learnVariance(s pairSums) {
 	if s.included > 0 && s.slabPower > 0 {
-		p.Variance = s.slabPower / s.included
+		p.Variance = min(s.slabPower/s.included, math.MaxFloat64)
 	}
 }
 

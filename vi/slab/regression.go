@@ -305,7 +305,7 @@ func (s *slabState) Observations() float64 { return float64(s.N) }
 // updateNoise is σ² = E|y − Xw|²/N.
 func (s *slabState) updateNoise(squared float64) {
 	if !s.held.Noise {
-		s.noise = max(squared/float64(s.N), s.floor)
+		s.noise = min(max(squared/float64(s.N), s.floor), math.MaxFloat64)
 	}
 }
 
@@ -407,10 +407,10 @@ func (f *pairedField) learned(x []float64) []float64 {
 // learn sets the hyperparameters to what learned has said.
 func (f *pairedField) learn(x []float64) {
 	if !f.held.Noise {
-		f.noise, x = max(x[0], f.floor), x[1:]
+		f.noise, x = min(max(x[0], f.floor), math.MaxFloat64), x[1:]
 	}
 	if !f.held.Variance {
-		f.prior.Variance, x = x[0], x[1:]
+		f.prior.Variance, x = min(x[0], math.MaxFloat64), x[1:]
 	}
 	if !f.held.Pi && !math.IsInf(x[0], 1) {
 		f.prior.Pi = min(max(x[0]/(1+x[0]), piFloor), 1-piFloor)

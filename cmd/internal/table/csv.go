@@ -30,7 +30,9 @@ type csvSource struct {
 	remarks []string
 }
 
-func newCSV(name string, r io.Reader, opt Options) (Source, error) {
+// newCSV returns the table of a text. With named, the rows may begin with names for which the first line has no cell. In a workbook they
+// cannot: its cells have places.
+func newCSV(name string, r io.Reader, opt Options, named bool) (Source, error) {
 	rows := &rowReader{r: r, longest: opt.longest()}
 	br := bufio.NewReaderSize(rows, maxLine)
 	if bom, err := br.Peek(3); err == nil && string(bom) == "\xef\xbb\xbf" {
@@ -51,8 +53,11 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	sep := opt.Separator
+	var remarks []string
 	if sep == 0 {
-		sep = separator(head)
+		if sep = separator(head); sep == ' ' {
+			remarks = []string{"spaces separate the cells (-separator , reads each line as one cell)"}
+		}
 	}
 	comma := opt.Decimal == ',' || opt.Decimal == 0 && decimalComma(head, sep)
 	cr := csv.NewReader(br)
@@ -64,7 +69,7 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 	if lines > 0 {
 		cr.Comment = '#'
 	}
-	s := &csvSource{name: name, r: cr, rows: rows, skipped: lines, comma: comma}
+	s := &csvSource{name: name, r: cr, rows: rows, skipped: lines, comma: comma, remarks: remarks}
 	rec, err := s.next()
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: the file is empty", name)
@@ -90,7 +95,7 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 	}
 	if header {
 		titles := rec
-		if namesRows(head, cr) {
+		if named && namesRows(head, cr) {
 			titles = slices.Concat([]string{""}, rec)
 			s.remarks = append(s.remarks, "the first line has one name fewer than the rows have cells: the first column has the names of the rows")
 		}
@@ -104,7 +109,8 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 }
 
 // namesRows reports whether the rows of a text begin with a name for which the first line has no cell, as R's write.table writes them. The
-// name is quoted, or no number: a number may be half of one with a decimal comma. The function takes the settings of a reader.
+// name is quoted, or no number: a number may be half of one with a decimal comma. Where commas do not separate cells, the number 1 is a name
+// too. The function takes the settings of a reader.
 func namesRows(head []byte, like *csv.Reader) bool {
 	r := csv.NewReader(bytes.NewReader(head))
 	r.Comma, r.Comment, r.TrimLeadingSpace, r.FieldsPerRecord = like.Comma, like.Comment, like.TrimLeadingSpace, -1
@@ -118,7 +124,7 @@ func namesRows(head []byte, like *csv.Reader) bool {
 		return false
 	}
 	quoted := bytes.HasPrefix(bytes.TrimLeft(head[at:], "\r\n"), []byte(`"`))
-	return quoted || !numeric([]string{strings.ReplaceAll(row[0], ",", ".")})
+	return quoted || like.Comma != ',' && row[0] == "1" || !numeric([]string{strings.ReplaceAll(row[0], ",", ".")})
 }
 
 // comments skips the lines at the front that start with #. It returns the last of them, and how many
@@ -187,7 +193,40 @@ func separator(head []byte) rune {
 			best, most = sep, n
 		}
 	}
+	if most == 0 && spaced(head) {
+		return ' '
+	}
 	return best
+}
+
+// spaced reports whether spaces separate the cells of a text, as R's write.table and NumPy's savetxt write them: all rows at the front have as
+// many cells as the first line, or all one more, and some column of theirs has numbers alone.
+func spaced(head []byte) bool {
+	const most = 20 // rows
+	r := csv.NewReader(bytes.NewReader(head))
+	r.Comma, r.TrimLeadingSpace = ' ', true
+	titles, err := r.Read()
+	if err != nil || len(titles) < 2 {
+		return false
+	}
+	var numbers []bool
+	r.FieldsPerRecord = 0 // as the first of the rows that follow
+	for range most {
+		row, err := r.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil || len(row) != len(titles) && len(row) != len(titles)+1 {
+			return false
+		}
+		if numbers == nil {
+			numbers = slices.Repeat([]bool{true}, len(row))
+		}
+		for i, cell := range row {
+			numbers[i] = numbers[i] && numeric([]string{cell})
+		}
+	}
+	return slices.Contains(numbers, true)
 }
 
 func (s *csvSource) Name() string      { return s.name }

@@ -103,6 +103,7 @@ func TestNamesOfRows(t *testing.T) {
 		"a\tb\nMazda RX4\t21\t6\nFiat\t22,8\t4\n":           "Mazda RX4,Fiat",
 		`"a","b"` + "\n" + `"1",21,6` + "\r\n" + `"2",22,4`: "1,2",
 		"# made by R\na;b\n\n" + `"7";21;6`:                 "7",
+		"a\tb\n1\t21\t6\n2\t22\t4\n":                        "1,2",
 	} {
 		s, err := text(in, Options{Decimal: '.'})
 		require.NoError(t, err, in)
@@ -119,6 +120,32 @@ func TestNamesOfRows(t *testing.T) {
 		assert.Equal(t, []string{"a", "b"}, s.Columns(), in)
 		_, err = Read(s, []Want{{Column: 0, Kind: Label}})
 		assert.ErrorContains(t, err, " cells where there are 2 columns", in)
+	}
+}
+
+// TestSpaces recognises spaces that separate cells, as R's write.table and NumPy's savetxt write them by default.
+func TestSpaces(t *testing.T) {
+	const remark = "spaces separate the cells (-separator , reads each line as one cell)"
+	for in, want := range map[string]string{
+		`"Eth" "Days"` + "\n" + `"1" "A B" 2` + "\n" + `"2" "N" 11` + "\n": "1,Eth,Days",
+		"a b\n1.5e+00 2\n3 4":                       "a,b",
+		"# a b\n1.0e+00 2.0e+00\n3.0e+00 4.0e+00\n": "a,b",
+		"speed dist\n1 4 2\n2 4 10\n":               "1,speed,dist",
+	} {
+		s, err := text(in, Options{})
+		require.NoError(t, err, in)
+		assert.Equal(t, strings.Split(want, ","), s.Columns(), in)
+		assert.Contains(t, s.Remarks(), remark, in)
+		last := len(s.Columns()) - 1
+		d, err := Read(s, []Want{{Column: last}})
+		require.NoError(t, err, in)
+		assert.Equal(t, 2, d.Rows)
+		assert.Equal(t, 2.0, d.Numbers[last][0])
+	}
+	for _, in := range []string{"full name\nAnn Lee\nBo\n", "full name\nAnn Lee\nBo Xu\n", "a b\n", "x\n1\n2\n", "a b\n1 2 3 4\n"} {
+		s, err := text(in, Options{})
+		require.NoError(t, err)
+		assert.Len(t, s.Columns(), 1, in)
 	}
 }
 

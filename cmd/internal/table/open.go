@@ -165,7 +165,7 @@ func recognise(f *file, opt Options, nested int) (Source, error) {
 	if opt.Separator == 0 && libsvm(head) {
 		return newLIBSVM(f.name, br, opt)
 	}
-	return newCSV(f.name, &lineReader{r: br, separator: opt.Separator, most: opt.columns()}, opt)
+	return newCSV(f.name, &lineReader{r: br, separator: opt.Separator, most: opt.columns()}, opt, true)
 }
 
 // whole returns a file's bytes by their position, how many they are, and how many of them it keeps in memory.

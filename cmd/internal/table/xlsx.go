@@ -57,7 +57,7 @@ func newXLSX(name string, z *zip.Reader, opt Options) (Source, error) {
 		return fail(err)
 	}
 	opt.Separator, opt.Decimal = ',', '.'
-	s, err := newCSV(name, rows, opt)
+	s, err := newCSV(name, rows, opt, false)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +105,13 @@ func (b *workbook) elements(part string, inside func(d *xml.Decoder, e xml.Start
 	}
 }
 
-// next reads a token. An error is short, however long a damaged name is.
+// next reads a token. An error is short, however long a damaged name, version or encoding is.
 func next(d *xml.Decoder) (xml.Token, error) {
 	token, err := d.Token()
 	if wrong := new(xml.SyntaxError); errors.As(err, &wrong) {
 		err = fmt.Errorf("XML syntax error on line %d: %s", wrong.Line, short(wrong.Msg))
+	} else if err != nil && strings.HasPrefix(err.Error(), "xml: ") { // of the decoder itself, with a text of the file
+		err = errors.New(short(err.Error()))
 	}
 	return token, err
 }

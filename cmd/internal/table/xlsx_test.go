@@ -147,7 +147,11 @@ func TestDamagedXLSX(t *testing.T) {
 		_, err := New("f", strings.NewReader(book(t, map[string]string{part: "<a>", "xl/s.xml": "<worksheet/>"})), -1, Options{})
 		assert.ErrorContains(t, err, want)
 	}
-	_, err := New("f", strings.NewReader(book(t, nil)), -1, Options{})
+	version := `<?xml version="` + strings.Repeat("1", 5000) + `"?><workbook/>`
+	_, err := New("f", strings.NewReader(book(t, map[string]string{"xl/workbook.xml": version})), -1, Options{})
+	require.ErrorContains(t, err, "f: xl/workbook.xml: xml: unsupported version")
+	assert.Less(t, len(err.Error()), 100)
+	_, err = New("f", strings.NewReader(book(t, nil)), -1, Options{})
 	assert.EqualError(t, err, "f: the Excel file has no sheet with cells")
 	_, err = New("f", strings.NewReader(sheetOf(t, "")), -1, Options{})
 	assert.EqualError(t, err, "f: the file is empty")

@@ -1,0 +1,117 @@
+package mgp
+
+import (
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+)
+
+// Settings of moveParameters.
+const (
+	enoughRise    = 1e-2 // nats that a step of the level and of the parameters must promise to count
+	mostShapeStep = 0.5
+	shapeNudge    = 1e-4 // of a parameter, for differences of slopes
+)
+
+// moveParameters takes a step of Newton's by the level and by the parameters of the likelihood, unless it promises no rise of the evidence,
+// and reports whether it did.
+func (x *extension) moveParameters() bool {
+	gradient, scores := x.scores()
+	bends := x.bends(scores)
+	for i, sd := range x.priorSD {
+		gradient[i] -= (x.parameter[i] - x.priorMean[i]) / (sd * sd)
+		bends.Row(i)[i] += 1 / (sd * sd)
+	}
+	step, ok := x.uphill(gradient, bends)
+	if !ok || !(la.Dot(step, gradient) > enoughRise) {
+		return false
+	}
+	longest := 0.0
+	for _, s := range step[1:] {
+		longest = max(longest, math.Abs(s))
+	}
+	la.Axpy(min(1, mostShapeStep/longest), step, x.parameter)
+	x.like.at(x.parameter)
+	return true
+}
+
+// scores returns the slopes of the log evidence by the level and the parameters, and the ones of each sample, N×(1+K). At sites that match
+// they are the slopes of Σ log Z_n where the cavities stay.
+func (x *extension) scores() (sum []float64, each la.Matrix[float64]) {
+	N, K := len(x.mean), len(x.parameter)
+	sum, each = make([]float64, K), la.NewMatrix[float64](N, K)
+	for n := range N {
+		x.scoresOf(n, x.like.eta, each.Row(n))
+		la.Axpy(1, each.Row(n), sum)
+	}
+	return sum, each
+}
+
+// scoresOf stores the slopes of log Z_n by the level and the parameters.
+func (x *extension) scoresOf(n int, eta, dst []float64) {
+	dst[0] = x.like.moments(n, x.cavityMean[n]+x.like.level, x.cavityVar[n], eta, dst[1:]).slope
+}
+
+// bends returns the second derivatives of the log evidence by the level and the parameters, with the other sign, given the scores of the
+// samples. A change of a parameter moves the sites, these move the cavities, and the cavities the scores. With C the
+// derivatives of the scores by the cavities' means, κ_n = 1 − λ̃_n·s_n and S = V(I + VᵀΛ̃V)⁻¹Vᵀ, of the diagonal s, they are
+//
+//	−∂²Σ log Z_n − (κ⁻¹C)ᵀ(S − diag s)(κ⁻¹C).
+//
+// What the variances of the cavities change is left out.
+func (x *extension) bends(scores la.Matrix[float64]) la.Matrix[float64] {
+	N, K := scores.Rows, scores.Cols
+	out, c, near := la.NewMatrix[float64](K, K), la.NewMatrix[float64](N, K), make([]float64, K)
+	for n := range N {
+		lambda := x.prec[n] / x.spread(n)
+		c.Row(n)[0] = -lambda // of the level: the bend of log Z_n is λ̃κ
+		out.Row(0)[0] += float64(lambda * max(1e-10, 1-float64(lambda*x.variance[n])))
+	}
+	for j, v := range x.like.eta {
+		eta := slices.Clone(x.like.eta)
+		eta[j] = v + shapeNudge
+		for n := range N {
+			x.scoresOf(n, eta, near)
+			for i := range K {
+				d := (near[i] - scores.At(n, i)) / shapeNudge
+				out.Row(1 + j)[i] -= d
+				if i == 0 {
+					lambda := x.prec[n] / x.spread(n)
+					c.Row(n)[1+j] = d / max(1e-10, 1-float64(lambda*x.variance[n]))
+				}
+			}
+		}
+	}
+	t := la.NewMatrix[float64](K, x.v.Cols)
+	la.Gemm(&x.ws, la.Transpose, la.NoTrans, 1, c, x.v, 0, t)
+	la.Trsm(&x.ws, la.Right, la.Transpose, x.factor, t)
+	la.Syrk(&x.ws, la.NoTrans, -1, t, 1, out)
+	for n, s := range x.variance {
+		row := c.Row(n)
+		for i := range K {
+			la.Axpy(s*row[i], row[:i+1], out.Row(i)[:i+1])
+		}
+	}
+	return out
+}
+
+// uphill returns Newton's step, with as much added to the diagonal of the bends as makes them positive definite.
+func (x *extension) uphill(gradient []float64, bends la.Matrix[float64]) (step []float64, ok bool) {
+	most := 0.0
+	for i := range gradient {
+		most = max(most, math.Abs(bends.At(i, i)))
+	}
+	for ridge := 0.0; ridge <= 10; ridge = max(1e-3, 4*ridge) {
+		factor := bends.Clone()
+		for i := range gradient {
+			factor.Row(i)[i] += float64(ridge * most)
+		}
+		if la.Cholesky(&x.ws, factor) == nil {
+			step = slices.Clone(gradient)
+			la.CholeskySolveVec(factor, step)
+			return step, true
+		}
+	}
+	return nil, false
+}
