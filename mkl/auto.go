@@ -110,14 +110,22 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 		a.Weights = vec.Picked(a.Weights, plan.rows)
 	}
 	m := &AutoModel{}
+	var first *MultiGPModel
+	if m.scale, first, err = plan.chooseScale(ctx, &a, some); err != nil {
+		return nil, err
+	}
+	some = m.scale.all(some)
+	m.middle, _ = vec.MeanSD(some)
 	var density [][]float64
 	var of [][]View // the views of each member
 	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (model Model, useful bool, err error) {
 		g := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
-		member, err := g.Fit(ctx, views, some)
-		if err != nil {
-			return nil, false, err
+		member := first
+		if first = nil; member == nil {
+			if member, err = g.Fit(ctx, views, some); err != nil {
+				return nil, false, err
+			}
 		}
 		m.members = append(m.members, member)
 		density, of = append(density, member.leftOutDensity(some)), append(of, views)

@@ -32,8 +32,9 @@ func (m *AutoModel) LeaveOneOut() *Prediction {
 	if m.Samples() < m.of || m.onLandmarks || m.members[0].leaveOneOut == nil {
 		return nil
 	}
-	out, _ := m.mixed(func(i int) (*Prediction, error) { return m.members[i].LeaveOneOut(), nil })
-	return out // there are no errors
+	out, _ := m.mixed(func(i int) (*Prediction, error) { return m.members[i].LeaveOneOut(), nil }) // there are no errors
+	m.restore(out)
+	return out
 }
 
 // LeaveOneOut returns the leave-one-out probabilities [sample][class] of the classes of every training

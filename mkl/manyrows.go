@@ -137,7 +137,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	r.steps = 4
 	y = vec.Picked(y, r.order)
 	train := n - r.held
-	scale, err := a.chooseScale(r, y[:train])
+	scale, err := r.chooseScale(a.Climb, y[:train])
 	if err != nil {
 		return nil, err
 	}

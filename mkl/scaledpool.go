@@ -132,6 +132,27 @@ func (p *Prediction) CDF(target, sample int, y float64) float64 {
 	return special.NormalCDF((z - mean) / math.Sqrt(variance))
 }
 
+// LogDensity returns the logarithm of the predicted density of a target of a sample, noise included, at y. With MeanOnly it is NaN. Where
+// the model learned the target on another scale, it is −∞ at values that no positive target has.
+func (p *Prediction) LogDensity(target, sample int, y float64) float64 {
+	if p.Variance == nil {
+		return math.NaN()
+	}
+	mean, variance, z, slope := p.Mean[target][sample], p.Variance[target][sample], y, 0.0
+	if l := p.learnedOf(target); l != nil {
+		if y -= l.offsetOf(sample); !(y > 0) {
+			return math.Inf(-1)
+		}
+		mean, variance, z, slope = l.mean[sample], l.variance[sample], l.scale.learned(y), l.scale.logSlope(y)
+	}
+	return slope + normalLogDensity(z-mean, variance)
+}
+
+// normalLogDensity returns the logarithm of the density of a normal variable at a distance from its mean.
+func normalLogDensity(distance, variance float64) float64 {
+	return float64(-0.5 * (float64(distance*distance)/variance + special.Log(2*math.Pi*variance)))
+}
+
 // CRPS returns the continuous ranked probability score ∫ (P(target ≤ x) − [x ≥ y])² dx of the predicted distribution if a target of a sample is
 // y, in the target's units; smaller is better. With MeanOnly it is NaN.
 func (p *Prediction) CRPS(target, sample int, y float64) float64 {

@@ -145,6 +145,7 @@ func (ev *Evaluation) measureNumbers(p prediction.Numbers, f *console.File, trut
 		if err := measureLaw(v, p, o, f.Data.Numbers[j]); err != nil {
 			return console.Inputf("%s: %w", targets[o], err)
 		}
+		measureDensity(v, p, o, f.Data.Numbers[j])
 		ev.Measures = append(ev.Measures, Measures{targets[o], v})
 		if fifths := measure.Fifths(f.Data.Numbers[j], p.Mean[o], lower, upper); fifths != nil {
 			ev.Fifths = append(ev.Fifths, Fifths{targets[o], fifths})
