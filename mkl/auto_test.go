@@ -467,7 +467,7 @@ func TestPoolFilesAreChecked(t *testing.T) {
 		}},
 		{"sharpness is 9", classFile.Bytes(), replace(fmt.Sprintf(`"sharpness":%v`, c.members[0].sharpness), `"sharpness":9`)},
 		{"4 classes with 3 functions", classFile.Bytes(), replace(`"classes":[`, `"classes":[7,`)},
-		{"members[4] is of other classes", classFile.Bytes(), func(md map[string]string, _ map[string]tensor) {
+		{"members[4] has other classes", classFile.Bytes(), func(md map[string]string, _ map[string]tensor) {
 			at := strings.LastIndex(md["model"], `"classes":[`) + len(`"classes":[`)
 			md["model"] = md["model"][:at] + "7" + md["model"][at+1:]
 		}},

@@ -14,7 +14,7 @@ import (
 //
 // with the exposure o, such as the time under observation. The kernels' weights, b, r and learned length scales maximise the
 // evidence, which expectation propagation estimates. The zero value is ready to fit. The fit has
-// no random start, so Seed has no effect. Its cost is as in [Survival].
+// no random start, so Seed has no effect. Its cost is as in [Survival], also with many samples.
 //
 // Source: docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].
 type Counts struct {
@@ -46,7 +46,7 @@ func (c Counts) Fit(ctx context.Context, views []View, y []float64) (*CountModel
 	if err := checkExposure("Exposure", c.Exposure, len(y)); err != nil {
 		return nil, err
 	}
-	m, err := c.problem().fit(ctx, views, mgp.Counts{Y: y, Exposure: c.Exposure, Dispersed: !c.Poisson})
+	m, err := c.problem().fit(ctx, views, func(i int) float64 { return y[i] }, mgp.Counts{Y: y, Exposure: c.Exposure, Dispersed: !c.Poisson})
 	if m == nil {
 		return nil, err
 	}

@@ -137,7 +137,8 @@ func (f *fileReader) takeOnViews(r recordJSON, j designJSON, L, P int, process b
 
 // takeDesign reads a design of P kernels.
 func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*gram.Design, error) {
-	if err := j.check(P, process && !f.has("share")); err != nil {
+	onLandmarks := f.onLandmarks(j)
+	if err := j.check(P, process && !onLandmarks && !f.has("share"), onLandmarks); err != nil {
 		return nil, err
 	}
 	ds := &gram.Design{D: j.Basis}
@@ -173,7 +174,7 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*gram.Design
 	if err := checkInputsUsed(ds, process); err != nil {
 		return nil, err
 	}
-	if process && j.Samples != ds.D {
+	if process && !onLandmarks && j.Samples != ds.D {
 		if ds.LinearFeatures() == 0 {
 			return nil, errors.New("model: kernels that few samples do not span")
 		}
@@ -183,8 +184,14 @@ func (f *fileReader) takeDesign(j designJSON, P int, process bool) (*gram.Design
 	return ds, nil
 }
 
-// check returns an error for inputs that do not fit P kernels or each other. With allBasis every sample must be a basis point.
-func (j designJSON) check(P int, allBasis bool) error {
+// onLandmarks reports whether the basis points are some of the samples of a model of observations, its landmarks.
+func (f *fileReader) onLandmarks(j designJSON) bool {
+	return j.Samples != j.Basis && slices.Contains([]string{(*CountModel)(nil).Kind(), (*SurvivalModel)(nil).Kind(), (*OrdinalModel[string])(nil).Kind()}, f.kind)
+}
+
+// check returns an error for inputs that do not fit P kernels or each other. With allBasis every sample must be a basis point. Inputs with
+// gaps have other samples only beside landmarks.
+func (j designJSON) check(P int, allBasis, onLandmarks bool) error {
 	if len(j.Inputs) < 1 || len(j.Inputs) > P {
 		return fmt.Errorf("model: %d inputs for %d views", len(j.Inputs), P)
 	}
@@ -194,7 +201,7 @@ func (j designJSON) check(P int, allBasis bool) error {
 			return fmt.Errorf("model: inputs[%d]: given kernels with gaps", i)
 		case in.Given && in.Cols != j.Basis && in.Cols != j.Basis+1:
 			return fmt.Errorf("model: inputs[%d]: %d columns for %d basis points", i, in.Cols, j.Basis)
-		case !in.Given && j.Samples != j.Basis && (in.Gaps || allBasis):
+		case !in.Given && j.Samples != j.Basis && (in.Gaps && !onLandmarks || allBasis):
 			return fmt.Errorf("model: %d samples and %d basis points, which must be the same for features here", j.Samples, j.Basis)
 		case !in.Given && in.Cols < 1:
 			return fmt.Errorf("model: inputs[%d]: %d columns", i, in.Cols)

@@ -16,8 +16,9 @@ type judge struct {
 	known      map[Model]judgement
 }
 
-// judgement holds a member's predictions of the held-out samples.
-type judgement struct{ errors, variances []float64 }
+// judgement is what a member predicts of the held-out samples. The calibrated variances are the variances times the factor that depends on
+// the member's own predictions ([fitWidening]).
+type judgement struct{ errors, variances, calibrated []float64 }
 
 // newJudge returns the judge of members that learn the targets y of all samples, or what effects of levels leave of them.
 func newJudge(r *manyRows, y []float64) *judge {
@@ -40,9 +41,16 @@ func (j *judge) of(mean, variance []float64) judgement {
 		j.r.shift.add(p)
 		mean, variance = p.Mean[0], p.Variance[0]
 	}
-	g := judgement{make([]float64, len(j.y)), make([]float64, len(j.y))}
+	n := len(j.y)
+	g := judgement{make([]float64, n), make([]float64, n), make([]float64, n)}
+	ratio := make([]float64, n)
 	for i, y := range j.y {
 		g.errors[i], g.variances[i] = (mean[i]-y)/j.sd, variance[i]/float64(j.sd*j.sd)
+		ratio[i] = float64(g.errors[i]*g.errors[i]) / g.variances[i]
+	}
+	w := fitWidening(mean, ratio)
+	for i, v := range g.variances {
+		g.calibrated[i] = v * w.factor(mean[i])
 	}
 	return g
 }
@@ -80,15 +88,21 @@ func (j *judge) members(models []Model) (all judgements, err error) {
 }
 
 // judgements has a row for each member.
-type judgements struct{ errors, variances [][]float64 }
+type judgements struct{ errors, variances, calibrated [][]float64 }
 
 // and returns the judgements with one more.
 func (all judgements) and(g judgement) judgements {
-	return judgements{append(all.errors[:len(all.errors):len(all.errors)], g.errors), append(all.variances[:len(all.variances):len(all.variances)], g.variances)}
+	return judgements{with(all.errors, g.errors), with(all.variances, g.variances), with(all.calibrated, g.calibrated)}
 }
 
-// weights returns the weights of the members.
-func (all judgements) weights() []float64 { return stackMoments(all.errors, all.variances) }
+// with returns the rows and one more. It does not change the rows.
+func with(rows [][]float64, row []float64) [][]float64 {
+	return append(rows[:len(rows):len(rows)], row)
+}
+
+// weights returns the weights of the members. The variances are calibrated, because the mixture's will be: otherwise a member with bad means
+// has weight only because its variances follow the noise.
+func (all judgements) weights() []float64 { return stackMoments(all.errors, all.calibrated) }
 
 // promising is the share of the weight below which a member is dropped, that a member must have after a part of its fit.
 const promising = 0.5

@@ -30,7 +30,8 @@ type processFunction struct {
 	amplitude      []float64 // 1/E[γ_p]
 	noiseAmplitude []float64 // of the process of the log noise variance
 
-	triangle, noiseTriangle *mgp.Triangle // nil if float32 is not used
+	triangle, noiseTriangle *mgp.Triangle   // nil if float32 is not used
+	joint                   *jointFunctions // nil if the function has a triangle of its own, or none
 }
 
 // processKernels computes the composite kernel between a sample and some of the training
@@ -63,24 +64,37 @@ func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptio
 			f.near = nil
 		}
 	}
-	switch {
-	case f.near != nil:
+	if f.near != nil {
 		f.pivots.set(ds, f.amplitude, f.near.Pivots, f.near.ScratchSize())
-	case opt.Exact || opt.MeanOnly:
-	default:
-		f.triangle = post.ArchivedTriangle(opt.archive, k, tolerance)
-		if f.noise != nil {
-			noise := f.all
-			noise.amplitude = f.noiseAmplitude
-			f.noiseTriangle = m.noise.About.ArchivedTriangle(opt.archive, newComposite(ds, &noise), tolerance)
-		}
 	}
 	var ok bool
 	if f.shared, ok = b.sum(ds, f.amplitude); ok {
-		f.all = processKernels{}
 		f.noiseShared, _ = b.sum(ds, f.noiseAmplitude)
 	}
 	return f, nil
+}
+
+// usesTriangle reports whether the function computes variances by a triangle.
+func (f *processFunction) usesTriangle(opt PredictorOptions) bool {
+	return f.near == nil && !opt.Exact && !opt.MeanOnly
+}
+
+// complete prepares the triangles of the function, if it uses any that it has not got yet, and drops what was for preparation alone.
+// ds is the design of the function.
+func (f *processFunction) complete(ds *gram.Design, opt PredictorOptions) {
+	if f.usesTriangle(opt) {
+		if f.joint == nil {
+			f.triangle = f.posterior.ArchivedTriangle(opt.archive, newComposite(ds, &f.all), f.tolerance)
+		}
+		if f.noise != nil {
+			noise := f.all
+			noise.amplitude = f.noiseAmplitude
+			f.noiseTriangle = f.noise.About.ArchivedTriangle(opt.archive, newComposite(ds, &noise), f.tolerance)
+		}
+	}
+	if f.shared != nil {
+		f.all = processKernels{}
+	}
 }
 
 // worthPivots reports whether predictions from pivots take less than half of the time of predictions from all samples in
@@ -203,13 +217,17 @@ func (f *processFunction) info() PredictorInfo {
 	i := PredictorInfo{Kernels: vec.UpTo(P), Samples: vec.UpTo(f.posterior.Samples())}
 	n := len(i.Samples)
 	i.Bytes = 8 * n
-	if f.triangle != nil && (f.noise == nil || f.noiseTriangle != nil) {
+	if (f.triangle != nil || f.joint != nil) && (f.noise == nil || f.noiseTriangle != nil) {
 		i.Kind, i.Float32 = BoundCalibrated, true
 	}
 	switch {
 	case f.near != nil:
 		i.Bytes = f.near.Bytes()
 	case f.meanOnly:
+	case f.joint != nil:
+		if f.joint.functions[0] == f { // the others read no triangle
+			i.Bytes += f.joint.triangle.Bytes()
+		}
 	case i.Float32:
 		i.Bytes += f.triangle.Bytes()
 	default:
@@ -280,6 +298,9 @@ type mixturePredictor struct {
 	levels   *levels    // likewise
 	rows     reuse.Pool[levelRow]
 	meanOnly bool
+
+	designs []*gram.Design    // by member, of the processes; nil once the predictor is ready
+	joint   []*jointFunctions // functions whose variances are computed together
 }
 
 // processMember is a member of a mixture.
@@ -377,6 +398,12 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 
 // ready returns the predictor once it has all members.
 func (p *mixturePredictor) ready(opt PredictorOptions) (*Predictor, error) {
+	p.join(opt)
+	for i, ds := range p.designs {
+		p.members[i].process.complete(ds, opt)
+	}
+	p.designs = nil
+	p.bank.members = len(p.members)
 	if err := opt.archiveError(); err != nil {
 		return nil, err
 	}
@@ -407,6 +434,7 @@ func (p *mixturePredictor) add(m *MultiGPModel, opt PredictorOptions, share, wei
 		p.members = append(p.members, processMember{
 			pointFunction: pointFunction{process: f}, weight: weight / float64(len(all.posteriors)), target: m.target,
 		})
+		p.designs = append(p.designs, all.designs[o])
 	}
 	return nil
 }
@@ -433,8 +461,15 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	s := p.bank.take()
 	var mix mixture
 	for i := range p.members {
-		m := &p.members[i]
-		mix.add(m.weight, m.target, m.predict(&p.bank, s, x, closely))
+		if m := &p.members[i]; m.process == nil || m.process.joint == nil {
+			s.certified[i] = m.predict(&p.bank, s, x, closely)
+		}
+	}
+	for _, j := range p.joint {
+		j.predict(&p.bank, s, x)
+	}
+	for i := range p.members {
+		mix.add(p.members[i].weight, p.members[i].target, s.certified[i])
 	}
 	p.bank.pool.Put(s)
 	b := mix.prediction(len(p.members))

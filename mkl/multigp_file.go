@@ -201,12 +201,13 @@ func (f *fileReader) takeProcesses(design designJSON, record recordJSON, all []p
 // check returns an error for settings of a function that do not fit each other or the design. labels says what it is for.
 func (j processJSON) check(design designJSON, labels bool) error {
 	varies, heavy := j.Noise != nil, j.Freedom != 0 || j.Likelihood != "" // or the model is for times or counts
+	onLandmarks := j.Likelihood != "" && design.Samples != design.Basis
 	switch {
 	case j.Labels != labels:
 		return fmt.Errorf("labels is %t", j.Labels)
 	case varies && design.Samples != design.Basis:
 		return fmt.Errorf("noise that varies of %d samples that span %d", design.Basis, design.Samples)
-	case heavy && !j.Sites, labels && (varies || heavy), varies && j.Sites:
+	case heavy && j.Sites == onLandmarks, labels && (varies || heavy), varies && j.Sites:
 		return errors.New("sites are for labels, heavy noise and targets with weights, and noise for targets")
 	}
 	return nil

@@ -17,8 +17,8 @@ import (
 //	P(y ≤ k) = Φ(c_k − Σ_p f_p(x)).
 //
 // The kernels' weights, the cut points and learned length scales maximise the evidence, which expectation propagation
-// estimates. One function serves all grades, so that a fit costs about as much as [MultiGPClassifier] does with two
-// classes. The zero value is ready to fit grades that are numbers. The fit has no random start, so Seed has no effect.
+// estimates. One function serves all grades. The cost is as in [Survival], also with many samples. The zero value is ready to fit
+// grades that are numbers. The fit has no random start, so Seed has no effect.
 //
 // Source: W. Chu and Z. Ghahramani, "Gaussian processes for ordinal regression", JMLR 6 (2005);
 // docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].
@@ -48,7 +48,7 @@ func (o Ordinal[T]) Fit(ctx context.Context, views []View, grades []T) (*Ordinal
 	if err != nil {
 		return nil, err
 	}
-	m, err := o.problem().fit(ctx, views, mgp.Ordinal{Y: index, Grades: len(classes)})
+	m, err := o.problem().fit(ctx, views, func(i int) float64 { return float64(index[i]) }, mgp.Ordinal{Y: index, Grades: len(classes)})
 	if m == nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/reuse"
+	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -13,6 +14,7 @@ type processBank struct {
 	gram.Bank
 	most    int // largest number of training samples of a function
 	classes int // 0 for numbers
+	members int // 0 for classes
 	pool    reuse.Pool[bankScratch]
 }
 
@@ -25,7 +27,8 @@ type bankScratch struct {
 	// By class: scores and log probabilities of a member, bounds on the log odds, and probabilities.
 	score, log, low, high, sum []float64
 
-	judge probabilityJudge // of the current function
+	judge     probabilityJudge // of the current function
+	certified []vi.Certified   // by member of a mixture
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -79,7 +82,7 @@ func (b *processBank) ready() {
 			BankScratch: b.NewScratch(), triangle: mgp.NewTriangleScratch(b.most),
 			phi: make([]float64, b.most), noisePhi: make([]float64, b.most),
 			score: make([]float64, b.classes), log: make([]float64, b.classes), low: make([]float64, b.classes),
-			high: make([]float64, b.classes), sum: make([]float64, b.classes),
+			high: make([]float64, b.classes), sum: make([]float64, b.classes), certified: make([]vi.Certified, b.members),
 		}
 	})
 }

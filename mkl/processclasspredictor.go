@@ -122,6 +122,7 @@ func (p *processClassPredictor[T]) add(m *MultiGPClassifierModel[T], opt Predict
 		if err != nil {
 			return err
 		}
+		f.complete(m.designs[o], opt)
 		member.functions = append(member.functions, pointFunction{process: f})
 	}
 	p.members = append(p.members, member)

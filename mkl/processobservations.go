@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
@@ -24,14 +25,30 @@ func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage
 }
 
 // fit fits a function to the views of observations under each of the likelihoods, and returns the fit with the highest
-// evidence. If one ends with an error, it returns the error and the best fit before.
-func (p *processObservations) fit(ctx context.Context, views []View, all ...mgp.Likelihood) (best *processes, err error) {
+// evidence. If one ends with an error, it returns the error and the best fit before. value returns a number by which samples with the
+// same features differ.
+func (p *processObservations) fit(ctx context.Context, views []View, value func(i int) float64, all ...mgp.Likelihood) (*processes, error) {
+	n := all[0].Samples()
+	if !atScale(n, 0, slices.ContainsFunc(views, isGiven)) {
+		return p.fitExact(ctx, views, all...)
+	}
+	if _, err := bindViews(views, n, p.missingViews); err != nil {
+		return nil, err
+	}
+	if err := p.check(p.memory(FitSize{Samples: n, Kernels: len(views)})); err != nil {
+		return nil, err
+	}
+	return p.fitMany(ctx, views, observationLandmarks(n), value, all...)
+}
+
+// fitExact is fit without landmarks.
+func (p *processObservations) fitExact(ctx context.Context, views []View, all ...mgp.Likelihood) (best *processes, err error) {
 	n := all[0].Samples()
 	t, err := bindViews(views, n, p.missingViews)
 	if err != nil {
 		return nil, err
 	}
-	k, err := p.processKernels(ctx, t, 1, p.memory)
+	k, err := p.processKernels(ctx, t, 1, func(s FitSize) int64 { return p.processMemory(s, 1, false) })
 	if err != nil {
 		return nil, err
 	}
@@ -50,4 +67,9 @@ func (p *processObservations) fit(ctx context.Context, views []View, all ...mgp.
 }
 
 // memory returns about how many bytes a fit of the given size takes.
-func (p *processObservations) memory(s FitSize) int64 { return p.processMemory(s, 1, false) }
+func (p *processObservations) memory(s FitSize) int64 {
+	if atScale(s.Samples, 0, s.Basis > 0) {
+		return p.manyMemory(s)
+	}
+	return p.processMemory(s, 1, false)
+}

@@ -3,8 +3,8 @@
 // A model predicts a number, such as the activity of a drug, for samples that nobody has measured. Measuring is
 // expensive. [ExpectedImprovement] scores each sample by how much it is expected to exceed the best value so far;
 // [Thompson] chooses several samples at once, which differ because their predictions are drawn together. Both look for
-// large values: negate the targets to look for small ones. [Information] scores samples by how much their class, once it is known, would
-// teach a classifier.
+// large values: negate the targets to look for small ones. [Information] and [ClassInformation] score samples by how much their class, once
+// it is known, would teach a classifier of two classes or of more.
 package acquire
 
 import (

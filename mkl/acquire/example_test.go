@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/acquire"
@@ -87,6 +88,28 @@ func ExampleInformation() {
 	fmt.Printf("wrong about %d of 60 after six tests; %d if the tests are of the first drugs\n", wrong(tested), wrong([]float64{0, 9.5, 0.5, 1, 1.5, 2}))
 	// Output:
 	// wrong about 4 of 60 after six tests; 12 if the tests are of the first drugs
+}
+
+// Which of three cell types is it? The next cell to label is the one whose type would teach the classifier most.
+func ExampleClassInformation() {
+	ctx := context.Background()
+	sizes, types := []float64{0, 0.5, 4, 4.5, 9, 9.5}, []string{"small", "small", "middle", "middle", "large", "large"}
+	model, err := mkl.MultiGPClassifier[string]{}.Fit(ctx, []mkl.View{{X: mkl.Column(sizes), Kernel: kernel.RBF{Width: 2}}}, types)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cells := []float64{0.2, 2.3, 4.2, 9.2}
+	functions, err := model.PredictFunctions(ctx, mkl.PredictOptions{}, mkl.Column(cells))
+	if err != nil {
+		log.Fatal(err)
+	}
+	score, err := acquire.ClassInformation(functions, 0, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("label the cell of size %g\n", cells[slices.Index(score, slices.Max(score))])
+	// Output:
+	// label the cell of size 2.3
 }
 
 // jointOf fits a classifier of two classes to tests and returns the joint posterior of its function.

@@ -119,6 +119,7 @@ func TestValueErrors(t *testing.T) {
 		{whole("size", true), `record 2: "size" is a number, and the value is a boolean`},
 		{whole("size", []int{1}), `record 2: "size" is a number, and the value is a []int`},
 		{whole("size", math.Inf(1)), `record 2: "size" is infinite`},
+		{whole("size", math.Inf(-1)), `record 2: "size" is infinite`},
 		{whole("size", time.Time{}), `record 2: "size" is a number, and the value is a date`},
 		{whole("built", 3), `record 2: "built" is a date, and the value is the number 3`},
 		{whole("garden", 2), `record 2: "garden" is a boolean, and the value is the number 2`},

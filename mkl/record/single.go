@@ -73,6 +73,11 @@ func (s *single) holds(bound float64) bool {
 	return bound == 0 || bound <= s.tolerance && !s.assumed
 }
 
+// holdsOf says the same of the bounds of a number, whose unit is its standard deviation.
+func (s *single) holdsOf(b *mkl.BoundedPrediction) bool {
+	return b.Kind != mkl.BoundAssumed && max(b.MeanError, b.SDError) <= s.tolerance*math.Sqrt(b.Variance)
+}
+
 // predict predicts one row and writes the prediction. ok is false if a bound is above the tolerance: then out is as it was.
 func (s *single) predict(p *Predictor, x []mkl.Features, out *Prediction) (ok bool, err error) {
 	row := make([][]float64, len(x))
@@ -87,11 +92,10 @@ func (s *single) predict(p *Predictor, x []mkl.Features, out *Prediction) (ok bo
 			if err != nil {
 				return false, err
 			}
-			sd := math.Sqrt(b.Variance)
-			if b.Kind == mkl.BoundAssumed || !(max(b.MeanError, b.SDError) <= s.tolerance*sd) {
+			if !s.holdsOf(&b) {
 				return false, nil
 			}
-			numbers = append(numbers, Number{Target: p.notes.Targets[o], Mean: b.Mean, SD: sd, one: &b})
+			numbers = append(numbers, Number{Target: p.notes.Targets[o], Mean: b.Mean, SD: math.Sqrt(b.Variance), one: &b})
 		}
 		out.Numbers = numbers
 	case mkl.ClassModel[string]:

@@ -46,6 +46,11 @@ func (c Censored) Name() string { return c.Law.String() }
 // Samples implements [Likelihood].
 func (c Censored) Samples() int { return len(c.Lower) }
 
+// Some implements [Likelihood].
+func (c Censored) Some(rows []int) Likelihood {
+	return Censored{picked(c.Lower, rows), picked(c.Upper, rows), c.Law}
+}
+
 func (c Censored) check() error {
 	if c.Law != LogNormal && c.Law != Weibull {
 		return fmt.Errorf("censored targets: Law is %d", c.Law)

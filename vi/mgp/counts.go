@@ -45,6 +45,11 @@ func (c Counts) Samples() int { return len(c.Y) }
 // mostCount is the largest count: up to here a float64 has all integers.
 const mostCount = 1 << 53
 
+// Some implements [Likelihood].
+func (c Counts) Some(rows []int) Likelihood {
+	return Counts{picked(c.Y, rows), picked(c.Exposure, rows), c.Dispersed}
+}
+
 func (c Counts) check() error {
 	if c.Exposure != nil && len(c.Exposure) != len(c.Y) {
 		return fmt.Errorf("counts: %d exposures for %d counts", len(c.Exposure), len(c.Y))

@@ -22,6 +22,9 @@ type Likelihood interface {
 	// Samples returns the number N of observations.
 	Samples() int
 
+	// Some returns the likelihood of the samples rows alone.
+	Some(rows []int) Likelihood
+
 	// check reports observations that are not valid.
 	check() error
 
@@ -140,6 +143,20 @@ func (probit) Name() string { return "probit" }
 // Samples implements [Likelihood].
 func (t probit) Samples() int { return len(t) }
 
+// Some implements [Likelihood].
+func (t probit) Some(rows []int) Likelihood { return probit(picked(t, rows)) }
+
+// picked returns the values of v at rows; nil if v is nil.
+func picked[T any](v []T, rows []int) (out []T) {
+	if v == nil {
+		return nil
+	}
+	for _, n := range rows {
+		out = append(out, v[n])
+	}
+	return out
+}
+
 func (t probit) check() error { return checkLabels(t) }
 
 func (t probit) identity() []float64 { return t }
@@ -220,8 +237,8 @@ func (s *State) checkLikelihood() error {
 	switch {
 	case !known:
 		return fmt.Errorf("Likelihood %q is unknown", s.Likelihood)
-	case s.Labels || s.Sites == nil || s.Freedom != 0 || s.Samples != 0:
-		return errors.New("Likelihood: it takes sites, and neither labels nor noise with heavy tails")
+	case s.Labels || (s.Sites == nil) != (s.Samples != 0) || s.Freedom != 0:
+		return errors.New("Likelihood: it takes sites or landmarks, and neither labels nor noise with heavy tails")
 	case len(s.Shape) < want[0] || len(s.Shape) > want[1]:
 		return fmt.Errorf("Shape: %d parameters of a %s likelihood, which has %d", len(s.Shape), s.Likelihood, want[0])
 	}

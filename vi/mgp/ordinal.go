@@ -36,6 +36,11 @@ func (Ordinal) Name() string { return ordinal }
 // Samples implements [Likelihood].
 func (o Ordinal) Samples() int { return len(o.Y) }
 
+// Some implements [Likelihood].
+func (o Ordinal) Some(rows []int) Likelihood {
+	return Ordinal{picked(o.Y, rows), o.Grades}
+}
+
 func (o Ordinal) check() error {
 	if o.Grades < 2 || o.Grades > mostGrades {
 		return fmt.Errorf("grades: there are %d: from 2 to %d are allowed", o.Grades, mostGrades)

@@ -123,28 +123,34 @@ func certified(mean, variance, within, least float64) vi.Certified {
 }
 
 // PredictByTriangles is [NoiseProcess.PredictOne] by the triangles of the function f and of the logarithm of
-// the noise. The variance of this logarithm moves the noise little: it lies between 0 and what the rows of its triangle so far leave of
-// noiseSelf, and rows are added only until the prediction is close enough.
+// the noise.
 func (p *NoiseProcess) PredictByTriangles(f, about *Triangle, k []float64, self float64, noiseK []float64, noiseSelf float64, s *TriangleScratch) (c vi.Certified) {
-	mean, level := la.Dot(k, f.post.s.Alpha), p.Level+la.Dot(noiseK, about.post.s.Alpha)
+	mean := la.Dot(k, f.post.s.Alpha)
 	for coarse := f.Coarse() || about.Coarse(); ; coarse = false {
 		function, e := f.variance(k, self, coarse, s)
-		logVariance, within, all := 0.5*noiseSelf, 0.5*noiseSelf, false
-		for begun := false; ; begun = true {
-			noise := meanNoise(level, logVariance)
-			// The logarithm of the mean noise is off by half of the error of the variance.
-			c = certified(mean, function+noise, e+float64(noise*special.Expm1(0.5*within)), 0)
-			if all || c.Within(f.tolerance) {
-				break
-			}
-			if !begun {
-				about.Start(noiseK, noiseSelf, coarse && about.Coarse(), s)
-			}
-			logVariance, within, all = about.addPart(noiseSelf, s)
-		}
-		if !coarse || c.Within(f.tolerance) {
+		if c = p.predictAround(about, mean, function, e, noiseK, noiseSelf, f.tolerance, coarse, s); !coarse || c.Within(f.tolerance) {
 			return c
 		}
+	}
+}
+
+// predictAround returns the prediction of a function with this mean, this variance and this bound on the error of the variance. The
+// variance of the logarithm of the noise moves the noise little: it lies between 0 and what the rows of its triangle so far leave of
+// noiseSelf, and rows are added only until the prediction is within the tolerance.
+func (p *NoiseProcess) predictAround(about *Triangle, mean, function, e float64, noiseK []float64, noiseSelf, tolerance float64, coarse bool, s *TriangleScratch) (c vi.Certified) {
+	level := p.Level + la.Dot(noiseK, about.post.s.Alpha)
+	logVariance, within, all := 0.5*noiseSelf, 0.5*noiseSelf, false
+	for begun := false; ; begun = true {
+		noise := meanNoise(level, logVariance)
+		// The logarithm of the mean noise is off by half of the error of the variance.
+		c = certified(mean, function+noise, e+float64(noise*special.Expm1(0.5*within)), 0)
+		if all || c.Within(tolerance) {
+			return c
+		}
+		if !begun {
+			about.Start(noiseK, noiseSelf, coarse && about.Coarse(), s)
+		}
+		logVariance, within, all = about.addPart(noiseSelf, s)
 	}
 }
 

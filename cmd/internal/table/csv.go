@@ -89,13 +89,36 @@ func newCSV(name string, r io.Reader, opt Options) (Source, error) {
 		header = !numeric(rec)
 	}
 	if header {
-		s.titles(rec)
+		titles := rec
+		if namesRows(head, cr) {
+			titles = slices.Concat([]string{""}, rec)
+			s.remarks = append(s.remarks, "the first line has one name fewer than the rows have cells: the first column has the names of the rows")
+		}
+		s.titles(titles)
 	} else {
 		s.columns = positions(len(rec))
 		s.first = append([]string{}, rec...)
 		s.line = s.lineOf()
 	}
 	return s, nil
+}
+
+// namesRows reports whether the rows of a text begin with a name for which the first line has no cell, as R's write.table writes them. The
+// name is quoted, or no number: a number may be half of one with a decimal comma. The function takes the settings of a reader.
+func namesRows(head []byte, like *csv.Reader) bool {
+	r := csv.NewReader(bytes.NewReader(head))
+	r.Comma, r.Comment, r.TrimLeadingSpace, r.FieldsPerRecord = like.Comma, like.Comment, like.TrimLeadingSpace, -1
+	titles, err := r.Read()
+	if err != nil {
+		return false
+	}
+	at := r.InputOffset()
+	row, err := r.Read()
+	if err != nil || len(row) != len(titles)+1 || row[len(row)-1] == "" {
+		return false
+	}
+	quoted := bytes.HasPrefix(bytes.TrimLeft(head[at:], "\r\n"), []byte(`"`))
+	return quoted || !numeric([]string{strings.ReplaceAll(row[0], ",", ".")})
 }
 
 // comments skips the lines at the front that start with #. It returns the last of them, and how many
@@ -200,8 +223,11 @@ func (s *csvSource) block(want []Want, anys map[int]*anyColumn, first, rows int)
 		d.Rows++
 		row := first + d.Rows
 		if len(rec) != len(s.columns) {
-			return d, &CellError{File: s.name, Row: row, Line: line, Column: -1,
-				Msg: fmt.Sprintf("%s where there are %d columns", cells(len(rec)), len(s.columns))}
+			msg := fmt.Sprintf("%s where there are %d columns", cells(len(rec)), len(s.columns))
+			if row == 1 && len(rec) == len(s.columns)+1 && s.line == 0 {
+				msg += ": if the rows begin with names, the first line needs a name for them too"
+			}
+			return d, &CellError{File: s.name, Row: row, Line: line, Column: -1, Msg: msg}
 		}
 		d.lines = append(d.lines, line)
 		if err := s.take(1, 1+len(want), numberBytes); err != nil {

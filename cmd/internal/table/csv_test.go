@@ -95,6 +95,33 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestNamesOfRows reads texts whose first line has no name for the names of the rows, as R's write.table writes them. Rows with a cell that
+// may be half a number, or that is empty, are refused.
+func TestNamesOfRows(t *testing.T) {
+	const remark = "the first line has one name fewer than the rows have cells: the first column has the names of the rows"
+	for in, want := range map[string]string{
+		"a\tb\nMazda RX4\t21\t6\nFiat\t22,8\t4\n":           "Mazda RX4,Fiat",
+		`"a","b"` + "\n" + `"1",21,6` + "\r\n" + `"2",22,4`: "1,2",
+		"# made by R\na;b\n\n" + `"7";21;6`:                 "7",
+	} {
+		s, err := text(in, Options{Decimal: '.'})
+		require.NoError(t, err, in)
+		assert.Equal(t, []string{"1", "a", "b"}, s.Columns(), in)
+		assert.Equal(t, []string{remark}, s.Remarks(), in)
+		d, err := Read(s, []Want{{Column: 0, Kind: Label}, {Column: 2}})
+		require.NoError(t, err, in)
+		assert.Equal(t, want, strings.Join(d.Labels[0], ","))
+		assert.Equal(t, 6.0, d.Numbers[2][0])
+	}
+	for _, in := range []string{"a,b\n1,5,2\n", "a,b\nx,2,\n", "a;b\n1,5;2;3\n", "a,b\n1,2\nx,2,3\n", "a,b\nx,1,2,3\n"} {
+		s, err := text(in, Options{})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"a", "b"}, s.Columns(), in)
+		_, err = Read(s, []Want{{Column: 0, Kind: Label}})
+		assert.ErrorContains(t, err, " cells where there are 2 columns", in)
+	}
+}
+
 func TestCSVErrors(t *testing.T) {
 	for _, c := range []struct {
 		in   string
@@ -104,6 +131,7 @@ func TestCSVErrors(t *testing.T) {
 		{"", Options{}, "d.csv: the file is empty"},
 		{"a\x00b", Options{}, "d.csv: neither text nor an Excel, NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MATLAB file: byte 2 is zero"},
 		{"a,b\n1,2\n1\n", Options{}, "d.csv: row 2 (line 3): 1 cell where there are 2 columns"},
+		{"a,b\n1,2,3\n", Options{}, "d.csv: row 1 (line 2): 3 cells where there are 2 columns: if the rows begin with names, the first line needs a name for them too"},
 		{"1,2\n\n1,2,3\n", Options{}, "d.csv: row 2 (line 3): 3 cells where there are 2 columns"},
 		{"a,b\n1,x\n", Options{}, `d.csv: row 1 (line 2), column 2 "b": "x" is not a number`},
 		{"1,2\n3,4x", Options{}, `d.csv: row 2 (line 2), column 2: "4x" is not a number`},

@@ -158,13 +158,16 @@ func TestSearch(t *testing.T) {
 			return -math.Log1p(x) - math.Log(2-x), -1/(1+x) + 1/(2-x)
 		},
 		"bend": func(x float64) (float64, float64) { return bend(x) },
+		"bend nearby": func(x float64) (float64, float64) { // the first step may end where it rises, below the start
+			return bend(x + 0.7)
+		},
 		"bend in small units": func(x float64) (float64, float64) {
 			f, g := bend(x)
 			return 1e-6 * f, 1e-6 * g
 		},
 	}
 	for name, f := range functions {
-		for _, first := range []float64{1e-4, 1e-2, 0.3, 1, 3, 30} {
+		for _, first := range []float64{1e-4, 1e-2, 0.3, 0.37, 1, 3, 30} {
 			evaluate := func(x, g []float64) (v float64, err error) { v, g[0] = f(x[0]); return v, nil }
 			m := minimizer{f: evaluate, here: newPoint(1), direction: []float64{1}}
 			require.NoError(t, m.evaluate(m.here))

@@ -70,38 +70,106 @@ const (
 // [calibrations] columns of k. The result is nil where rounding is not small. The triangle is [Triangle.Coarse] if the bounds of integers
 // are enough for at least half of the calibration samples. No triangle is coarse without enough.
 func New(factor la.Matrix[float64], root []float64, k Kernel, enough Enough) *Triangle {
-	n := factor.Rows
+	return Joint([]Part{{factor, root, 1}}, k, enough)
+}
+
+// Part is a term of a sum of squares Σ share·|L⁻¹S^½k|².
+type Part struct {
+	Factor la.Matrix[float64] // L
+	Root   []float64          // S^½, nil for 1
+	Share  float64
+}
+
+// inverse returns L⁻¹S^½, with zeros above the diagonal. ok is false where its rounding is not small.
+func (p *Part) inverse() (g la.Matrix[float64], ok bool) {
+	n := p.Factor.Rows
 	low, high := math.Inf(1), 0.0
 	for i := range n {
-		d := factor.At(i, i)
+		d := p.Factor.At(i, i)
 		low, high = min(low, d), max(high, d)
 	}
 	if float64(n)*high > mostCondition*low {
-		return nil
+		return g, false
 	}
-	g := factor.Clone()
+	g = p.Factor.Clone()
 	la.TriInv(nil, g)
 	for i := range n {
-		row := g.Row(i)[:i+1]
-		for j := range row {
-			if root != nil {
-				row[j] *= root[j]
+		clear(g.Row(i)[i+1:])
+		for j := range g.Row(i)[:i+1] {
+			if p.Root != nil {
+				g.Row(i)[j] *= p.Root[j]
 			}
 		}
 	}
-	t := pack(g)
-	exact := func(_ int, c []float64) float64 {
-		for i, r := range root {
-			c[i] *= r
+	return g, true
+}
+
+// square returns |L⁻¹S^½k|², and overwrites k.
+func (p *Part) square(k []float64) float64 {
+	for i, r := range p.Root {
+		k[i] *= r
+	}
+	la.Trsv(la.NoTrans, p.Factor, k)
+	return la.SumSq(k)
+}
+
+// Joint is [New] for a sum of squares of one vector k. One triangle G has |Gk|² for all parts together: GᵀG is the sum of
+// their share·SL⁻ᵀL⁻¹S. It costs N³ multiplications for each part, if there are several.
+func Joint(parts []Part, k Kernel, enough Enough) *Triangle {
+	n := parts[0].Factor.Rows
+	var g la.Matrix[float64]
+	for i := range parts {
+		one, ok := parts[i].inverse()
+		if !ok {
+			return nil
 		}
-		la.Trsv(la.NoTrans, factor, c)
-		return la.SumSq(c)
+		if len(parts) == 1 {
+			g = one
+			break
+		}
+		if i == 0 {
+			g = la.NewMatrix[float64](n, n)
+		}
+		la.Syrk(nil, la.Transpose, parts[i].Share, one, 1, g)
+	}
+	if len(parts) > 1 && !lowerRoot(g) {
+		return nil
+	}
+	t := pack(g)
+	own := make([]float64, n)
+	exact := func(_ int, c []float64) (sum float64) {
+		for i := range parts {
+			copy(own, c)
+			sum += float64(parts[i].Share * parts[i].square(own))
+		}
+		return sum
 	}
 	trials, selves := vectors(k, n)
 	if !t.try(g, trials, selves, exact, enough) {
 		return nil
 	}
 	return t
+}
+
+// lowerRoot replaces the lower triangle of a symmetric matrix C by the lower triangle G with GᵀG = C. It reports whether C is positive
+// definite. With J for the reversed order and JCJ = LLᵀ, G = JLᵀJ.
+func lowerRoot(c la.Matrix[float64]) bool {
+	n := c.Rows
+	reversed := la.NewMatrix[float64](n, n)
+	for i := range n {
+		for j := range i + 1 {
+			reversed.Set(n-1-j, n-1-i, c.At(i, j))
+		}
+	}
+	if la.Cholesky(nil, reversed) != nil {
+		return false
+	}
+	for i := range n {
+		for j := range i + 1 {
+			c.Set(i, j, reversed.At(n-1-j, n-1-i))
+		}
+	}
+	return true
 }
 
 // Of returns the triangle of the lower triangle g. The rows of trials are the vectors of the calibration, selves what

@@ -179,3 +179,68 @@ func TestCondition(t *testing.T) {
 		assert.Equal(t, c.kept, New(f, nil, matrix{f}, nil) != nil, "%g", c.least)
 	}
 }
+
+// A joint triangle has the sum of the squares of its parts, within its bound, in float32 and in integers.
+func TestJointIsTheSumOfItsParts(t *testing.T) {
+	src := rand.New(rand.NewPCG(95, 96))
+	for _, n := range []int{1, 70, leastSteps + 3} {
+		k := la.NewMatrix[float64](n, n)
+		for i := range n {
+			for j := range n {
+				d := float64(i-j) / 5
+				k.Set(i, j, math.Exp(-d*d/2))
+			}
+		}
+		var parts []Part
+		for _, share := range []float64{0.2, 0.5, 0.3} {
+			p := Part{Factor: k.Clone(), Share: share}
+			if share == 0.5 { // with sites
+				p.Root = make([]float64, n)
+				for i := range n {
+					p.Root[i] = math.Exp(src.NormFloat64())
+				}
+				for i := range n {
+					for j := range n {
+						p.Factor.Set(i, j, p.Factor.At(i, j)*p.Root[i]*p.Root[j])
+					}
+				}
+			}
+			for i := range n {
+				p.Factor.Set(i, i, p.Factor.At(i, i)+math.Exp(0.5*src.NormFloat64()))
+			}
+			require.NoError(t, la.Cholesky(nil, p.Factor))
+			parts = append(parts, p)
+		}
+		g := Joint(parts, matrix{k}, func(_, _, bound float64) bool { return bound < 1e-2 })
+		require.NotNil(t, g)
+		require.Equal(t, n >= leastSteps, g.Coarse())
+		s, x := NewScratch(n), make([]float64, n)
+		for range 50 {
+			at := float64(n) * src.Float64()
+			for i := range x {
+				d := (float64(i) - at) / 5
+				x[i] = math.Exp(-d * d / 2)
+			}
+			var want float64
+			for _, p := range parts {
+				z := append([]float64(nil), x...)
+				for i, r := range p.Root {
+					z[i] *= r
+				}
+				for i := range z { // L⁻¹z
+					z[i] = (z[i] - la.Dot(p.Factor.Row(i)[:i], z[:i])) / p.Factor.At(i, i)
+				}
+				want += p.Share * la.SumSq(z)
+			}
+			for _, coarse := range []bool{false, g.Coarse()} {
+				got, bound := g.Square(x, 1, coarse, s)
+				assert.InDelta(t, want, got, bound)
+				assert.Less(t, bound, 1e-2)
+			}
+		}
+	}
+	flat := la.NewMatrix[float64](2, 2)
+	flat.Set(0, 0, 1)
+	flat.Set(1, 1, 1e-9)
+	assert.Nil(t, Joint([]Part{{flat, nil, 0.5}, {flat, nil, 0.5}}, matrix{flat}, nil), "rounding is not small")
+}

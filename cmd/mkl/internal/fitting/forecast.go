@@ -3,6 +3,7 @@ package fitting
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
@@ -28,6 +29,9 @@ func (j *Job) Forecast(e *console.Env, opt Options) string {
 	}
 	if rows < forecastRows || j.Model.Settings.Time > 0 {
 		return ""
+	}
+	if slices.Contains([]string{model.CountsTask, model.Survival, model.OrdinalTask}, j.Model.Task) && rows > mkl.DefaultExactSamples {
+		return "" // the landmarks take most of the time, and fits to fewer rows have nearly as many
 	}
 	if j.Model.Model == model.Auto && rows > mkl.DefaultExactSamples {
 		return fmt.Sprintf("forecast: at most about %s of processor time (-time bounds it)", roughly(mkl.DefaultTime(rows)))

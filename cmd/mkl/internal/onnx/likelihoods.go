@@ -19,7 +19,7 @@ func (e *exporter) observed() (m processesJSON, f moments, err error) {
 	if err != nil {
 		return m, f, err
 	}
-	return m, e.function("process.0.", k, true), nil
+	return m, e.function("process.0.", k, m.Processes[0].Sites), nil
 }
 
 // counts exports the mean and the standard deviation of counts with the exposure 1: where the logarithm of the mean count has the

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/internal/encode"
 )
@@ -361,7 +362,7 @@ func (v View) Lines() (lines []string) {
 		if strings.HasPrefix(why, ofText) {
 			what = "warning: nothing is learned from"
 		}
-		lines = append(lines, fmt.Sprintf("%s %s (%s)", what, encode.Few(columns[why]), why))
+		lines = append(lines, fmt.Sprintf("%s %s (%s)", what, encode.Few(console.ColumnNames(columns[why])), why))
 	}
 	return lines
 }

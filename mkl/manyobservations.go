@@ -1,0 +1,101 @@
+package mkl
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// Landmarks of observations above DefaultExactSamples: as many as keep N·M², the work of a sweep, below mostSweepWork.
+const (
+	mostObservationLandmarks  = 2000
+	leastObservationLandmarks = 300
+	mostSweepWork             = 1e11
+)
+
+// observationLandmarks returns how many of n samples are landmarks.
+func observationLandmarks(n int) int {
+	return max(leastObservationLandmarks, min(mostObservationLandmarks, int(math.Sqrt(mostSweepWork/float64(n)))))
+}
+
+// fitMany is fit for more samples than an exact fit can take. Some samples, the landmarks, are fitted exactly. Their fit gives
+// the weights and the widths of the kernels, and begins the one of all samples. value returns a number by which samples with the same
+// features differ. With an error it returns the fit of the landmarks, if there is one.
+func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, value func(i int) float64, all ...mgp.Likelihood) (*processes, error) {
+	n := all[0].Samples()
+	x := distinctInputs(views)
+	rows := landmarkRows(rowOrder(x, value, p.seed), value, landmarks)
+	few := slices.Clone(all)
+	for i, l := range all {
+		few[i] = l.Some(rows)
+	}
+	m, err := p.fitExact(ctx, takeRows(views, rows), few...)
+	if m == nil || err != nil {
+		return m, err
+	}
+	start := m.posteriors[0]
+	e := mgp.Extension{
+		Likelihood: all[slices.IndexFunc(all, func(l mgp.Likelihood) bool { return l.Name() == start.State().Likelihood })],
+		Cross:      la.NewMatrix[float64](n, len(rows)), Self: make([]float64, n),
+	}
+	gamma := start.State().Gamma
+	err = m.designs[0].EachBlock(ctx, p.Workers, gram.PredictWords, true, x, n, func(k *vi.Dense, self la.Matrix[float64], first, count int) error {
+		block := la.NewMatrix[float64](count, len(rows))
+		for i, g := range gamma {
+			k.Columns(i, 0, block)
+			for r := range count {
+				la.Axpy(1/g, block.Row(r), e.Cross.Row(first+r))
+			}
+			la.Axpy(1/g, self.Row(i), e.Self[first:first+count])
+		}
+		return nil
+	})
+	if err != nil {
+		return m, err
+	}
+	e.Among = e.Cross.TakeRows(rows)
+	for i, r := range rows {
+		e.Among.Set(i, i, e.Self[r]) // a sample that lacks a view has another covariance with others like it
+	}
+	fit, err := start.Extend(ctx, e, p.Workers)
+	if err != nil {
+		m.trace.Converged, m.trace.Reason = false, vi.Cancelled.String()
+		return m, p.named(err)
+	}
+	m.posteriors[0], m.leaveOneOut[0], m.bounds[0] = fit.Posterior, fit.LeaveOneOut, fit.LogEvidence
+	if m.trace.Converged && fit.Record.Reason != vi.Converged {
+		m.trace.Converged, m.trace.Reason = false, fit.Record.Reason.String()
+	}
+	return m, nil
+}
+
+// landmarkRows returns most samples, ascending: the first of the order. If these have only one value, some of the others take the
+// places of the last.
+func landmarkRows(order []int, value func(i int) float64, most int) []int {
+	rows := slices.Clone(order[:most])
+	differs := func(i int) bool { return value(i) != value(rows[0]) }
+	if !slices.ContainsFunc(rows, differs) {
+		at := most - 1
+		for _, i := range order[most:] {
+			if differs(i) && at >= most-leastOfClass {
+				rows[at] = i
+				at--
+			}
+		}
+	}
+	slices.Sort(rows)
+	return rows
+}
+
+// manyMemory returns about how many bytes fitMany takes.
+func (p *processObservations) manyMemory(s FitSize) int64 {
+	landmarks := observationLandmarks(s.Samples)
+	N, M := float64(s.Samples), float64(landmarks)
+	s.Samples = landmarks
+	return p.processMemory(s, 1, false) + inBytes(float64(N*(M+20))+float64(6*M*M)+gram.PredictWords)
+}
