@@ -170,8 +170,8 @@ type AutoModel struct {
 	landmarks *LandmarkGPModel // of very many samples, else nil
 	trees     *treeModel       // likewise
 	local     *localModel      // likewise
-	poolScale                  // of very many samples
-	edges     edges            // likewise, of what members see
+	poolScale                  // of the targets that members learn
+	edges     edges            // of very many samples, of what members see
 	levels    *levels          // likewise, nil if no column has many levels
 }
 

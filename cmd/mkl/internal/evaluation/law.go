@@ -22,18 +22,6 @@ func measureLaw(v console.Figures, p prediction.Numbers, target int, truth []flo
 	return err
 }
 
-// measureDensity measures the log density of a target's predicted distributions, which need not be normal. Missing truths (NaN) are left out.
-func measureDensity(v console.Figures, p prediction.Numbers, target int, truth []float64) {
-	var sum, n float64
-	for i, y := range truth {
-		if !math.IsNaN(y) {
-			sum += p.LogDensity(target, i, y)
-			n++
-		}
-	}
-	v["log density"] = sum / n
-}
-
 // Transform returns, for each truth that is known, the predicted probabilities of what is less and of what is no more.
 func Transform(p prediction.Numbers, target int, truth []float64) (below, upTo []float64) {
 	for i, y := range truth {
