@@ -43,6 +43,11 @@ import (
 // Above DefaultExactSamples samples a column of more than 30 codes gets an effect of each code, if only views with the zero
 // [kernel.Categorical] see the column and the effects predict other samples. The members then learn the target less the
 // effects. See docs/theory/levels.md.
+//
+// The members learn the square root or the logarithm of positive targets if this makes the targets clearly more probable, each predicted
+// from the others. Predictions are in the target's own units, and their distributions have no negative values. Such a pool has no
+// [AutoModel.PredictViews] and no [AutoModel.PredictJoint]. A pool with OwnScale, Weights or KnownNoise learns the target itself. See
+// docs/theory/vecchia.md.
 type Auto struct {
 	Fitting
 	Climb // of every member
@@ -72,6 +77,9 @@ type Auto struct {
 	// MissingViews is as in [Regression]. Members that learn widths of kernels are then left out. Such a pool has no members for very
 	// many samples: it is fitted to at most DefaultExactSamples samples, or to MaxSamples if that is set, chosen at random.
 	MissingViews bool
+
+	// OwnScale keeps positive targets on their own scale.
+	OwnScale bool
 
 	part bool // the fit is of the exact members in a pool of very many samples
 }
@@ -120,19 +128,14 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 		a.Weights = vec.Picked(a.Weights, plan.rows)
 	}
 	m = &AutoModel{}
-	var density [][]float64
-	var of [][]View // the views of each member
+	choice, err := plan.chooseScale(ctx, &a, some)
+	if err != nil {
+		return nil, nil, err
+	}
+	m.scale, some = choice.scale, choice.scale.all(some)
+	m.middle, _ = vec.MeanSD(some)
 	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
-	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (model Model, useful bool, err error) {
-		g := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
-		member, err := g.Fit(ctx, views, some)
-		if err != nil {
-			return nil, false, err
-		}
-		m.members = append(m.members, member)
-		density, of = append(density, member.leftOutDensity(some)), append(of, views)
-		return member, true, nil
-	})
+	density, of, err := a.fitMembers(ctx, m, &plan, some, each, choice.member)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,6 +160,26 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 	}
 	m.checkGroups(a.Groups)
 	return m, own, nil
+}
+
+// fitMembers fits the members of a plan to the learned targets y. each is the forecast time of one member in seconds. The first member is
+// already fitted unless it is nil. It returns the members' densities and views.
+func (a Auto) fitMembers(
+	ctx context.Context, m *AutoModel, plan *poolPlan, y []float64, each float64, first *MultiGPModel,
+) (density [][]float64, of [][]View, err error) {
+	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (model Model, useful bool, err error) {
+		g := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
+		member := first
+		if first = nil; member == nil {
+			if member, err = g.Fit(ctx, views, y); err != nil {
+				return nil, false, err
+			}
+		}
+		m.members = append(m.members, member)
+		density, of = append(density, member.leftOutDensity(y)), append(of, views)
+		return member, true, nil
+	})
+	return density, of, err
 }
 
 // exactLimit returns the most samples of a pool whose members are all exact, given the limit MaxSamples.

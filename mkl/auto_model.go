@@ -173,8 +173,8 @@ type AutoModel struct {
 	trees     *treeModel       // likewise
 	local     *localModel      // likewise
 	table     *tableModel      // of several views, else nil; it follows the members
-	poolScale                  // of very many samples
-	edges     edges            // likewise, of what members see
+	poolScale                  // of the targets that members learn
+	edges     edges            // of very many samples, of what members see
 	levels    *levels          // likewise, nil if no column has many levels
 }
 

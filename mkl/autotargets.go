@@ -30,6 +30,7 @@ type AutoTargets struct {
 	MissingTargets bool
 
 	MissingViews bool // as in [Auto]
+	OwnScale     bool // as in [Auto]
 }
 
 // Fit fits a pool for each target to the views of N samples. A view without a Kernel stands for the default kernels of its X.
@@ -68,7 +69,7 @@ func (a AutoTargets) Fit(ctx context.Context, views []View, targets ...[]float64
 
 // of returns the estimator of one target of so many.
 func (a AutoTargets) of(target, targets int) Auto {
-	one := Auto{Fitting: a.Fitting, Climb: a.Climb, Time: a.Time / time.Duration(targets), MaxSamples: a.MaxSamples, Groups: a.Groups, MissingViews: a.MissingViews}
+	one := Auto{Fitting: a.Fitting, Climb: a.Climb, Time: a.Time / time.Duration(targets), MaxSamples: a.MaxSamples, Groups: a.Groups, MissingViews: a.MissingViews, OwnScale: a.OwnScale}
 	one.Notes = nil
 	if a.Time > 0 {
 		one.Time = max(one.Time, 1) // 0 would be no limit

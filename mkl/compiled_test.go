@@ -55,6 +55,13 @@ func compiledModels(t testing.TB) map[string]Model {
 	keep("landmark classes", landmarkClasses, err)
 	pool, err := Auto{}.Fit(ctx, []View{{X: x}}, y)
 	keep("pool", pool, err)
+	price := make([]float64, len(y))
+	for i, v := range y {
+		price[i] = math.Exp(v)
+	}
+	scaled, err := Auto{}.Fit(ctx, []View{{X: x}}, price)
+	keep("pool of a square root", scaled, err)
+	require.Equal(t, rootScale, scaled.scale)
 	classPool, err := AutoClassifier[string]{}.Fit(ctx, []View{{X: x}}, labels)
 	keep("class pool", classPool, err)
 	addCompiledWeights(t, keep, wide, line, y, labels)

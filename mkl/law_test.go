@@ -23,6 +23,11 @@ func TestPredictedDistribution(t *testing.T) {
 				}
 				assert.InDelta(t, 0.5+level/2, p.CDF(0, i, high), 1e-12)
 			}
+			for _, y := range []float64{0.1, 1, 7} {
+				const h = 1e-5
+				slope := (p.CDF(0, i, y+h) - p.CDF(0, i, y-h)) / (2 * h)
+				assert.InDelta(t, slope, math.Exp(p.LogDensity(0, i, y)), 1e-8, "%v %g", s, y)
+			}
 			for _, y := range []float64{-0.5, 0.1, 1, 7} {
 				const steps, from, to = 400_000, -20.0, 180.0
 				sum := 0.0
@@ -38,7 +43,14 @@ func TestPredictedDistribution(t *testing.T) {
 			}
 		}
 	}
+	moved := &Prediction{Mean: [][]float64{{0.3}}, Variance: [][]float64{{0.2}}}
+	(&poolScale{scale: logScale}).restore(moved)
+	before := moved.LogDensity(0, 0, 2)
+	assert.NoError(t, moved.AddOffset(0, []float64{5}))
+	assert.Equal(t, before, moved.LogDensity(0, 0, 7))
+	assert.True(t, math.IsInf(moved.LogDensity(0, 0, 5), -1))
 	p := &Prediction{Mean: [][]float64{{1}}}
 	assert.True(t, math.IsNaN(p.CDF(0, 0, 1)))
 	assert.True(t, math.IsNaN(p.CRPS(0, 0, 1)))
+	assert.True(t, math.IsNaN(p.LogDensity(0, 0, 1)))
 }

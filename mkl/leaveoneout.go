@@ -32,10 +32,11 @@ func (m *AutoModel) LeaveOneOut() *Prediction {
 	if m.Samples() < m.of || m.onLandmarks || m.members[0].leaveOneOut == nil {
 		return nil
 	}
-	out, _ := m.mixed(func(i int) (*Prediction, error) {
+	out, _ := m.mixed(func(i int) (*Prediction, error) { // there are no errors
 		return m.models[i].(interface{ LeaveOneOut() *Prediction }).LeaveOneOut(), nil
 	})
-	return out // there are no errors
+	m.restore(out)
+	return out
 }
 
 // LeaveOneOut returns the leave-one-out probabilities [sample][class] of the classes of every training

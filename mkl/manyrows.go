@@ -137,9 +137,11 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	r.steps = 4
 	y = vec.Picked(y, r.order)
 	train := n - r.held
-	scale, err := a.chooseScale(r, y[:train])
-	if err != nil {
-		return nil, err
+	scale := ownScale
+	if !a.OwnScale {
+		if scale, err = r.chooseScale(a.Climb, y); err != nil {
+			return nil, err
+		}
 	}
 	y = scale.all(y)
 	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }

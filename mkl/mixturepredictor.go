@@ -293,8 +293,8 @@ type mixturePredictor struct {
 	members []processMember
 	bank    processBank
 
-	pool     *poolScale // of a pool of very many samples, else nil
-	edges    edges      // likewise
+	pool     *poolScale // of a pool, else nil
+	edges    edges      // of a pool of very many samples
 	levels   *levels    // likewise
 	rows     reuse.Pool[levelRow]
 	meanOnly bool

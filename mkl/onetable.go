@@ -243,7 +243,7 @@ func (a Auto) addTable(ctx context.Context, m *AutoModel, plan *poolPlan, y, den
 	if b.Fitting, b.Time, ok = m.tableFit(a.Fitting, a.Time, each); !ok {
 		return nil
 	}
-	b.Groups, b.MaxSamples = nil, len(y)
+	b.Groups, b.MaxSamples, b.OwnScale = nil, len(y), true // y are on the scale of the pool
 	table, own, err := b.fitPool(ctx, []View{v}, y)
 	if err != nil {
 		return m.withoutTable(ctx, err)

@@ -186,10 +186,14 @@ func jointCovariance(ctx context.Context, workers int, ds *gram.Design, p *mgp.P
 }
 
 // PredictJoint returns the joint posterior of the function at the samples of x, a mixture over the pool's members. It
-// is an error if a member is on landmarks or on nearest samples; other errors are as in [MultiGPModel.PredictJoint].
+// is an error if a member is on landmarks or on nearest samples, or if the members learn another scale of the target; other errors are as in
+// [MultiGPModel.PredictJoint].
 func (m *AutoModel) PredictJoint(ctx context.Context, opt PredictOptions, x ...Features) (*JointPrediction, error) {
-	if m.onLandmarks {
+	switch {
+	case m.onLandmarks:
 		return nil, errors.New("mkl: PredictJoint: a member on landmarks, with trees or on nearest samples has no joint posterior: fit at most 3000 samples")
+	case m.scale != ownScale:
+		return nil, fmt.Errorf("mkl: PredictJoint: the joint posterior is of the target's %s, which the members learn; %s", m.scale, ownScaleInstead)
 	}
 	out := &JointPrediction{}
 	for i, w := range m.weights {

@@ -114,7 +114,8 @@ type PredictorInfo struct {
 	Pivots [][]int
 	Order  int
 
-	// MeanError and SDError bound how far pruning moves a predictive mean and standard deviation, in the target's units.
+	// MeanError and SDError bound how far pruning moves a predictive mean and standard deviation, in the target's units. In a pool whose
+	// members learn the target's logarithm or square root they are in its units.
 	// A prediction from Pivots or in float32 has bounds of its own: see PredictWithBound.
 	MeanError, SDError float64
 

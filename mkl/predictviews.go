@@ -129,11 +129,14 @@ var errOnLandmarks = fmt.Errorf("mkl: PredictViews: %w with a member on landmark
 
 // PredictViews returns what the kernels of each view add to the prediction of each sample. Its moments are for the mixture of
 // the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². A member of all columns as one table has one part of this name, which belongs to no
-// view. Arguments and errors are as in [TargetModel.PredictTargets]. It also
-// returns an error, with [ErrNoViews] in it, if a member is on landmarks or on nearest samples.
+// view. Arguments and errors are as in [TargetModel.PredictTargets]. It also returns an error, with [ErrNoViews] in it, if a member is on
+// landmarks or on nearest samples, or if the members learn another scale of the target.
 func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
-	if m.onLandmarks {
+	switch {
+	case m.onLandmarks:
 		return nil, errOnLandmarks
+	case m.scale != ownScale:
+		return nil, fmt.Errorf("mkl: PredictViews: %w: the members learn the target's %s; %s", ErrNoViews, m.scale, ownScaleInstead)
 	}
 	var all viewMoments
 	var out ViewParts

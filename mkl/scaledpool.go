@@ -14,6 +14,9 @@ type poolScale struct {
 	widening widening
 }
 
+// ownScaleInstead says which fits learn a target on its own scale.
+const ownScaleInstead = "Auto with OwnScale and MultiGP (model mgp) learn the target itself"
+
 // needsVariance reports whether the mean of the target needs the variance of the mixture.
 func (s *poolScale) needsVariance() bool { return s.scale != ownScale }
 
@@ -43,19 +46,25 @@ func (s *poolScale) one(b BoundedPrediction) BoundedPrediction {
 	if s.scale == ownScale {
 		return b
 	}
-	// The derivatives of the moments, by differences: the bounds are for small errors.
 	sd := math.Sqrt(b.Variance)
 	mean, variance := s.scale.moments(b.Mean, b.Variance)
-	m1, v1 := s.scale.moments(b.Mean+b.MeanError, float64((sd+b.SDError)*(sd+b.SDError)))
-	m0, v0 := s.scale.moments(b.Mean-b.MeanError, float64(max(0, sd-b.SDError)*max(0, sd-b.SDError)))
-	kind := b.Kind
-	if b.MeanError > 0 || b.SDError > 0 {
-		kind = BoundCalibrated
+	out := BoundedPrediction{Mean: mean, Variance: variance, Kind: b.Kind, learned: learnedMoments{s.scale, b.Mean, b.Variance}}
+	if b.MeanError == 0 && b.SDError == 0 {
+		return out
 	}
-	return BoundedPrediction{
-		Mean: mean, Variance: variance, Kind: kind, learned: learnedMoments{s.scale, b.Mean, b.Variance},
-		MeanError: max(math.Abs(m1-mean), math.Abs(m0-mean)), SDError: max(math.Abs(math.Sqrt(v1)-math.Sqrt(variance)), math.Abs(math.Sqrt(v0)-math.Sqrt(variance))),
+	if s.widening.at != nil { // its factor is at the mean with the error
+		out.Kind = max(out.Kind, BoundCalibrated)
 	}
+	// The moments of a logarithm rise with both arguments, the moments of a square root with |mean| and with sd. The corners have the
+	// largest errors.
+	for _, m := range [2]float64{b.Mean - b.MeanError, b.Mean + b.MeanError} {
+		for _, d := range [2]float64{max(0, sd-b.SDError), sd + b.SDError} {
+			atMean, atVariance := s.scale.moments(m, float64(d*d))
+			out.MeanError = max(out.MeanError, math.Abs(atMean-mean))
+			out.SDError = max(out.SDError, math.Abs(math.Sqrt(atVariance)-math.Sqrt(variance)))
+		}
+	}
+	return out
 }
 
 // noiseSD turns the standard deviation of the noise of learned values into the standard deviation of the target where its learned value is their mean.
@@ -130,6 +139,27 @@ func (p *Prediction) CDF(target, sample int, y float64) float64 {
 		mean, variance, z = l.mean[sample], l.variance[sample], l.scale.learned(y)
 	}
 	return special.NormalCDF((z - mean) / math.Sqrt(variance))
+}
+
+// LogDensity returns the logarithm of the predicted density of a target of a sample, noise included, at y. With MeanOnly it is NaN. Where
+// the model learned the target on another scale, it is −∞ at values that no positive target has.
+func (p *Prediction) LogDensity(target, sample int, y float64) float64 {
+	if p.Variance == nil {
+		return math.NaN()
+	}
+	mean, variance, z, slope := p.Mean[target][sample], p.Variance[target][sample], y, 0.0
+	if l := p.learnedOf(target); l != nil {
+		if y -= l.offsetOf(sample); !(y > 0) {
+			return math.Inf(-1)
+		}
+		mean, variance, z, slope = l.mean[sample], l.variance[sample], l.scale.learned(y), l.scale.logSlope(y)
+	}
+	return slope + normalLogDensity(z-mean, variance)
+}
+
+// normalLogDensity returns the logarithm of the density of a normal variable at a distance from its mean.
+func normalLogDensity(distance, variance float64) float64 {
+	return float64(-0.5 * (float64(distance*distance)/variance + special.Log(2*math.Pi*variance)))
 }
 
 // CRPS returns the continuous ranked probability score ∫ (P(target ≤ x) − [x ≥ y])² dx of the predicted distribution if a target of a sample is

@@ -152,7 +152,8 @@ type Prediction struct {
 	Variance    []float64   // with the noise; nil if it is not known
 	Probability [][]float64 // [sample][class]
 
-	// Distribution is the predicted distribution of numbers; nil means normal distributions with Mean and Variance.
+	// Distribution is the predicted distribution of numbers; nil means normal distributions with Mean and Variance. NLPD is of its method
+	// LogDensity(sample int, y float64) float64, and of a normal distribution if it has none.
 	Distribution Distribution
 
 	Counts CountDistribution
@@ -170,6 +171,11 @@ type Distribution interface {
 	Interval(sample int, probability float64) (lower, upper float64)
 }
 
+// densities is a [Distribution] with a density.
+type densities interface {
+	LogDensity(sample int, y float64) float64
+}
+
 // OfTargets is the prediction of one target of a model, with its own distribution.
 func OfTargets(p *mkl.Prediction, target int) *Prediction {
 	return &Prediction{Mean: p.Mean[target], Variance: p.Variance[target], Distribution: ofTarget{p, target}}
@@ -181,8 +187,9 @@ type ofTarget struct {
 	target int
 }
 
-func (d ofTarget) CDF(i int, y float64) float64  { return d.all.CDF(d.target, i, y) }
-func (d ofTarget) CRPS(i int, y float64) float64 { return d.all.CRPS(d.target, i, y) }
+func (d ofTarget) CDF(i int, y float64) float64        { return d.all.CDF(d.target, i, y) }
+func (d ofTarget) CRPS(i int, y float64) float64       { return d.all.CRPS(d.target, i, y) }
+func (d ofTarget) LogDensity(i int, y float64) float64 { return d.all.LogDensity(d.target, i, y) }
 func (d ofTarget) Interval(i int, probability float64) (lower, upper float64) {
 	return d.all.Interval(d.target, i, probability)
 }
@@ -197,6 +204,23 @@ func (d ofRows) CDF(k int, y float64) float64  { return d.Distribution.CDF(d.row
 func (d ofRows) CRPS(k int, y float64) float64 { return d.Distribution.CRPS(d.rows[k], y) }
 func (d ofRows) Interval(k int, probability float64) (lower, upper float64) {
 	return d.Distribution.Interval(d.rows[k], probability)
+}
+
+// denseRows is the distribution, with a density, of some samples.
+type denseRows struct {
+	ofRows
+	all densities
+}
+
+func (d denseRows) LogDensity(k int, y float64) float64 { return d.all.LogDensity(d.rows[k], y) }
+
+// someOf is the distribution of some samples.
+func someOf(d Distribution, rows []int) Distribution {
+	some := ofRows{d, rows}
+	if all, ok := d.(densities); ok {
+		return denseRows{some, all}
+	}
+	return some
 }
 
 // distribution is the predicted distribution of numbers.
@@ -223,7 +247,7 @@ func (p *Prediction) Of(rows []int) *Prediction {
 		some.Probability = pick(p.Probability, rows)
 	}
 	if p.Distribution != nil {
-		some.Distribution = ofRows{p.Distribution, rows}
+		some.Distribution = someOf(p.Distribution, rows)
 	}
 	if p.Counts != nil {
 		some.Counts = countsOfRows{p.Counts, rows}
@@ -243,7 +267,7 @@ type Score int
 // Scores, of numbers, of classes, of counts and of times.
 const (
 	RMSE        Score = iota // root mean squared error, in the targets' unit
-	NLPD                     // mean negative log density of the truth under a normal distribution, in nats
+	NLPD                     // mean negative log density of the truth, in nats; see [Prediction]
 	CRPS                     // mean continuous ranked probability score, in the targets' unit
 	Coverage                 // share of true values within the central 95 % interval
 	PIT                      // distance of the probability integral transform from uniform; see [metrics.PITDistance]
@@ -324,7 +348,7 @@ func (s Score) loss(t Truth, p *Prediction) (float64, error) {
 	case Deviance:
 		return metrics.PoissonDeviance(t.Counts, p.Mean)
 	case NLPD:
-		return metrics.NLPD(t.Numbers, p.Mean, p.Variance)
+		return p.nlpd(t.Numbers)
 	case CRPS, Coverage:
 		return s.byDistribution(t, p.distribution())
 	case LogLoss:
@@ -341,6 +365,19 @@ func (s Score) loss(t Truth, p *Prediction) (float64, error) {
 		return metrics.Brier(t.Classes, p.Probability)
 	}
 	return math.NaN(), fmt.Errorf("choose: there is no %v", s)
+}
+
+// nlpd is the mean negative log density of numbers.
+func (p *Prediction) nlpd(truth []float64) (loss float64, err error) {
+	normal, err := metrics.NLPD(truth, p.Mean, p.Variance)
+	d, ok := p.Distribution.(densities)
+	if err != nil || !ok {
+		return normal, err
+	}
+	for i, y := range truth {
+		loss -= d.LogDensity(i, y) / float64(len(truth))
+	}
+	return loss, nil
 }
 
 // byDistribution is the mean of CRPS or Coverage.

@@ -136,15 +136,10 @@ func (ev *Evaluation) measureNumbers(p prediction.Numbers, f *console.File, trut
 		if err != nil {
 			return console.Inputf("%s: %w", targets[o], err)
 		}
+		if err := measure.Law(v, p.Prediction, o, f.Data.Numbers[j], ev.interval); err != nil {
+			return console.Inputf("%s: %w", targets[o], err)
+		}
 		lower, upper := p.Intervals(o, ev.interval)
-		ends, err := measure.Ends(f.Data.Numbers[j], lower, upper, ev.interval)
-		if err != nil {
-			return console.Inputf("%s: %w", targets[o], err)
-		}
-		maps.Copy(v, ends)
-		if err := measureLaw(v, p, o, f.Data.Numbers[j]); err != nil {
-			return console.Inputf("%s: %w", targets[o], err)
-		}
 		ev.Measures = append(ev.Measures, Measures{targets[o], v})
 		if fifths := measure.Fifths(f.Data.Numbers[j], p.Mean[o], lower, upper); fifths != nil {
 			ev.Fifths = append(ev.Fifths, Fifths{targets[o], fifths})

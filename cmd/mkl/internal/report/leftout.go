@@ -67,6 +67,9 @@ func leftOutNumbers(y []float64, p *mkl.Prediction) (*LeftOut, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := measure.Law(v, p, 0, y, leftOutInterval); err != nil {
+		return nil, err
+	}
 	// The mean of the other n − 1 samples is n/(n − 1) times as far away as the mean of all.
 	return &LeftOut{v, console.Figures{"RMSE": sd * math.Sqrt(n/(n-1))}}, nil
 }
