@@ -15,7 +15,7 @@ type poolScale struct {
 }
 
 // ownScaleInstead says which fits learn a target on its own scale.
-const ownScaleInstead = "Auto with OwnScale and MultiGP (model mgp) learn the target itself"
+const ownScaleInstead = "a fit with OwnScale (mkl fit -own-scale) learns the target itself"
 
 // needsVariance reports whether the mean of the target needs the variance of the mixture.
 func (s *poolScale) needsVariance() bool { return s.scale != ownScale }

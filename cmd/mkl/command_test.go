@@ -154,6 +154,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -model spikeslab -view a -view b", "-model spikeslab has one view, not 2"},
 		{"fit d.csv -target y -model spikeslab -memory 1", "a fit of 3 samples with 2 features needs about "},
 		{"fit d.csv -target y -task binary -raw-targets", "-raw-targets is not for -task binary with -model auto"},
+		{"fit d.csv -target y -task binary -own-scale", "-own-scale is not for -task binary with -model auto"},
 		{"fit d.csv -target y -sparse both", "-sparse is not for -task regression with -model auto (it is for -model bmkl)"},
 		{"fit d.csv -target y -restarts 2", "-restarts is not for -task regression with -model auto (it is for -model bmkl and -model spikeslab)"},
 		{"fit d.csv -target y -time=-1s", "-time -1s is negative"},

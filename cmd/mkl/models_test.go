@@ -280,6 +280,30 @@ func TestTargetsOfTheirOwn(t *testing.T) {
 	assert.Contains(t, stderr, "mkl: views: the predictions are no sum over views: this is a")
 }
 
+// TestOwnScale fits positive targets that the default learns by their logarithm. With -own-scale the predictions are sums over views.
+func TestOwnScale(t *testing.T) {
+	var csv strings.Builder
+	csv.WriteString("x,y\n")
+	rng := rand.New(rand.NewPCG(2, 9))
+	for range 60 {
+		x := rng.NormFloat64()
+		fmt.Fprintf(&csv, "%g,%g\n", x, math.Exp(x+0.3*rng.NormFloat64()))
+	}
+	files := map[string]string{"d.csv": csv.String()}
+	for _, own := range []string{"", " -own-scale"} {
+		status, stdout, stderr := command(t, files, "", strings.Fields("fit d.csv -target y -o m.mkl"+own)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Equal(t, own == "", strings.Contains(stdout, "the members learn the target's logarithm"))
+		status, _, stderr = command(t, nil, "", strings.Fields("predict m.mkl d.csv -views")...)
+		if own != "" {
+			assert.Equal(t, console.StatusOK, status, stderr)
+			continue
+		}
+		assert.Equal(t, console.StatusInput, status)
+		assert.Contains(t, stderr, "the members learn the target's logarithm; a fit with OwnScale (mkl fit -own-scale) learns the target itself")
+	}
+}
+
 // A fit that does not converge prints one warning on standard error.
 func TestWarning(t *testing.T) {
 	for _, args := range []string{"-sweeps 2", "-sweeps 2 -json"} {

@@ -10,14 +10,14 @@ import (
 var autoRows = []*Estimator{
 	{
 		Model: Auto, Tasks: []string{Regression}, Kind: "pool", Form: dataset.Numbers, Part: partKernel, One: true, Open: true, Timed: true, Many: true, Gaps: true,
-		takes: "kernels text noise-sd weights offset resume view-group",
+		takes: "kernels text noise-sd weights offset own-scale resume view-group",
 		settle: func(r *Request) (*settled, error) {
 			groups, views, err := r.Settings.viewGroups()
 			if err != nil {
 				return nil, err
 			}
 			return &settled{views: views, fitter: func(f *fitting) Fitter {
-				a := mkl.Auto{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups, MissingViews: f.missingViews}
+				a := mkl.Auto{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups, OwnScale: r.Settings.OwnScale, MissingViews: f.missingViews}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 					a.Weights, a.KnownNoise = d.Weights, d.NoiseSD
 					return AsModel(a.Fit(ctx, d.Views, d.Numbers[0]))
@@ -27,14 +27,14 @@ var autoRows = []*Estimator{
 	},
 	{
 		Model: Auto, Tasks: []string{Regression}, Kind: "pools", Form: dataset.Numbers, Part: partKernel, Some: true, Open: true, Timed: true, Many: true, Gaps: true,
-		takes: "kernels text resume missing-targets view-group",
+		takes: "kernels text resume missing-targets own-scale view-group",
 		settle: func(r *Request) (*settled, error) {
 			groups, views, err := r.Settings.viewGroups()
 			if err != nil {
 				return nil, err
 			}
 			return &settled{views: views, fitter: func(f *fitting) Fitter {
-				a := mkl.AutoTargets{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups, MissingTargets: r.Data.MissingTargets, MissingViews: f.missingViews}
+				a := mkl.AutoTargets{Fitting: f.Fitting, Climb: f.climb(), Time: r.Settings.Time, Groups: groups, OwnScale: r.Settings.OwnScale, MissingTargets: r.Data.MissingTargets, MissingViews: f.missingViews}
 				return Fitter{a.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 					return AsModel(a.Fit(ctx, d.Views, d.Numbers...))
 				}}

@@ -29,6 +29,7 @@ type Settings struct {
 	Prior           []string `group:"several" sep:"none" placeholder:"NAME=SHAPE,SCALE" help:"Gamma prior of a parameter (1,1); can be repeated. bmkl has lambda, upsilon, gamma, omega and epsilon; pairs has lambda, eta, gamma and epsilon; probit has alpha (alpha=learn learns shape and scale), rho and theta, and kappa=RATE, xi=RATE and sigma=PROBABILITY."`
 	ViewGroup       []string `group:"several" sep:"none" placeholder:"NAME=VIEWS" help:"Group of views, with commas between; can be repeated. The table of views then also has a row for each group. Groups change no prediction."`
 	RawTargets      bool     `group:"several" help:"Leave targets unchanged; by default each gets mean 0 and standard deviation 1 for the fit."`
+	OwnScale        bool     `group:"several" help:"Learn positive targets themselves. By default model auto learns the logarithm or the square root of such targets, if this makes them clearly more probable."`
 	AllowDuplicates bool     `group:"several" help:"Accept two kernels with the same matrix."`
 
 	BMKLFlags     `embed:"" group:"bmkl"`
