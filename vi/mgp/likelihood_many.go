@@ -293,7 +293,7 @@ func (x *extension) ask(asked []tilted) (logZ, residual float64) {
 		// The site's normaliser under the cavity, and the one of e.
 		logZ += u.logZ - 0.5*(float64(m*(2*nu-float64(lambda*m)))+float64(v*nu*nu))/spread + float64(0.5*special.Log(spread))
 		noise := x.spread(n)
-		logZ += 0.5 * (float64(x.residual[n]*nu*nu)/noise - special.Log(noise))
+		logZ += float64(0.5 * (float64(x.residual[n]*nu*nu)/noise - special.Log(noise)))
 	}
 	return logZ, math.Sqrt(square / float64(len(asked)))
 }
