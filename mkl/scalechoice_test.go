@@ -243,7 +243,8 @@ func TestOwnScale(t *testing.T) {
 	cancel()
 	_, err := Auto{}.Fit(ctx, []View{{X: x}}, price)
 	assert.ErrorIs(t, err, context.Canceled)
-	_, err = Auto{}.Fit(nil, []View{{X: x}}, price) //nolint:staticcheck // that it is refused
+	var none context.Context
+	_, err = Auto{}.Fit(none, []View{{X: x}}, price)
 	assert.Error(t, err)
 }
 
