@@ -47,15 +47,15 @@ func inputsDesign(views []View, samples int) *gram.Design {
 	return ds
 }
 
-// openColumns returns the columns of each input that views see; nil means all.
+// openColumns returns the columns of each input that views without a kernel see.
 func openColumns(views []View) (all [][]int) {
 	for i, v := range views {
 		if slices.ContainsFunc(views[:i], func(w View) bool { return v.Input == w.Input }) {
 			continue
 		}
-		var seen []int
+		seen := []int{}
 		for _, w := range views {
-			if w.Input == v.Input {
+			if w.Input == v.Input && isOpen(w) {
 				of := w.Columns
 				if of == nil {
 					of = vec.UpTo(w.X.Cols)

@@ -119,10 +119,14 @@ func (m *manyRows) stepSeconds(step int) func(done, all float64) {
 	}
 }
 
-// kernelsGiven reports whether a view has a kernel. Some members see features only.
+// kernelsGiven reports whether members that see features alone cannot learn from the views: a view has a kernel, other than the one of
+// categories with all its defaults, or no view is without a kernel. Such members leave out columns of categories.
 func (m *manyRows) kernelsGiven() bool {
-	return slices.ContainsFunc(m.views, func(v View) bool { return v.Kernel != nil })
+	return !slices.ContainsFunc(m.views, isOpen) || slices.ContainsFunc(m.views, func(v View) bool { return !isOpen(v) && !isPlainCategorical(v) })
 }
+
+// isOpen reports whether a view has no kernel.
+func isOpen(v View) bool { return v.Kernel == nil }
 
 // fitMany fits the pool to more samples than its exact members can use. They are fitted to a part of the samples.
 func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoModel, error) {
@@ -157,7 +161,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 		return nil, err
 	}
 	j.see()
-	if !r.kernelsGiven() {
+	if allOpen(r.views) {
 		m.edges = edgesOf(distinctInputs(r.views))
 	}
 

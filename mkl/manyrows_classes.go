@@ -47,7 +47,7 @@ func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, cl
 	return m, m.weigh(r, class)
 }
 
-// addLocal adds the local member, unless a view has a kernel: the local member supports none.
+// addLocal adds the local member, unless [manyRows.kernelsGiven]: the local member supports no kernels.
 func (a AutoClassifier[T]) addLocal(r *manyRows, m *AutoClassifierModel[T], classes []T, class []int) error {
 	const what = "nearest samples"
 	if r.kernelsGiven() {

@@ -80,7 +80,7 @@ func (a Auto) refitLandmarks(r *manyRows, m *AutoModel, plan *Plan, sums *stat.S
 	return err
 }
 
-// addLocal adds the local member, unless a view has a kernel: the local member supports none. It leaves time for exact members on half of
+// addLocal adds the local member, unless [manyRows.kernelsGiven]: the local member supports no kernels. It leaves time for exact members on half of
 // the rows.
 func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64, rows int) error {
 	const what = "nearest samples"

@@ -20,7 +20,7 @@ type treeClassModel[T comparable] struct {
 	classes   classSet[T]
 }
 
-// addTrees adds a member with trees, unless a view has a kernel: trees see features.
+// addTrees adds a member with trees, unless [manyRows.kernelsGiven]: trees see features.
 func (a AutoClassifier[T]) addTrees(r *manyRows, m *AutoClassifierModel[T], classes []T, class []int) error {
 	const what = "trees"
 	if r.kernelsGiven() {

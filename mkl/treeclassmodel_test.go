@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // terraces returns samples of three classes with sharp edges between them.
@@ -78,6 +80,31 @@ func TestManyRowsLearnsEdgesOfClasses(t *testing.T) {
 	} {
 		assertRefused(t, file.Bytes(), d.change, d.want)
 	}
+}
+
+// A column of categories is left out by the members that see features alone. They learn from the other columns.
+func TestManyRowsOfClassesWithCategories(t *testing.T) {
+	x, labels := terraces(1, DefaultExactSamples+200)
+	code := la.NewMatrix[float64](x.Rows, 1)
+	for i := range x.Rows {
+		code.Set(i, 0, float64(i*i%97))
+	}
+	m := fitClasses(t, AutoClassifier[int]{Time: quickly}, []View{{X: x, Input: "x"}, {X: code, Input: "code", Kernel: kernel.Categorical{}}}, labels)
+	require.NotNil(t, m.trees, m.Story())
+	assert.Contains(t, m.Story(), "nearest samples")
+	assert.Len(t, m.trees.features.columns, x.Cols)
+	for _, c := range m.trees.features.columns {
+		assert.Equal(t, 0, c.input)
+	}
+	loaded, err := LoadAs[*AutoClassifierModel[int]](bytes.NewReader(saved(t, m)))
+	require.NoError(t, err)
+	few := []Features{x.Slice(0, 50, 0, x.Cols), code.Slice(0, 50, 0, 1)}
+	assert.Equal(t, predicted(t, m, few...), predicted(t, loaded, few...))
+
+	r := manyRows{views: []View{{X: x}, {X: code, Kernel: kernel.Categorical{Overlap: true}}}}
+	assert.True(t, r.kernelsGiven())
+	r.views = []View{{X: code, Kernel: kernel.Categorical{}}}
+	assert.True(t, r.kernelsGiven(), "no features")
 }
 
 // Every later version must read the pools of classes with trees of this one and predict the same.

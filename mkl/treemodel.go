@@ -26,7 +26,7 @@ type treeModel struct {
 // mostTreeFeatures is the largest number of features of a member with trees.
 const mostTreeFeatures = 4096
 
-// addTrees adds a member with trees, unless a view has a kernel: trees see features.
+// addTrees adds a member with trees, unless [manyRows.kernelsGiven]: trees see features.
 func (a Auto) addTrees(r *manyRows, m *AutoModel, y []float64) error {
 	const what = "curves and trees"
 	if r.kernelsGiven() {
