@@ -4,15 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/mkl/internal/gram"
-	"github.com/bmkl/bmkl/mkl/internal/reuse"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
-	"github.com/bmkl/bmkl/vi"
 )
 
 // AllColumns is the name of the member of a pool of several views that is a pool itself, of the columns of all views as one table. The other
@@ -73,118 +69,6 @@ func sideBySide(x []Features) Features {
 		}
 	}
 	return out
-}
-
-// tableInputs are the inputs of a pool whose columns are a table.
-type tableInputs struct{ design *gram.Design }
-
-// tableInputsOf returns the inputs of a pool, by its first member.
-func tableInputsOf(m Model) tableInputs {
-	return tableInputs{&gram.Design{Inputs: m.(interface{ inputs() []gram.Input }).inputs()}}
-}
-
-// joined returns the matrices of the inputs as one table.
-func (t tableInputs) joined(x []Features) (Features, error) {
-	if _, err := checkInputs(t.design, x); err != nil {
-		return Features{}, err
-	}
-	return sideBySide(x), nil
-}
-
-// Inputs describes the matrices that a prediction takes.
-func (t tableInputs) Inputs() []ModelInput { return (&onViews{design: t.design}).Inputs() }
-
-// check reports whether a pool with these inputs takes the table.
-func (t tableInputs) check(of []ModelInput) error {
-	columns := 0
-	for _, in := range t.design.Inputs {
-		columns += in.Cols
-	}
-	if len(of) != 1 || of[0].Cols != columns {
-		return fmt.Errorf("model: %s: inputs %v where the views have %d columns", AllColumns, of, columns)
-	}
-	return nil
-}
-
-// tableModel is the pool of the columns as one table, as a member of the pool of the views.
-type tableModel struct {
-	*AutoModel
-	tableInputs
-}
-
-// Inputs describes the matrices that a prediction takes: the ones of the views.
-func (m *tableModel) Inputs() []ModelInput { return m.tableInputs.Inputs() }
-
-// PredictTargets implements [TargetModel].
-func (m *tableModel) PredictTargets(ctx context.Context, opt PredictOptions, x ...Features) (*Prediction, error) {
-	t, err := m.joined(x)
-	if err != nil {
-		return nil, err
-	}
-	return m.AutoModel.PredictTargets(ctx, opt, t)
-}
-
-// PredictJoint is as in [AutoModel].
-func (m *tableModel) PredictJoint(ctx context.Context, opt PredictOptions, x ...Features) (*JointPrediction, error) {
-	t, err := m.joined(x)
-	if err != nil {
-		return nil, err
-	}
-	return m.AutoModel.PredictJoint(ctx, opt, t)
-}
-
-// PredictViews is as in [AutoModel]. The columns of all views are one view.
-func (m *tableModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
-	t, err := m.joined(x)
-	if err != nil {
-		return nil, err
-	}
-	return m.AutoModel.PredictViews(ctx, opt, t)
-}
-
-// KernelSpreads is as in [AutoModel].
-func (m *tableModel) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
-	t, err := m.joined(x)
-	if err != nil {
-		return nil, err
-	}
-	return m.AutoModel.KernelSpreads(ctx, opt, t)
-}
-
-// tableClassModel is tableModel for classes.
-type tableClassModel[T comparable] struct {
-	*AutoClassifierModel[T]
-	tableInputs
-}
-
-// Inputs describes the matrices that a prediction takes: the ones of the views.
-func (m *tableClassModel[T]) Inputs() []ModelInput { return m.tableInputs.Inputs() }
-
-// PredictClasses implements [ClassModel].
-func (m *tableClassModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
-	t, err := m.joined(x)
-	if err != nil {
-		return nil, err
-	}
-	return m.AutoClassifierModel.PredictClasses(ctx, opt, t)
-}
-
-// logOddsMoments implements [classViewer].
-func (m *tableClassModel[T]) logOddsMoments(ctx context.Context, opt PredictOptions, x []Features) ([]viewMoments, error) {
-	t, err := m.joined(x)
-	if err != nil {
-		return nil, err
-	}
-	return m.AutoClassifierModel.logOddsMoments(ctx, opt, []Features{t})
-}
-
-// KernelSpreads is as in [AutoClassifierModel].
-func (m *tableClassModel[T]) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
-	t, err := m.joined(x)
-	if err != nil {
-		return nil, err
-	}
-	return m.AutoClassifierModel.KernelSpreads(ctx, opt, t)
 }
 
 // tableFit returns the settings of the fit of the table beside members that took so much of the time. It returns ok = false if there is no
@@ -283,71 +167,4 @@ func (a AutoClassifier[T]) addTable(
 		m.table, m.rule = member, byKind
 	}
 	return nil
-}
-
-// tableRow is memory for a sample as one row of the table.
-type tableRow struct {
-	x [1][]float64
-
-	_ [64]byte // memory of different callers shares no cache line
-}
-
-// tableRows keeps memory for samples.
-type tableRows struct{ reuse.Pool[tableRow] }
-
-func newTableRows() tableRows {
-	return tableRows{reuse.NewPool(func() *tableRow { return &tableRow{} })}
-}
-
-// of returns the row of a sample, which the model has checked. It returns memory of r.
-func (r *tableRow) of(x [][]float64) [][]float64 {
-	row := r.x[0][:0]
-	for _, v := range x {
-		row = append(row, v...)
-	}
-	r.x[0] = row
-	return r.x[:]
-}
-
-// tableFunction predicts by the pool of the table.
-type tableFunction struct {
-	mixture *mixturePredictor
-	rows    tableRows
-}
-
-// newTableFunction prepares the pool of the table, which may use a share of the tolerance.
-func newTableFunction(m *tableModel, opt PredictorOptions, share float64) (*tableFunction, error) {
-	p, err := m.mixture(opt, share)
-	if err != nil {
-		return nil, err
-	}
-	p.complete(opt)
-	return &tableFunction{p, newTableRows()}, nil
-}
-
-// predict returns the prediction in the target's units. A prediction that is no number has the mean NaN.
-func (f *tableFunction) predict(x [][]float64) vi.Certified {
-	r := f.rows.Take()
-	b, err := f.mixture.predictBounded(r.of(x))
-	f.rows.Put(r)
-	if err != nil {
-		return vi.Certified{Mean: math.NaN(), Variance: math.NaN()}
-	}
-	return vi.Certified{Mean: b.Mean, Variance: b.Variance, MeanError: b.MeanError, SDError: b.SDError, Calibrated: b.Kind == BoundCalibrated}
-}
-
-// tableClassFunction predicts probabilities by the pool of the table.
-type tableClassFunction[T comparable] struct {
-	processes *processClassPredictor[T]
-	rows      tableRows
-}
-
-// probabilities stores the probabilities of the sample x in dst, and returns a bound on their errors.
-func (f *tableClassFunction[T]) probabilities(x [][]float64, stage stage, allowed float64, dst []float64) (bound float64) {
-	r, s := f.rows.Take(), f.processes.bank.take()
-	bound = f.processes.probabilities(s, r.of(x), stage, allowed)
-	copy(dst, s.sum)
-	f.processes.bank.pool.Put(s)
-	f.rows.Put(r)
-	return bound
 }
