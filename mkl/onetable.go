@@ -74,7 +74,7 @@ func sideBySide(x []Features) Features {
 // tableFit returns the settings of the fit of the table beside members that took so much of the time. It returns ok = false if there is no
 // time left for it.
 func (p *pool) tableFit(f Fitting, limit time.Duration, each float64) (g Fitting, rest time.Duration, ok bool) {
-	members := len(p.models)
+	members := len(p.models) + len(p.dropped)
 	if limit > 0 {
 		rest = limit - time.Duration(float64(members)*each*float64(time.Second))
 		if rest < time.Duration(each*float64(time.Second)) {
@@ -83,6 +83,12 @@ func (p *pool) tableFit(f Fitting, limit time.Duration, each float64) (g Fitting
 		}
 	}
 	f.Notes, f.Journal = nil, nil
+	if report := f.Progress; report != nil {
+		f.Progress = func(q Progress) { // the members of the table follow the members of the views
+			q.Member, q.Members = q.Member+members, q.Members+members
+			report(q)
+		}
+	}
 	return f, rest, true
 }
 

@@ -311,6 +311,13 @@ func TestPoolsWithoutTable(t *testing.T) {
 		assert.Nil(t, m.table, what)
 		assert.NotContains(t, m.Story(), AllColumns, what)
 	}
+	last := Progress{}
+	fitPool(t, Auto{Fitting: Fitting{Progress: func(q Progress) {
+		assert.GreaterOrEqual(t, q.Member, last.Member)
+		assert.LessOrEqual(t, q.Member, q.Members)
+		last = q
+	}}}, views, y)
+	assert.Greater(t, last.Members, len(autoMembers))
 	m := fitPool(t, Auto{Time: time.Nanosecond}, views, y)
 	assert.Nil(t, m.table)
 	assert.Contains(t, m.left, AllColumns)
