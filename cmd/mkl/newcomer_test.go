@@ -141,7 +141,11 @@ func TestColumnsByName(t *testing.T) {
 
 // The command distinguishes a table whose cells are separated by spaces from a table of one column.
 func TestSpacedCells(t *testing.T) {
-	status, _, stderr := command(t, map[string]string{"d.txt": "x y\n1 2\n3 4\n"}, "", "fit", "d.txt", "-target", "y")
+	fit := strings.Fields("fit d.txt -target y")
+	status, _, stderr := command(t, map[string]string{"d.txt": "x y\n1 2\n3 4\n"}, "", fit...)
+	assert.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "d.txt: spaces separate the cells")
+	status, _, stderr = command(t, map[string]string{"d.txt": "x y\n1 2\n3 4 5 6\n"}, "", fit...)
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `no column "y" (there are x y); the table has one column: if spaces separate its cells, -separator space`)
 }
