@@ -280,7 +280,8 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 //     kernels. Its weight comes from leave-one-out probabilities.
 //   - For several views the two members with amplitudes that borrow strength replace the least-squares process, with equal
 //     weights. For several views without kernels and more than two classes they are the only members that are sums over views.
-//   - The weight of the columns as one table comes from leave-one-out probabilities of members that learn no widths.
+//   - The weight of the columns as one table comes from leave-one-out probabilities of members that learn no widths. With more than two
+//     classes, and if the processes of the table are forecast to take more than a minute, the table has the least-squares member alone.
 type AutoClassifier[T comparable] struct {
 	Fitting
 	Climb // of every member
@@ -300,7 +301,8 @@ type AutoClassifier[T comparable] struct {
 	// [Classifier].
 	Classes []T
 
-	part bool // as in [Auto]
+	part    bool // as in [Auto]
+	ofTable bool // the fit is of the columns of several views as one table
 }
 
 // Fit fits the members to the views of N samples and their labels and pools them.
@@ -339,7 +341,9 @@ func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T
 	}
 	m = &AutoClassifierModel[T]{}
 	l := leastSquares[T]{settings: a.fitting(), views: plan.views, classes: classes, class: class}
-	if len(classes) > 2 && countViews(plan.views) > 1 && allOpen(plan.views) {
+	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)), featuresOf(views))
+	long := a.ofTable && float64(each*float64(len(plan.members))) > mostTableSeconds
+	if len(classes) > 2 && (long || countViews(plan.views) > 1 && allOpen(plan.views)) {
 		if err := l.fit(ctx); err != nil {
 			return nil, nil, err
 		}
@@ -348,7 +352,6 @@ func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T
 		plan.notes = l.notes
 		plan.members = nil // processes with kernel weights for each class take far longer and predict worse
 	}
-	each := exactSeconds(len(plan.rows), labelWork*functions(len(classes)), featuresOf(views))
 	var first []float64 // the log probabilities that the first member predicts
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (model Model, useful bool, err error) {
 		c := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true}

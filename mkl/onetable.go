@@ -19,6 +19,10 @@ const AllColumns = "all columns as one table"
 // knows samples that are alike, and measurements found no gain.
 const samplesOfColumn = 2
 
+// mostTableSeconds is the most forecast time of the processes of a table of more than two classes. Without such processes the table has a
+// least-squares member, which takes a small part of the time: sums over views of several classes have no processes either.
+const mostTableSeconds = 60
+
 // oneTable returns the columns of all views as one view. It returns ok = false if a view has a kernel, or if the samples are too few.
 func (p *poolPlan) oneTable() (v View, ok bool) {
 	if countViews(p.views) < 2 || !allOpen(p.views) {
@@ -160,7 +164,7 @@ func (a AutoClassifier[T]) addTable(
 	if b.Fitting, b.Time, ok = m.tableFit(a.Fitting, a.Time, each); !ok {
 		return nil
 	}
-	b.Groups, b.MaxSamples, b.Classes = nil, len(labels), classes
+	b.Groups, b.MaxSamples, b.Classes, b.ofTable = nil, len(labels), classes, true
 	table, own, err := b.fitPool(ctx, []View{v}, labels)
 	if err == nil && own == nil {
 		err = errors.New("its leave-one-out probabilities are not known")

@@ -268,6 +268,20 @@ func TestTableOfClasses(t *testing.T) {
 	}
 }
 
+// A table of many classes whose processes would take long has the least-squares member alone.
+func TestTableOfManyClasses(t *testing.T) {
+	const n = 700
+	x := normal(rand.New(rand.NewPCG(4, 4)), n, 2)
+	class := make([]int, n)
+	for i := range class {
+		class[i] = i % 30
+		x.Set(i, 0, x.At(i, 0)+float64(3*class[i]))
+	}
+	m := fitClasses(t, AutoClassifier[int]{ofTable: true}, []View{{X: x}}, class)
+	assert.Empty(t, m.members)
+	assert.Len(t, m.indicators, 1)
+}
+
 // The share of the table is the weight of two densities, and it is dropped where it is small.
 func TestShareOfTable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))

@@ -225,7 +225,8 @@ class Estimator(BaseEstimator):
 
         Without X: a table with the columns view, share, sd, in, informative, loss and loss_se of the model's views; docs/guide/views.md
         says what they mean. A model of one view has a table of its kernels. With X: constant, and view_NAME and view_NAME_sd for each
-        view, in the target's units; models of classes and of times have no such parts, and raise CommandError.
+        view, in the target's units; the part "all columns as one table" belongs to no view. Models of classes and of times have no such
+        parts, and raise CommandError.
         """
         if X is not None:
             names, columns, index = self._predicted(X, ["-views"])
