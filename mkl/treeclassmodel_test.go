@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
@@ -84,6 +85,7 @@ func TestManyRowsLearnsEdgesOfClasses(t *testing.T) {
 
 // A column of categories is left out by the members that see features alone. They learn from the other columns.
 func TestManyRowsOfClassesWithCategories(t *testing.T) {
+	testkit.NotShort(t)
 	x, labels := terraces(1, DefaultExactSamples+200)
 	code := la.NewMatrix[float64](x.Rows, 1)
 	for i := range x.Rows {
