@@ -82,7 +82,7 @@ func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan,
 	g := MultiGP{Fitting: settings, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
 	member, err := g.Fit(ctx, views, y)
 	if err != nil {
-		return density, m.withoutInteractions(ctx, err)
+		return density, m.without(ctx, interactionsMember, err)
 	}
 	own := member.leftOutDensity(y)
 	if weightBeside(mixedDensity(density, stack(density, a.Seed)), own, a.Seed) < leastBeside {
@@ -108,17 +108,16 @@ func (a AutoClassifier[T]) fitInteractions(
 	c := MultiGPClassifier[T]{Fitting: settings, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true}
 	member, err := c.Fit(ctx, views, labels)
 	if err != nil {
-		return nil, m.withoutInteractions(ctx, err)
+		return nil, m.without(ctx, interactionsMember, err)
 	}
 	return member, nil
 }
 
-// withoutInteractions adds the remark that the member with products of features is left out, because its fit failed with err. If the
-// context has ended it returns err instead.
-func (p *pool) withoutInteractions(ctx context.Context, err error) error {
+// without adds the remark that a member is left out, because its fit failed with err. If the context has ended it returns err instead.
+func (p *pool) without(ctx context.Context, member string, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	p.remarks = append(p.remarks, fmt.Sprintf("%s: left out (%v)", interactionsMember, err))
+	p.remarks = append(p.remarks, fmt.Sprintf("%s: left out (%v)", member, err))
 	return nil
 }

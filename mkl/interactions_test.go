@@ -149,9 +149,9 @@ func TestPoolOfClassesLearnsProducts(t *testing.T) {
 func TestWithoutInteractions(t *testing.T) {
 	var p pool
 	bad := errors.New("K is not positive definite")
-	require.NoError(t, p.withoutInteractions(t.Context(), bad))
+	require.NoError(t, p.without(t.Context(), interactionsMember, bad))
 	assert.Equal(t, []string{"products of features: left out (K is not positive definite)"}, p.remarks)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	require.ErrorIs(t, p.withoutInteractions(ended, bad), bad)
+	require.ErrorIs(t, p.without(ended, interactionsMember, bad), bad)
 }

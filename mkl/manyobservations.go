@@ -24,7 +24,7 @@ func observationLandmarks(n int) int {
 }
 
 // fitMany is fit for more samples than an exact fit can take. Some samples, the landmarks, are fitted exactly. Their fit gives
-// the weights and the widths of the kernels, and begins the one of all samples. value returns a number by which samples with the same
+// the weights and the widths of the kernels, and the fit of all samples begins with it. value returns a number by which samples with the same
 // features differ. With an error it returns the fit of the landmarks, if there is one.
 func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, value func(i int) float64, all ...mgp.Likelihood) (*processes, error) {
 	n := all[0].Samples()

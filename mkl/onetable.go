@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // AllColumns is the name of the member of a pool of several views that is a pool itself, of the columns of all views as one table. The other
@@ -20,7 +18,7 @@ const AllColumns = "all columns as one table"
 const samplesOfColumn = 2
 
 // mostTableSeconds is the most forecast time of the processes of a table of more than two classes. Without such processes the table has a
-// least-squares member, which takes a small part of the time: sums over views of several classes have no processes either.
+// least-squares member, which takes a small part of the time. The pool of the views has no processes for more than two classes either.
 const mostTableSeconds = 60
 
 // oneTable returns the columns of all views as one view. It returns ok = false if a view has a kernel, or if the samples are too few.
@@ -28,31 +26,19 @@ func (p *poolPlan) oneTable() (v View, ok bool) {
 	if countViews(p.views) < 2 || !allOpen(p.views) {
 		return v, false
 	}
+	inputs := distinctInputs(p.views)
 	var seen []int
-	for _, one := range p.views {
-		first := 0 // the view's input begins in this column of the table
-		for i, other := range p.views {
-			if other.Input == one.Input {
-				break
-			}
-			if !slices.ContainsFunc(p.views[:i], func(w View) bool { return w.Input == other.Input }) {
-				first += other.X.Cols
-			}
-		}
-		columns := one.Columns
-		if columns == nil {
-			columns = vec.UpTo(one.X.Cols)
-		}
+	first := 0 // the input begins in this column of the table
+	for k, columns := range openColumns(p.views) {
 		for _, c := range columns {
 			seen = append(seen, first+c)
 		}
+		first += inputs[k].Cols
 	}
-	slices.Sort(seen)
-	seen = slices.Compact(seen)
 	if samplesOfColumn*len(seen) > len(p.rows) {
 		return v, false
 	}
-	v = View{Name: AllColumns, X: sideBySide(distinctInputs(p.views))}
+	v = View{Name: AllColumns, X: sideBySide(inputs)}
 	if len(seen) < v.X.Cols {
 		v.Columns = seen
 	}
@@ -96,17 +82,8 @@ func (p *pool) tableFit(f Fitting, limit time.Duration, each float64) (g Fitting
 	return f, rest, true
 }
 
-// withoutTable adds the remark that the table is left out, because its fit failed with err. If the context has ended it returns err instead.
-func (p *pool) withoutTable(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	p.remarks = append(p.remarks, fmt.Sprintf("%s: left out (%v)", AllColumns, err))
-	return nil
-}
-
-// joinTable returns the weight of the table, given the logarithms of the leave-one-out densities of the pool of views and of the pool of
-// the table. If it is not small, the weights of the members before become smaller by it.
+// joinTable adds the pool m of the table as a member, unless its weight is small. It reports whether it did. views and table hold the logarithms of
+// the leave-one-out densities of both pools, which give the weight w of the table. The other members' weights are multiplied by 1 − w.
 func (p *pool) joinTable(views, table []float64, seed uint64, m Model) (kept bool) {
 	share := weightBeside(views, table, seed)
 	if share < smallShare(2) {
@@ -140,7 +117,7 @@ func (a Auto) addTable(ctx context.Context, m *AutoModel, plan *poolPlan, y, den
 	b.Groups, b.MaxSamples, b.OwnScale = nil, len(y), true // y are on the scale of the pool
 	table, own, err := b.fitPool(ctx, []View{v}, y)
 	if err != nil {
-		return m.withoutTable(ctx, err)
+		return m.without(ctx, AllColumns, err)
 	}
 	member := &tableModel{table, tableInputsOf(m.models[0])}
 	if m.joinTable(density, own, a.Seed, member) {
@@ -170,7 +147,7 @@ func (a AutoClassifier[T]) addTable(
 		err = errors.New("its leave-one-out probabilities are not known")
 	}
 	if err != nil {
-		return m.withoutTable(ctx, err)
+		return m.without(ctx, AllColumns, err)
 	}
 	member := &tableClassModel[T]{table, tableInputsOf(m.models[0])}
 	if m.joinTable(logProbability, own, a.Seed, member) {

@@ -337,11 +337,11 @@ func TestPoolsWithoutTable(t *testing.T) {
 	assert.Contains(t, m.left, AllColumns)
 
 	var p pool
-	assert.NoError(t, p.withoutTable(ctx, errors.New("no reason")))
+	assert.NoError(t, p.without(ctx, AllColumns, errors.New("no reason")))
 	assert.Equal(t, []string{AllColumns + ": left out (no reason)"}, p.remarks)
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	assert.ErrorContains(t, p.withoutTable(ended, errors.New("stopped")), "stopped")
+	assert.ErrorContains(t, p.without(ended, AllColumns, errors.New("stopped")), "stopped")
 
 	in := tableInputs{fitPool(t, Auto{part: true}, views, y).members[0].design}
 	assert.NoError(t, in.check([]ModelInput{{Cols: 3}}))
