@@ -47,14 +47,14 @@ func inputsDesign(views []View, samples int) *gram.Design {
 	return ds
 }
 
-// openColumns returns the columns of each input that views without a kernel see.
-func openColumns(views []View) (all [][]int) {
+// openColumns returns the columns of each input of views that some of them see, which have no kernel.
+func openColumns(views, some []View) (all [][]int) {
 	for i, v := range views {
 		if slices.ContainsFunc(views[:i], func(w View) bool { return v.Input == w.Input }) {
 			continue
 		}
 		seen := []int{}
-		for _, w := range views {
+		for _, w := range some {
 			if w.Input == v.Input && isOpen(w) {
 				of := w.Columns
 				if of == nil {
@@ -90,7 +90,7 @@ func (f *localFit) process(ctx context.Context, views []View, y la.Matrix[float6
 	}
 	x := distinctInputs(views)
 	m.onViews = onViews{f.record(Trace{Converged: true, Reason: "the steps of a forecast"}), inputsDesign(views, y.Rows)}
-	m.features = newLocalFeatures(x, openColumns(views))
+	m.features = newLocalFeatures(x, openColumns(views, views))
 	d := len(m.features.columns)
 	need := vecchia.Memory(y.Rows, d, y.Cols)
 	switch {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // AllColumns is the name of the member of a pool of several views that is a pool itself, of the columns of all views as one table. The other
@@ -21,28 +23,40 @@ const samplesOfColumn = 2
 // least-squares member, which takes a small part of the time. The pool of the views has no processes for more than two classes either.
 const mostTableSeconds = 60
 
-// oneTable returns the columns of all views as one view. It returns ok = false if a view has a kernel, or if the samples are too few.
-func (p *poolPlan) oneTable() (v View, ok bool) {
+// tables returns views of the columns of all views as one table: of all columns, and of the columns of the views that are not doubtful, if
+// some are. A view whose columns are too many for the samples is left out. A view with a kernel leaves no table.
+func (p *poolPlan) tables(doubtful []string) (tables []View) {
 	if countViews(p.views) < 2 || !allOpen(p.views) {
-		return v, false
+		return nil
 	}
+	tables = p.appendTable(tables, p.views)
+	key := viewKey(p.views)
+	if clear := slices.DeleteFunc(slices.Clone(p.views), func(v View) bool { return slices.Contains(doubtful, key(v)) }); len(clear) < len(p.views) {
+		tables = p.appendTable(tables, clear)
+	}
+	return tables
+}
+
+// appendTable appends the table in which the columns of some of the views are seen, unless the samples are too few for it.
+func (p *poolPlan) appendTable(tables, some []View) []View {
 	inputs := distinctInputs(p.views)
+	x := sideBySide(inputs)
 	var seen []int
 	first := 0 // the input begins in this column of the table
-	for k, columns := range openColumns(p.views) {
+	for k, columns := range openColumns(p.views, some) {
 		for _, c := range columns {
 			seen = append(seen, first+c)
 		}
 		first += inputs[k].Cols
 	}
 	if samplesOfColumn*len(seen) > len(p.rows) {
-		return v, false
+		return tables
 	}
-	v = View{Name: AllColumns, X: sideBySide(inputs)}
-	if len(seen) < v.X.Cols {
+	v := View{Name: AllColumns, X: x}
+	if len(seen) < x.Cols {
 		v.Columns = seen
 	}
-	return v, true
+	return append(tables, v)
 }
 
 // sideBySide returns the columns of matrices of the same samples as one matrix.
@@ -61,9 +75,9 @@ func sideBySide(x []Features) Features {
 	return out
 }
 
-// tableFit returns the settings of the fit of the table beside members that took so much of the time. It returns ok = false if there is no
-// time left for it.
-func (p *pool) tableFit(f Fitting, limit time.Duration, each float64) (g Fitting, rest time.Duration, ok bool) {
+// tableFit returns the settings of the fit of table k of several, beside members that took so much of the time. It returns ok = false if there
+// is no time left for the tables.
+func (p *pool) tableFit(f Fitting, limit time.Duration, each float64, k, tables int) (g Fitting, rest time.Duration, ok bool) {
 	members := len(p.models) + len(p.dropped)
 	if limit > 0 {
 		rest = limit - time.Duration(float64(members)*each*float64(time.Second))
@@ -72,10 +86,11 @@ func (p *pool) tableFit(f Fitting, limit time.Duration, each float64) (g Fitting
 			return f, 0, false
 		}
 	}
+	rest /= time.Duration(tables)
 	f.Notes, f.Journal = nil, nil
 	if report := f.Progress; report != nil {
 		f.Progress = func(q Progress) { // the members of the table follow the members of the views
-			q.Member, q.Members = q.Member+members, q.Members+members
+			q.Member, q.Members = q.Member+members+k*q.Members, members+tables*q.Members
 			report(q)
 		}
 	}
@@ -100,27 +115,36 @@ func (p *pool) joinTable(views, table []float64, seed uint64, m Model) (kept boo
 	return true
 }
 
-// addTable fits a pool to the columns of all views as one table, and adds it as a member unless its weight is small. density holds the logarithms of the
-// pool's leave-one-out densities, and each is the forecast time of one member in seconds.
+// addTable fits a pool to each of the tables, takes the pool of the larger leave-one-out density, and adds it as a member unless its weight is
+// small. density holds the logarithms of the leave-one-out densities of the pool of the views, and each is the forecast time of one member in
+// seconds.
 func (a Auto) addTable(ctx context.Context, m *AutoModel, plan *poolPlan, y, density []float64, each float64) error {
 	if a.part || a.MissingViews {
 		return nil
 	}
-	v, ok := plan.oneTable()
-	if !ok {
-		return nil
-	}
+	tables := plan.tables(m.doubtful())
 	b := a
-	if b.Fitting, b.Time, ok = m.tableFit(a.Fitting, a.Time, each); !ok {
+	b.Groups, b.MaxSamples, b.OwnScale = nil, len(y), true // y are on the scale of the pool
+	var best *AutoModel
+	var its []float64
+	for k, v := range tables {
+		var ok bool
+		if b.Fitting, b.Time, ok = m.tableFit(a.Fitting, a.Time, each, k, len(tables)); !ok {
+			return nil
+		}
+		table, own, err := b.fitPool(ctx, []View{v}, y)
+		if err != nil {
+			return m.without(ctx, AllColumns, err)
+		}
+		if best == nil || vec.Total(own) > vec.Total(its) {
+			best, its = table, own
+		}
+	}
+	if best == nil {
 		return nil
 	}
-	b.Groups, b.MaxSamples, b.OwnScale = nil, len(y), true // y are on the scale of the pool
-	table, own, err := b.fitPool(ctx, []View{v}, y)
-	if err != nil {
-		return m.without(ctx, AllColumns, err)
-	}
-	member := &tableModel{table, tableInputsOf(m.models[0])}
-	if m.joinTable(density, own, a.Seed, member) {
+	member := &tableModel{best, tableInputsOf(m.models[0])}
+	if m.joinTable(density, its, a.Seed, member) {
 		m.table = member
 	}
 	return nil
@@ -133,24 +157,32 @@ func (a AutoClassifier[T]) addTable(
 	if a.part || a.MissingViews || logProbability == nil {
 		return nil
 	}
-	v, ok := plan.oneTable()
-	if !ok {
-		return nil
-	}
+	tables := plan.tables(m.doubtful())
 	b := a
-	if b.Fitting, b.Time, ok = m.tableFit(a.Fitting, a.Time, each); !ok {
+	b.Groups, b.MaxSamples, b.Classes, b.ofTable = nil, len(labels), classes, true
+	var best *AutoClassifierModel[T]
+	var its []float64
+	for k, v := range tables {
+		var ok bool
+		if b.Fitting, b.Time, ok = m.tableFit(a.Fitting, a.Time, each, k, len(tables)); !ok {
+			return nil
+		}
+		table, own, err := b.fitPool(ctx, []View{v}, labels)
+		if err == nil && own == nil {
+			err = errors.New("its leave-one-out probabilities are not known")
+		}
+		if err != nil {
+			return m.without(ctx, AllColumns, err)
+		}
+		if best == nil || vec.Total(own) > vec.Total(its) {
+			best, its = table, own
+		}
+	}
+	if best == nil {
 		return nil
 	}
-	b.Groups, b.MaxSamples, b.Classes, b.ofTable = nil, len(labels), classes, true
-	table, own, err := b.fitPool(ctx, []View{v}, labels)
-	if err == nil && own == nil {
-		err = errors.New("its leave-one-out probabilities are not known")
-	}
-	if err != nil {
-		return m.without(ctx, AllColumns, err)
-	}
-	member := &tableClassModel[T]{table, tableInputsOf(m.models[0])}
-	if m.joinTable(logProbability, own, a.Seed, member) {
+	member := &tableClassModel[T]{best, tableInputsOf(m.models[0])}
+	if m.joinTable(logProbability, its, a.Seed, member) {
 		m.table, m.rule = member, byKind
 	}
 	return nil

@@ -138,10 +138,17 @@ func TestTableOfOneMatrix(t *testing.T) {
 	assert.Equal(t, predicted(t, two.table, a, b), predicted(t, one.table, x))
 
 	plan := poolPlan{rows: make([]int, 40), views: []View{{X: a, Input: "a"}, {X: b, Input: "b", Columns: []int{0}}, {X: a, Input: "a", Columns: []int{1}}}}
-	v, ok := plan.oneTable()
-	require.True(t, ok)
-	assert.Nil(t, v.Columns)
-	assert.Equal(t, tableByHand(a, b), v.X)
+	tables := plan.tables(nil)
+	require.Len(t, tables, 1)
+	assert.Nil(t, tables[0].Columns)
+	assert.Equal(t, tableByHand(a, b), tables[0].X)
+	tables = plan.tables([]string{"a"})
+	require.Len(t, tables, 2)
+	assert.Equal(t, []int{2}, tables[1].Columns, "the column of b")
+	plan.rows = plan.rows[:5]
+	tables = plan.tables([]string{"b"})
+	require.Len(t, tables, 1, "three columns are too many for five samples")
+	assert.Equal(t, []int{0, 1}, tables[0].Columns)
 }
 
 // Files and predictors of single samples give the predictions of the model.

@@ -58,7 +58,7 @@ func (m *manyRows) treeFeatures(settings Fitting, memory func(features int) int6
 	f := &fitting{Fitting: settings}
 	t := &treeFit{
 		onViews:  onViews{f.record(Trace{Converged: true, Reason: "the steps of a forecast"}), inputsDesign(m.views, x[0].Rows)},
-		features: newLocalFeatures(x, openColumns(m.views)),
+		features: newLocalFeatures(x, openColumns(m.views, m.views)),
 		process:  trees.Process{Seed: m.Seed, Workers: m.Workers, Held: m.held, Seconds: max(1, 0.25*(m.seconds-m.spent-m.exact))},
 	}
 	d := len(t.features.columns)

@@ -68,7 +68,7 @@ const surelyIn = 0.9
 func (q *viewProbabilities) kept() []float64 {
 	include := make([]float64, len(q.alone))
 	for v, alone := range q.alone {
-		if alone >= 0.5 || q.in[v] >= surelyIn {
+		if !isDoubtful(alone, q.in[v]) {
 			include[v] = 1
 		}
 	}
@@ -85,4 +85,20 @@ func (q *viewProbabilities) either() []float64 {
 		out[v] = max(alone, q.in[v])
 	}
 	return out
+}
+
+// isDoubtful reports whether a view more probably says nothing by itself, and is not surely needed beside the others.
+func isDoubtful(alone, in float64) bool { return alone < 0.5 && in < surelyIn }
+
+// doubtful returns the names of the views that [viewProbabilities.kept] leaves out; nil if it leaves out none.
+func (p *pool) doubtful() (names []string) {
+	for _, v := range p.views {
+		if isDoubtful(v.Informative, v.In) {
+			names = append(names, v.View)
+		}
+	}
+	if len(names) == len(p.views) {
+		return nil
+	}
+	return names
 }

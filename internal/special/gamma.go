@@ -68,6 +68,18 @@ func LogGammaRise(x, d float64) float64 {
 	return float64((x-0.5)*Log1p(d/x)) + float64(d*Log(y)) - d + stirling(y) - stirling(x)
 }
 
+// Stirling returns the correction log Γ(x) − (x−½)·log x + x − ½·log 2π for x > 0, with full accuracy also for large x, where it is close
+// to 1/(12x).
+//
+// Source: DLMF 5.11.1.
+func Stirling(x float64) float64 {
+	if x >= 10 {
+		return stirling(x)
+	}
+	const half = 0.9189385332046727417803297 // ½·log 2π
+	return LogGamma(x) - float64((x-0.5)*Log(x)) + x - half
+}
+
 // stirling returns log Γ(x) − (x−½)·log x + x − ½·log 2π for x ≥ 10.
 func stirling(x float64) float64 {
 	w := 1 / (x * x)

@@ -109,11 +109,19 @@ func (c Counts) logProbability(n int, mean, variance float64, eta []float64) flo
 }
 
 func (c Counts) moments(n int, mean, variance float64, eta, slopes []float64) moments {
-	m, shape := integrate(mean, variance, 1, newCounter(c.Y[n], c.exposure(n), eta).at)
+	m, shape := integrate(mean, variance, 1, countOf(c.Y[n], c.exposure(n), eta))
 	if slopes != nil && c.Dispersed {
 		slopes[0] = shape
 	}
 	return m
+}
+
+// countOf returns the likelihood of one count, given f.
+func countOf(y, exposure float64, eta []float64) func(f float64) logLikelihood {
+	if y > largeCount {
+		return newLargeCount(y, exposure, eta).at
+	}
+	return newCounter(y, exposure, eta).at
 }
 
 // counter is the likelihood of one count.
@@ -190,11 +198,11 @@ func (d CountDistribution) LogProbability(y float64) float64 {
 	if d.R > 0 {
 		eta = []float64{special.Log(d.R)}
 	}
-	c := newCounter(y, d.Exposure, eta)
+	at := countOf(y, d.Exposure, eta)
 	if narrowest(d.Mean, d.Variance, 1) {
-		return c.at(d.Mean).log
+		return at(d.Mean).log
 	}
-	m, _ := integrate(d.Mean, d.Variance, 1, c.at)
+	m, _ := integrate(d.Mean, d.Variance, 1, at)
 	return m.logZ
 }
 
@@ -202,18 +210,26 @@ func (d CountDistribution) LogProbability(y float64) float64 {
 // is nearly f + log o + log G with G ~ Gamma(r, r), of the mean ψ(r) − log r and the variance ψ′(r).
 const manyCounts = 1e5
 
+// isMany reports whether the quantile of the probability p may lie beyond manyCounts. At the quantile of f the mean is μ. With t = −log(1−p),
+// Chernoff's bounds of the quantiles are μ·(1 + √(2t/r) + t/r) for μ·G, and M + √(2tM) + t for a Poisson distribution of the mean M.
+func (d CountDistribution) isMany(p float64) bool {
+	t := -special.Log1p(-p)
+	mean := special.Exp(d.Mean + special.Log(d.Exposure) + float64(math.Sqrt(d.Variance)*max(0, special.NormalQuantile(p))))
+	if d.R > 0 {
+		mean *= 1 + math.Sqrt(2*t/d.R) + t/d.R
+	}
+	return mean+math.Sqrt(2*t*mean)+t > manyCounts
+}
+
 // Quantiles returns for each probability, in ascending order between 0 and 1, the least count y with P(count ≤ y) no
 // less. It sums the probabilities of the counts from 0 on, for each of a grid of values of f. Where the sum would go
 // beyond 1e5 it takes the logarithm of the count for normal.
 func (d CountDistribution) Quantiles(probabilities []float64) []float64 {
-	middle, spread := d.logMoments()
-	at := func(p float64) float64 {
-		return math.Floor(special.Exp(middle + float64(math.Sqrt(spread)*special.NormalQuantile(p))))
-	}
 	out := make([]float64, 0, len(probabilities))
-	if at(probabilities[len(probabilities)-1]) > manyCounts {
+	if d.isMany(probabilities[len(probabilities)-1]) {
+		middle, spread := d.logMoments()
 		for _, p := range probabilities {
-			out = append(out, at(p))
+			out = append(out, math.Floor(special.Exp(middle+float64(math.Sqrt(spread)*special.NormalQuantile(p)))))
 		}
 		return out
 	}

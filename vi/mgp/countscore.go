@@ -17,9 +17,9 @@ const (
 // probability score Σ_k (P(count ≤ k) − [k ≥ y])². It sums the probabilities of the counts from 0 on. Where the sum would go beyond 1e5
 // it takes the logarithm of the count for normal, as [CountDistribution.Quantiles] does.
 func (d CountDistribution) Score(y float64) (below, upTo, crps float64) {
-	middle, spread := d.logMoments()
-	sd := math.Sqrt(spread)
-	if reach := middle + float64(sd*special.NormalQuantile(mostly)); y > manyCounts || special.Exp(reach) > manyCounts {
+	if d.isMany(mostly) {
+		middle, spread := d.logMoments()
+		sd := math.Sqrt(spread)
 		at := func(y float64) float64 {
 			if y < 0 {
 				return 0
@@ -31,6 +31,9 @@ func (d CountDistribution) Score(y float64) (below, upTo, crps float64) {
 	nodes := d.grid()
 	var sum float64
 	for k := 0.0; k <= y || sum < surely && k <= 10*manyCounts; k++ {
+		if k > manyCounts && (sum >= surely || k > 10*manyCounts) {
+			return 1, 1, crps + (y - k)
+		}
 		before := sum
 		for i := range nodes {
 			sum += nodes[i].step(k, d.R)
@@ -47,12 +50,13 @@ func (d CountDistribution) Score(y float64) (below, upTo, crps float64) {
 	return below, upTo, crps
 }
 
-// logMoments returns the mean and the variance of nearly the logarithm of a count that is large.
+// logMoments returns the mean and the variance of nearly the logarithm of a count whose upper quantiles are large. The distribution of a
+// count given its mean adds 1/mean to the variance. Where the mean is below 1, the upper quantiles come from larger means.
 func (d CountDistribution) logMoments() (middle, spread float64) {
 	middle, spread = d.Mean+special.Log(d.Exposure), d.Variance
 	if d.R > 0 {
 		middle += special.Digamma(d.R) - special.Log(d.R)
 		spread += special.Trigamma(d.R)
 	}
-	return middle, spread + special.Exp(-middle)
+	return middle, spread + min(1, special.Exp(-middle))
 }

@@ -37,7 +37,7 @@ func likelihoodOf(kind string, lower, upper *float64, y, exposure float64) Likel
 }
 
 func TestGoldenMoments(t *testing.T) {
-	golden.Run(t, "likelihoods", []string{"moments.json"}, func(t *testing.T, _ string, data []byte) {
+	golden.Run(t, "likelihoods", []string{"moments.json", "large.json"}, func(t *testing.T, _ string, data []byte) {
 		var cases []struct {
 			Kind               string
 			Mean, Variance     float64
