@@ -47,7 +47,7 @@ func inputsDesign(views []View, samples int) *gram.Design {
 	return ds
 }
 
-// openColumns returns the columns of each input of views that some of them see, which have no kernel.
+// openColumns returns, for each input of the views, the columns that some of the views see. Views with a kernel do not count.
 func openColumns(views, some []View) (all [][]int) {
 	for i, v := range views {
 		if slices.ContainsFunc(views[:i], func(w View) bool { return v.Input == w.Input }) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/bmkl/bmkl/la"
@@ -23,40 +24,44 @@ const samplesOfColumn = 2
 // least-squares member, which takes a small part of the time. The pool of the views has no processes for more than two classes either.
 const mostTableSeconds = 60
 
-// tables returns views of the columns of all views as one table: of all columns, and of the columns of the views that are not doubtful, if
-// some are. A view whose columns are too many for the samples is left out. A view with a kernel leaves no table.
-func (p *poolPlan) tables(doubtful []string) (tables []View) {
+// columnTable is a view of the columns of several views.
+type columnTable struct {
+	View
+	without []string // the views whose columns are left out
+}
+
+// tables returns the table of the columns of all views and, if some views are doubtful, the table of the columns of the others. A table with too
+// many columns for the samples is left out. There is no table if a view has a kernel.
+func (p *poolPlan) tables(doubtful []string) (tables []columnTable) {
 	if countViews(p.views) < 2 || !allOpen(p.views) {
 		return nil
 	}
-	tables = p.appendTable(tables, p.views)
-	key := viewKey(p.views)
-	if clear := slices.DeleteFunc(slices.Clone(p.views), func(v View) bool { return slices.Contains(doubtful, key(v)) }); len(clear) < len(p.views) {
-		tables = p.appendTable(tables, clear)
-	}
-	return tables
-}
-
-// appendTable appends the table in which the columns of some of the views are seen, unless the samples are too few for it.
-func (p *poolPlan) appendTable(tables, some []View) []View {
 	inputs := distinctInputs(p.views)
 	x := sideBySide(inputs)
-	var seen []int
-	first := 0 // the input begins in this column of the table
-	for k, columns := range openColumns(p.views, some) {
-		for _, c := range columns {
-			seen = append(seen, first+c)
+	add := func(some []View, without []string) {
+		var seen []int
+		first := 0 // the input begins in this column of the table
+		for k, columns := range openColumns(p.views, some) {
+			for _, c := range columns {
+				seen = append(seen, first+c)
+			}
+			first += inputs[k].Cols
 		}
-		first += inputs[k].Cols
+		if samplesOfColumn*len(seen) > len(p.rows) {
+			return
+		}
+		v := View{Name: AllColumns, X: x}
+		if len(seen) < x.Cols {
+			v.Columns = seen
+		}
+		tables = append(tables, columnTable{v, without})
 	}
-	if samplesOfColumn*len(seen) > len(p.rows) {
-		return tables
+	add(p.views, nil)
+	if len(doubtful) > 0 {
+		key := viewKey(p.views)
+		add(slices.DeleteFunc(slices.Clone(p.views), func(v View) bool { return slices.Contains(doubtful, key(v)) }), doubtful)
 	}
-	v := View{Name: AllColumns, X: x}
-	if len(seen) < x.Cols {
-		v.Columns = seen
-	}
-	return append(tables, v)
+	return tables
 }
 
 // sideBySide returns the columns of matrices of the same samples as one matrix.
@@ -99,7 +104,9 @@ func (p *pool) tableFit(f Fitting, limit time.Duration, each float64, k, tables 
 
 // joinTable adds the pool m of the table as a member, unless its weight is small. It reports whether it did. views and table hold the logarithms of
 // the leave-one-out densities of both pools, which give the weight w of the table. The other members' weights are multiplied by 1 − w.
-func (p *pool) joinTable(views, table []float64, seed uint64, m Model) (kept bool) {
+//
+// without names the views whose columns the table leaves out.
+func (p *pool) joinTable(views, table []float64, without []string, seed uint64, m Model) (kept bool) {
 	share := weightBeside(views, table, seed)
 	if share < smallShare(2) {
 		p.trace.follow(m.Trace(), false)
@@ -108,6 +115,9 @@ func (p *pool) joinTable(views, table []float64, seed uint64, m Model) (kept boo
 	}
 	if p.views != nil {
 		p.remarks = append(p.remarks, fmt.Sprintf("the table of the views is of sums of functions of single views; all columns as one table have %.0f %% of the weight", 100*share))
+		if len(without) > 0 {
+			p.remarks = append(p.remarks, "the one table leaves out the columns of "+strings.Join(without, ", ")+", which more probably say nothing")
+		}
 	}
 	la.Scal(1-share, p.weights)
 	p.names, p.weights = append(p.names, AllColumns), append(p.weights, share)
@@ -115,36 +125,57 @@ func (p *pool) joinTable(views, table []float64, seed uint64, m Model) (kept boo
 	return true
 }
 
-// addTable fits a pool to each of the tables, takes the pool of the larger leave-one-out density, and adds it as a member unless its weight is
-// small. density holds the logarithms of the leave-one-out densities of the pool of the views, and each is the forecast time of one member in
-// seconds.
+// bestTable fits a pool to each table, and returns the pool of the largest leave-one-out density, the logarithms of its densities, and the views
+// that its table leaves out. The densities are nil if there is no table, or no time left for one. each is the forecast time of one member of
+// the pool of the views, in seconds.
+func bestTable[M Model](p *pool, plan *poolPlan, f Fitting, limit time.Duration, each float64,
+	fit func(f Fitting, limit time.Duration, v View) (M, []float64, error),
+) (best M, density []float64, without []string, err error) {
+	tables := plan.tables(p.doubtful())
+	for k, t := range tables {
+		settings, rest, ok := p.tableFit(f, limit, each, k, len(tables))
+		if !ok {
+			break
+		}
+		m, own, err := fit(settings, rest, t.View)
+		if err == nil && own == nil {
+			err = errors.New("its leave-one-out densities are not known")
+		}
+		switch {
+		case err != nil:
+			return best, nil, nil, err
+		case density == nil:
+			best, density, without = m, own, t.without
+		case vec.Total(own) > vec.Total(density):
+			p.trace.follow(best.Trace(), false)
+			best, density, without = m, own, t.without
+		default:
+			p.trace.follow(m.Trace(), false)
+		}
+	}
+	return best, density, without, nil
+}
+
+// addTable adds the best table as a member, unless its weight is small. density holds the logarithms of the leave-one-out densities of the pool
+// of the views, and each is the forecast time of one member in seconds.
 func (a Auto) addTable(ctx context.Context, m *AutoModel, plan *poolPlan, y, density []float64, each float64) error {
 	if a.part || a.MissingViews {
 		return nil
 	}
-	tables := plan.tables(m.doubtful())
 	b := a
 	b.Groups, b.MaxSamples, b.OwnScale = nil, len(y), true // y are on the scale of the pool
-	var best *AutoModel
-	var its []float64
-	for k, v := range tables {
-		var ok bool
-		if b.Fitting, b.Time, ok = m.tableFit(a.Fitting, a.Time, each, k, len(tables)); !ok {
-			return nil
-		}
-		table, own, err := b.fitPool(ctx, []View{v}, y)
-		if err != nil {
-			return m.without(ctx, AllColumns, err)
-		}
-		if best == nil || vec.Total(own) > vec.Total(its) {
-			best, its = table, own
-		}
+	table, own, without, err := bestTable(&m.pool, plan, a.Fitting, a.Time, each, func(f Fitting, limit time.Duration, v View) (*AutoModel, []float64, error) {
+		b.Fitting, b.Time = f, limit
+		return b.fitPool(ctx, []View{v}, y)
+	})
+	if err != nil {
+		return m.without(ctx, AllColumns, err)
 	}
-	if best == nil {
+	if own == nil {
 		return nil
 	}
-	member := &tableModel{best, tableInputsOf(m.models[0])}
-	if m.joinTable(density, its, a.Seed, member) {
+	member := &tableModel{table, tableInputsOf(m.models[0])}
+	if m.joinTable(density, own, without, a.Seed, member) {
 		m.table = member
 	}
 	return nil
@@ -157,32 +188,21 @@ func (a AutoClassifier[T]) addTable(
 	if a.part || a.MissingViews || logProbability == nil {
 		return nil
 	}
-	tables := plan.tables(m.doubtful())
 	b := a
 	b.Groups, b.MaxSamples, b.Classes, b.ofTable = nil, len(labels), classes, true
-	var best *AutoClassifierModel[T]
-	var its []float64
-	for k, v := range tables {
-		var ok bool
-		if b.Fitting, b.Time, ok = m.tableFit(a.Fitting, a.Time, each, k, len(tables)); !ok {
-			return nil
-		}
-		table, own, err := b.fitPool(ctx, []View{v}, labels)
-		if err == nil && own == nil {
-			err = errors.New("its leave-one-out probabilities are not known")
-		}
-		if err != nil {
-			return m.without(ctx, AllColumns, err)
-		}
-		if best == nil || vec.Total(own) > vec.Total(its) {
-			best, its = table, own
-		}
+	table, own, without, err := bestTable(&m.pool, plan, a.Fitting, a.Time, each,
+		func(f Fitting, limit time.Duration, v View) (*AutoClassifierModel[T], []float64, error) {
+			b.Fitting, b.Time = f, limit
+			return b.fitPool(ctx, []View{v}, labels)
+		})
+	if err != nil {
+		return m.without(ctx, AllColumns, err)
 	}
-	if best == nil {
+	if own == nil {
 		return nil
 	}
-	member := &tableClassModel[T]{best, tableInputsOf(m.models[0])}
-	if m.joinTable(logProbability, its, a.Seed, member) {
+	member := &tableClassModel[T]{table, tableInputsOf(m.models[0])}
+	if m.joinTable(logProbability, own, without, a.Seed, member) {
 		m.table, m.rule = member, byKind
 	}
 	return nil

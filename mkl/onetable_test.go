@@ -151,6 +151,35 @@ func TestTableOfOneMatrix(t *testing.T) {
 	assert.Equal(t, []int{0, 1}, tables[0].Columns)
 }
 
+// The table leaves out a view of noise, and keeps views that matter only together.
+func TestTableOfDoubtfulViews(t *testing.T) {
+	const n = 80
+	rng := rand.New(rand.NewPCG(5, 6))
+	a, b, noise := normal(rng, n, 1), normal(rng, n, 1), normal(rng, n, 8)
+	views := []View{{Name: "a", Input: "a", X: a}, {Name: "b", Input: "b", X: b}, {Name: "noise", Input: "noise", X: noise}}
+	y, product := make([]float64, n), make([]float64, n)
+	for i := range n {
+		if i%2 == 1 { // by pairs, so that neither a nor b says anything of a·b by itself
+			a.Set(i, 0, -a.At(i-1, 0))
+			b.Set(i, 0, b.At(i-1, 0))
+		}
+		e := 0.1 * rng.NormFloat64()
+		y[i] = 7 + a.At(i, 0) + b.At(i, 0) + float64(2*a.At(i, 0)*b.At(i, 0)) + e
+		product[i] = 7 + float64(2*noise.At(i, 0)) + float64(3*a.At(i, 0)*b.At(i, 0)) + e
+	}
+	m := fitPool(t, Auto{}, views, y)
+	require.NotNil(t, m.table)
+	assert.Equal(t, []string{"noise"}, m.doubtful())
+	assert.Contains(t, m.Story(), "leaves out the columns of noise")
+	assert.Equal(t, predicted(t, m.table, a, b, noise), predicted(t, m.table, a, b, normal(rng, n, 8)))
+
+	m = fitPool(t, Auto{}, views, product)
+	require.NotNil(t, m.table)
+	assert.Contains(t, m.doubtful(), "b", "by itself it says nothing")
+	assert.NotContains(t, m.Story(), "leaves out")
+	assert.NotEqual(t, predicted(t, m.table, a, b, noise), predicted(t, m.table, b, a, noise))
+}
+
 // Files and predictors of single samples give the predictions of the model.
 func TestTableOfPredictors(t *testing.T) {
 	views, y, _, _ := actTogether(1, 90)
@@ -303,7 +332,7 @@ func TestShareOfTable(t *testing.T) {
 	}{{bad, good, true}, {good, bad, false}} {
 		p := pool{names: []string{"one", "two"}, weights: []float64{0.25, 0.75}}
 		table := &tableModel{AutoModel: &AutoModel{}}
-		assert.Equal(t, c.kept, p.joinTable(c.views, c.table, 3, table))
+		assert.Equal(t, c.kept, p.joinTable(c.views, c.table, nil, 3, table))
 		share := weightBeside(c.views, c.table, 3)
 		if !c.kept {
 			assert.Equal(t, []float64{0.25, 0.75}, p.weights)

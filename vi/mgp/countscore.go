@@ -31,6 +31,7 @@ func (d CountDistribution) Score(y float64) (below, upTo, crps float64) {
 	nodes := d.grid()
 	var sum float64
 	for k := 0.0; k <= y || sum < surely && k <= 10*manyCounts; k++ {
+		// Beyond the distribution each further count up to y adds one.
 		if k > manyCounts && (sum >= surely || k > 10*manyCounts) {
 			return 1, 1, crps + (y - k)
 		}

@@ -305,6 +305,7 @@ func TestCountDistribution(t *testing.T) {
 	for _, d := range []CountDistribution{
 		{Mean: 0.3, Variance: 0.5, Exposure: 2}, {Mean: 0.3, Variance: 0.5, Exposure: 2, R: 1.5},
 		{Mean: -2, Variance: 0, Exposure: 1}, {Mean: 1, Variance: 1, Exposure: 0.1, R: 20},
+		{Mean: -9, Variance: 2, Exposure: 1}, {Mean: -7, Variance: 1, Exposure: 1, R: 0.5}, // rare counts
 	} {
 		mean, variance := d.Moments()
 		var sum, first, second float64
@@ -344,6 +345,11 @@ func TestCountDistribution(t *testing.T) {
 			assert.InDelta(t, crps, got, 1e-3*(1+crps))
 		}
 	}
+	// A count far beyond the distribution costs its distance to the distribution.
+	rare := CountDistribution{Mean: -9, Variance: 2, Exposure: 1}
+	below, upTo, far := rare.Score(3e5)
+	assert.Equal(t, []float64{1, 1}, []float64{below, upTo})
+	assert.InDelta(t, 3e5, far, 1e-2)
 	// Where counts are many their logarithm is nearly normal: both ways agree.
 	d := CountDistribution{Mean: 8, Variance: 0.3, Exposure: 1, R: 20}
 	many := d
