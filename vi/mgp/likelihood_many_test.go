@@ -216,3 +216,16 @@ func TestExtendIsFITC(t *testing.T) {
 		assert.InEpsilon(t, variance, p.Function[i], 5e-3, "%g", at[i])
 	}
 }
+
+// A time so late that its square overflows leaves no evidence, which is an error.
+func TestExtensionWithoutEvidence(t *testing.T) {
+	x, times := []float64{-1, 0, 1, 2, 3}, []float64{0, 1, 0.5, -0.3, 1e200}
+	all := Censored{Lower: times, Upper: times, Law: LogNormal}
+	k, err := vi.NewDense(bellsOf(x[:4], x[:4]))
+	require.NoError(t, err)
+	part, err := Evidence{}.FitLikelihood(t.Context(), k, all.Some([]int{0, 1, 2, 3}))
+	require.NoError(t, err)
+	e := Extension{Likelihood: all, Among: bellsOf(x[:4], x[:4]), Cross: bellsOf(x, x[:4]), Self: slices.Repeat([]float64{1}, 5)}
+	_, err = part.Posterior.Extend(t.Context(), e, 1)
+	assert.EqualError(t, err, "vi: Extend: the log evidence is NaN")
+}
