@@ -54,6 +54,7 @@ func TestTableOfColumns(t *testing.T) {
 	names, weights := m.Members()
 	last := len(names) - 1
 	assert.Equal(t, AllColumns, names[last])
+	assert.Contains(t, m.Story(), "the table of the views is of sums of functions of single views; all columns as one table have")
 
 	alone := fitPool(t, Auto{}, []View{{X: tableByHand(a, b)}}, y)
 	want := predicted(t, alone, tableByHand(atA, atB))
@@ -142,6 +143,27 @@ func TestTableOfOneMatrix(t *testing.T) {
 	require.True(t, ok)
 	assert.Nil(t, v.Columns)
 	assert.Equal(t, tableByHand(a, b), v.X)
+	plan.rows = make([]int, samplesOfColumn*3)
+	_, ok = plan.oneTable()
+	assert.True(t, ok, "as many samples as needed")
+	plan.rows = plan.rows[1:]
+	_, ok = plan.oneTable()
+	assert.False(t, ok, "one fewer")
+}
+
+// A table is fitted if the members before it leave as much time as one of them takes.
+func TestTimeOfTable(t *testing.T) {
+	p := &pool{models: make([]Model, 3), dropped: []string{"one"}}
+	for limit, want := range map[time.Duration]time.Duration{0: 0, 11 * time.Second: 3 * time.Second, 10 * time.Second: 2 * time.Second} {
+		_, rest, ok := p.tableFit(Fitting{}, limit, 2)
+		assert.True(t, ok, limit)
+		assert.Equal(t, want, rest, limit)
+	}
+	assert.Empty(t, p.left)
+	_, rest, ok := p.tableFit(Fitting{}, 9*time.Second, 2)
+	assert.False(t, ok)
+	assert.Zero(t, rest)
+	assert.Equal(t, []string{AllColumns}, p.left)
 }
 
 // Files and predictors of single samples give the predictions of the model.
@@ -325,6 +347,8 @@ func TestPoolsWithoutTable(t *testing.T) {
 		assert.Nil(t, m.table, what)
 		assert.NotContains(t, m.Story(), AllColumns, what)
 	}
+	of, class, _, _ := actTogetherClasses(1, 60, 2)
+	assert.Nil(t, fitClasses(t, AutoClassifier[int]{MissingViews: true}, of, class).table)
 	last := Progress{}
 	fitPool(t, Auto{Fitting: Fitting{Progress: func(q Progress) {
 		assert.GreaterOrEqual(t, q.Member, last.Member)
