@@ -595,6 +595,9 @@ func checkPoolViews(views []View, n int, gaps bool) (checked []View, open, whole
 	views = slices.Clone(views)
 	for i := range views {
 		v := &views[i]
+		if err := checkViewNames(v, i); err != nil { // remarks name also views that the fit drops
+			return nil, false, false, err
+		}
 		v.from = i + 1
 		arg := v.argument(i)
 		if err := gram.CheckLayout(arg+".X", v.X); err != nil {

@@ -389,6 +389,17 @@ func TestPoolOddData(t *testing.T) {
 	})
 }
 
+// A pool refuses names that a file cannot keep, also of a view that it drops: a remark names the view.
+func TestPoolNamesAreText(t *testing.T) {
+	a := normal(rand.New(rand.NewPCG(1, 2)), 12, 1)
+	y, constant := a.Data, la.NewMatrix[float64](12, 1)
+	for _, v := range []View{{Name: "\xff", Input: "b", X: constant}, {Name: "b", Input: "\xff", X: constant}} {
+		_, err := Auto{}.Fit(t.Context(), []View{{Name: "a", Input: "a", X: a}, v}, y)
+		assert.ErrorContains(t, err, "mkl: views[1]: ")
+		assert.ErrorContains(t, err, `"\xff" is not UTF-8`)
+	}
+}
+
 // The units of target and features do not matter.
 func TestPoolUnits(t *testing.T) {
 	x, y := bumpy(30)

@@ -316,12 +316,13 @@ func TestForgedPreparedValues(t *testing.T) {
 	}
 }
 
-// Kernels and samples that a model does not have, or that are out of order, are refused.
+// Kernels and samples that a model does not have, or that are out of order, are refused, and so are bounds that are no numbers.
 func TestForgedPruning(t *testing.T) {
 	for want, p := range map[string]pruning{
 		"":                          {kernels: []int{0, 1}, samples: []int{0, 2}},
 		"kernel 2 is not one of 2":  {kernels: []int{2}, samples: []int{0}},
 		"sample -1 is not one of 3": {kernels: []int{0}, samples: []int{-1, 0}},
+		"a bound on an error is no number from 0 on": {kernels: []int{0}, samples: []int{0}, meanError: math.NaN()},
 		"kernels or samples are not in their order":  {kernels: []int{0}, samples: []int{1, 1}},
 		"a factor has another order of samples":      {kernels: []int{0}, samples: []int{0, 1}, order: []int{0}},
 		"a factor has a higher rank than its matrix": {kernels: []int{0}, samples: []int{0}, ct: la.NewMatrix[float64](2, 1)},

@@ -38,10 +38,8 @@ func sourcesOf(views []View, gaps bool) ([]gram.View, error) {
 	sources := make([]gram.View, len(views))
 	for i := range views {
 		v := &views[i]
-		for _, name := range []struct{ field, text string }{{"Name", v.Name}, {"Input", v.Input}} {
-			if err := checkText(name.text); err != nil {
-				return nil, fmt.Errorf("mkl: views[%d]: %s: %w", i, name.field, err)
-			}
+		if err := checkViewNames(v, i); err != nil {
+			return nil, err
 		}
 		s := v.source(i)
 		if v.X.Valid() {
@@ -52,6 +50,16 @@ func sourcesOf(views []View, gaps bool) ([]gram.View, error) {
 		sources[i] = s
 	}
 	return sources, nil
+}
+
+// checkViewNames returns an error for names of views[i] that a file cannot keep unchanged.
+func checkViewNames(v *View, i int) error {
+	for _, name := range []struct{ field, text string }{{"Name", v.Name}, {"Input", v.Input}} {
+		if err := checkText(name.text); err != nil {
+			return fmt.Errorf("mkl: views[%d]: %s: %w", i, name.field, err)
+		}
+	}
+	return nil
 }
 
 // checkShared returns an error if views of one Input have different matrices, before other views are made from them.

@@ -54,6 +54,7 @@ func TestTableOfColumns(t *testing.T) {
 	names, weights := m.Members()
 	last := len(names) - 1
 	assert.Equal(t, AllColumns, names[last])
+	assert.Contains(t, m.Story(), "the table of the views is of sums of functions of single views; all columns as one table have")
 
 	alone := fitPool(t, Auto{}, []View{{X: tableByHand(a, b)}}, y)
 	want := predicted(t, alone, tableByHand(atA, atB))
@@ -145,7 +146,10 @@ func TestTableOfOneMatrix(t *testing.T) {
 	tables = plan.tables([]string{"a"})
 	require.Len(t, tables, 2)
 	assert.Equal(t, []int{2}, tables[1].Columns, "the column of b")
-	plan.rows = plan.rows[:5]
+	plan.rows = make([]int, samplesOfColumn*3)
+	assert.Len(t, plan.tables(nil), 1, "as many samples as needed")
+	plan.rows = plan.rows[1:]
+	assert.Empty(t, plan.tables(nil), "one fewer")
 	tables = plan.tables([]string{"b"})
 	require.Len(t, tables, 1, "three columns are too many for five samples")
 	assert.Equal(t, []int{0, 1}, tables[0].Columns)
@@ -178,6 +182,23 @@ func TestTableOfDoubtfulViews(t *testing.T) {
 	assert.Contains(t, m.doubtful(), "b", "by itself it says nothing")
 	assert.NotContains(t, m.Story(), "leaves out")
 	assert.NotEqual(t, predicted(t, m.table, a, b, noise), predicted(t, m.table, b, a, noise))
+}
+
+// Tables are fitted if the members before them leave as much time as one of them takes, and share that time.
+func TestTimeOfTable(t *testing.T) {
+	p := &pool{models: make([]Model, 3), dropped: []string{"one"}}
+	for limit, want := range map[time.Duration]time.Duration{0: 0, 11 * time.Second: 3 * time.Second, 10 * time.Second: 2 * time.Second} {
+		for tables := 1; tables <= 2; tables++ {
+			_, rest, ok := p.tableFit(Fitting{}, limit, 2, 0, tables)
+			assert.True(t, ok, limit)
+			assert.Equal(t, want/time.Duration(tables), rest, limit)
+		}
+	}
+	assert.Empty(t, p.left)
+	_, rest, ok := p.tableFit(Fitting{}, 9*time.Second, 2, 0, 1)
+	assert.False(t, ok)
+	assert.Zero(t, rest)
+	assert.Equal(t, []string{AllColumns}, p.left)
 }
 
 // Files and predictors of single samples give the predictions of the model.
@@ -361,6 +382,8 @@ func TestPoolsWithoutTable(t *testing.T) {
 		assert.Nil(t, m.table, what)
 		assert.NotContains(t, m.Story(), AllColumns, what)
 	}
+	of, class, _, _ := actTogetherClasses(1, 60, 2)
+	assert.Nil(t, fitClasses(t, AutoClassifier[int]{MissingViews: true}, of, class).table)
 	last := Progress{}
 	fitPool(t, Auto{Fitting: Fitting{Progress: func(q Progress) {
 		assert.GreaterOrEqual(t, q.Member, last.Member)

@@ -145,3 +145,37 @@ func BenchmarkProbitPredictor(b *testing.B) {
 		}
 	}
 }
+
+// A linear kernel of numbers near 10⁸ loses all its digits when it is centred: a predictor does not call its bound proved. Of the same
+// numbers without the offset it does.
+func TestProbitPredictorIsNotCertainOfRounding(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 9))
+	x, labels := normal(rng, 30, 1), make([]string, 30)
+	for i := range labels {
+		labels[i] = "low"
+		if x.At(i, 0)+0.3*rng.NormFloat64() > 0 {
+			labels[i] = "high"
+		}
+	}
+	far := x.Clone()
+	for i := range far.Data {
+		far.Data[i] += 1e8
+	}
+	for _, c := range []struct {
+		x    Features
+		kind BoundKind
+	}{{x, BoundProved}, {far, BoundAssumed}} {
+		views := []View{{X: c.x, Kernel: kernel.Linear{}, Center: true}}
+		m, err := ProbitClassifier[string]{}.Fit(t.Context(), views, labels)
+		require.NoError(t, err)
+		draws := GibbsDraws{Chains: 2, Draws: 3, Thin: 1, BurnIn: 1}
+		sampled, err := ProbitSampler[string]{GibbsDraws: draws}.Fit(t.Context(), views, labels)
+		require.NotNil(t, sampled, err)
+		for _, m := range []*ProbitClassifierModel[string]{m, sampled} {
+			p, err := m.Predictor(PredictorOptions{})
+			require.NoError(t, err)
+			assert.Equal(t, c.kind, p.Info()[0].Kind)
+			assert.Equal(t, c.kind == BoundProved && m.Draws() == nil, p.Info()[0].Pivots != nil)
+		}
+	}
+}

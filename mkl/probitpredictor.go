@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mcmc"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
@@ -27,6 +28,7 @@ type probitPredictor[T comparable] struct {
 	draws   *mcmc.ProbitPoint // nil after variational inference
 	pool    reuse.Pool[scratch]
 
+	kind      BoundKind
 	near      *probit.Projection // nil without pivots
 	tolerance float64
 	pivots    gram.Points // for near
@@ -67,7 +69,10 @@ func (m *ProbitClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredic
 		}
 		return s
 	})
-	if p.point != nil && !opt.Exact && m.composable() {
+	if m.lost() > mostRoundoff {
+		p.kind = BoundAssumed
+	}
+	if p.point != nil && !opt.Exact && p.kind == BoundProved && m.composable() {
 		p.near, err = m.posterior.Project(gram.NewTrainingColumns(m.design, vec.UpTo(m.design.D)), p.tolerance)
 		if err != nil {
 			return nil, fmt.Errorf("mkl: Predictor: %w", err)
@@ -105,9 +110,54 @@ func (m *ProbitClassifierModel[T]) composable() bool {
 	return true
 }
 
+// lost estimates how far rounding of kernels can move the functions of the classes, whose noise has the variance 1.
+func (m *ProbitClassifierModel[T]) lost() float64 {
+	var sum, logProduct, relative float64 // of the composite kernel
+	for i, w := range m.KernelWeights() {
+		v := &m.design.Views[i]
+		size := v.RoundingOf()
+		sum += float64(math.Abs(w.Mean) * size)
+		if v.Largest > 0 {
+			logProduct += float64(w.Mean * special.Log(v.Largest))
+			relative += float64(math.Abs(w.Mean) * size / v.Largest)
+		}
+	}
+	if r := m.rule(); r == probit.RuleFixProd || r == probit.RuleWProd {
+		sum = float64(special.Exp(logProduct) * relative)
+	}
+	return float64(sum * m.mostRegressors())
+}
+
+// mostRegressors returns the largest sum of the sizes of a class's regressors, of any draw.
+func (m *ProbitClassifierModel[T]) mostRegressors() (most float64) {
+	add := func(w []float64) {
+		var sum float64
+		for _, v := range w {
+			sum += math.Abs(v)
+		}
+		most = max(most, sum)
+	}
+	if m.draws == nil {
+		s := m.posterior.State()
+		for c := range s.W.Rows {
+			add(s.W.Row(c))
+		}
+		return most
+	}
+	s := m.draws.State()
+	for _, chain := range s.Chains {
+		for draw := range slices.Chunk(chain, len(chain)/m.draws.Len()) {
+			for w := range slices.Chunk(draw[:s.Classes*s.Basis], s.Basis) {
+				add(w)
+			}
+		}
+	}
+	return most
+}
+
 func (p *probitPredictor[T]) info() PredictorInfo {
 	P := len(p.Views)
-	i := PredictorInfo{Kernels: vec.UpTo(P), Samples: vec.UpTo(p.D)}
+	i := PredictorInfo{Kernels: vec.UpTo(P), Samples: vec.UpTo(p.D), Kind: p.kind}
 	if p.near != nil {
 		for range P {
 			i.Pivots = append(i.Pivots, slices.Clone(p.near.Pivots))

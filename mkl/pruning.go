@@ -115,6 +115,9 @@ func (p *pruning) archive(a *archive.Archive, P, D int, covariance bool) {
 	a.Float(&p.sdError)
 	a.Bool(&p.certain)
 	a.Bool(&p.precise)
+	if a.Reading() && !(p.meanError >= 0 && p.sdError >= 0) {
+		a.Fail(errors.New("a bound on an error is no number from 0 on"))
+	}
 	ascending := func(x []int) bool {
 		return !slices.ContainsFunc(vec.UpTo(max(0, len(x)-1)), func(i int) bool { return x[i+1] <= x[i] })
 	}
@@ -185,7 +188,6 @@ func (p *pruning) prune(opt PredictorOptions, f function) error {
 // lost bounds how far rounding of the kernel values moves means and standard deviations before healing, and what healing adds. It
 // uses the bounds above, for leaving out kernels of the size of the rounding.
 func (p *pruning) lost(views []gram.Bound) (kernels, healing float64) {
-	const ulp = 0x1p-52
 	var a, aa, mean, square, heal float64
 	for _, v := range p.a {
 		a += math.Abs(v)
@@ -194,10 +196,7 @@ func (p *pruning) lost(views []gram.Bound) (kernels, healing float64) {
 		aa += math.Abs(v)
 	}
 	size := func(i int) float64 {
-		if v := views[i]; v.Center && !v.Normalize {
-			return ulp * (p.kappa[i] + math.Abs(v.TotalMean))
-		}
-		return ulp * p.kappa[i]
+		return views[i].RoundingOf()
 	}
 	for i, s := range p.healSize {
 		heal += float64(size(i) * s)

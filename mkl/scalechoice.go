@@ -62,11 +62,7 @@ func (g MultiGP) chooseScale(ctx context.Context, views []View, y []float64) (be
 		if err != nil {
 			return best, err
 		}
-		var square float64
-		for i, v := range y {
-			square += float64((v - mean[i]) * (v - mean[i]) / float64(len(y)))
-		}
-		of := vec.Total(density)/float64(len(y)) - float64(0.5*special.Log(square))
+		of := scaleScore(y, mean, density)
 		if s == ownScale {
 			own, left, score, best.member = density, mean, of, member
 		} else if of > score && clearlyLess(own, density, 2) {
@@ -75,6 +71,16 @@ func (g MultiGP) chooseScale(ctx context.Context, views []View, y []float64) (be
 		}
 	}
 	return best, nil
+}
+
+// scaleScore returns the mean of the log densities less half of the logarithm of the mean square error.
+func scaleScore(y, mean, density []float64) float64 {
+	n := float64(len(y))
+	var square float64
+	for i, v := range y {
+		square += float64((v - mean[i]) * (v - mean[i]) / n)
+	}
+	return vec.Total(density)/n - float64(0.5*special.Log(square))
 }
 
 // promise returns what a scale promises to add to the mean log density of targets y, by means that predict each target from the others. It is

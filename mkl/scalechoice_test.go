@@ -277,6 +277,69 @@ func TestPromise(t *testing.T) {
 	}
 }
 
+// Scores and conditions of the choice, by hand.
+func TestScaleScore(t *testing.T) {
+	// Errors 1, -2 and 2: the mean square is 3.
+	assert.InDelta(t, 4-0.5*math.Log(3), scaleScore([]float64{5, 6, 7}, []float64{4, 8, 5}, []float64{3, 4, 5}), 1e-12)
+	spread := func(n int, least, most float64) []float64 {
+		y := slices.Repeat([]float64{least}, n)
+		y[n/2] = most
+		return y
+	}
+	for _, c := range []struct {
+		y    []float64
+		want bool
+	}{
+		{spread(20, 3, 6), true}, {spread(19, 3, 6), false}, {spread(20, 3, 5.9), false}, {spread(20, 0.1, 0.3), true}, {spread(20, 0, 6), false}, {spread(20, -1, 6), false},
+	} {
+		assert.Equal(t, c.want, mayScale(c.y), "%d samples: %g", len(c.y), c.y[:11])
+	}
+}
+
+// A zero anywhere among very many targets, also after the samples that compare the scales, leaves them on their own.
+func TestZeroAfterTheFirstRows(t *testing.T) {
+	x, price, _ := prices(1, 900)
+	for _, at := range []int{3, 899} {
+		y := slices.Clone(price)
+		y[at] = 0
+		m := &manyRows{fitting: &fitting{}, ctx: t.Context(), views: []View{{X: x}}}
+		got, err := m.chooseScale(Climb{}, y)
+		require.NoError(t, err)
+		assert.Equal(t, ownScale, got)
+		assert.Empty(t, m.remarks)
+	}
+	for i := range price {
+		price[i] /= 1e4 // some are below 1
+	}
+	m := &manyRows{fitting: &fitting{}, ctx: t.Context(), views: []View{{X: x}}}
+	got, err := m.chooseScale(Climb{}, price)
+	require.NoError(t, err)
+	assert.Equal(t, logScale, got)
+	require.Len(t, m.remarks, 1)
+	assert.Contains(t, m.remarks[0], "the target's logarithm: it makes 600 targets")
+}
+
+// A context that ended ends the choice; a process that cannot be fitted leaves the target on its own scale and says so.
+func TestChoiceOfScaleFails(t *testing.T) {
+	x, price, _ := prices(1, 60)
+	plan, err := newPoolPlan([]View{{X: x}}, 60, nil, 0, 0, false)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = plan.chooseScale(ctx, &Auto{}, price)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Empty(t, plan.notes)
+	few := plan.members[0].views
+	plan.members[0].views = slices.Clone(few)
+	plan.members[0].views[0].X.Data = slices.Clone(few[0].X.Data)
+	plan.members[0].views[0].X.Data[0] = math.NaN()
+	c, err := plan.chooseScale(t.Context(), &Auto{}, price)
+	require.NoError(t, err)
+	assert.Equal(t, scaleChoice{}, c)
+	require.Len(t, plan.notes, 1)
+	assert.Contains(t, plan.notes[0], "scales of the target: left out (")
+}
+
 // Each of several targets has a scale of its own, in predictions and in files.
 func TestScalesOfTargets(t *testing.T) {
 	x, price, plain := prices(1, 80)

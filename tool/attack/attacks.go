@@ -353,7 +353,7 @@ func some[M interface {
 // combinations of fits, and what is asked of models. A case is known by the name of its attack and its seed.
 func attacks() []siege.Attack {
 	var data, files []siege.Attack
-	for _, f := range slices.Concat(fits, settled, known, observed) {
+	for _, f := range slices.Concat(fits, settled, known, observed, viewed) {
 		data = append(data, siege.Attack{Name: f.name, Run: func(r *rand.Rand) siege.Case {
 			p := newProblem(r)
 			ctx := context.Background()
@@ -376,7 +376,7 @@ func attacks() []siege.Attack {
 			return forge(r, original())
 		}})
 	}
-	return slices.Concat(data, files, forgeries(), combinations(), questions(), otherArguments())
+	return slices.Concat(data, files, forgeries(), combinations(), questions(), otherArguments(), bounded(), extended())
 }
 
 // fileOf returns the file of a model of an estimator.

@@ -17,6 +17,8 @@ type problem struct {
 	*rand.Rand
 	n     int     // samples
 	share float64 // of what is hostile
+
+	made []mkl.Features // what [problem.features] returned
 }
 
 func newProblem(r *rand.Rand) *problem {
@@ -99,6 +101,7 @@ func (p *problem) features(d int) mkl.Features {
 	if !p.mild() && p.IntN(20) == 0 {
 		x.Data = x.Data[:len(x.Data)-1]
 	}
+	p.made = append(p.made, x)
 	return x
 }
 

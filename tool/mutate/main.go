@@ -4,6 +4,10 @@
 //
 //	go run ./tool/mutate -sample 100 ./stat ./vi/mgp
 //
+// With -files it changes only the files of a package whose names match, and with -run it runs only tests that match, as go test does:
+//
+//	go run ./tool/mutate -files 'onetable*.go' -run TestTable ./mkl
+//
 // Source of the method: R. A. DeMillo, R. J. Lipton, F. G. Sayward, "Hints on test data selection: help for the practicing
 // programmer", Computer 11 (1978).
 package main
@@ -24,16 +28,19 @@ func main() {
 	seed := flag.Uint64("seed", 1, "seed of the draw")
 	workers := flag.Int("workers", 2, "mutants that are tested at once")
 	short := flag.Bool("short", true, "run the tests with -short")
+	files := flag.String("files", "*", "files that are changed, a pattern of their names")
+	tests := flag.String("run", "", "tests that are run, a pattern as in go test -run; empty means all")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, flag.Args(), *sample, *seed, *workers, *short); err != nil {
+	d := drawing{sample: *sample, seed: *seed, files: *files}
+	if err := run(ctx, flag.Args(), d, suite{short: *short, run: *tests}, *workers); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // run prints one row of a table for each package on standard output, and each mutant that survived on standard error.
-func run(ctx context.Context, patterns []string, sample int, seed uint64, workers int, short bool) error {
+func run(ctx context.Context, patterns []string, d drawing, tests suite, workers int) error {
 	packages, err := list(ctx, patterns)
 	if err != nil {
 		return err
@@ -42,7 +49,7 @@ func run(ctx context.Context, patterns []string, sample int, seed uint64, worker
 	fmt.Println("| --- | --: | --: | --: | --: | --: | --: |")
 	for _, p := range packages {
 		start := time.Now()
-		all, err := p.mutants()
+		all, err := p.mutants(d.files)
 		if err != nil {
 			return err
 		}
@@ -50,11 +57,11 @@ func run(ctx context.Context, patterns []string, sample int, seed uint64, worker
 			fmt.Printf("| %s, no tests of its own | %d | | | | | |\n", p.ImportPath, len(all))
 			continue
 		}
-		t, err := newTester(ctx, p, short)
+		t, err := newTester(ctx, p, tests)
 		if err != nil {
 			return err
 		}
-		verdicts := t.all(ctx, draw(all, sample, seed), workers)
+		verdicts := t.all(ctx, draw(all, d.sample, d.seed), workers)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

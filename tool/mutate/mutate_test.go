@@ -52,9 +52,9 @@ func TestVerdicts(t *testing.T) {
 	packages, err := list(context.Background(), []string{"."})
 	require.NoError(t, err)
 	require.Len(t, packages, 1)
-	all, err := packages[0].mutants()
+	all, err := packages[0].mutants("*")
 	require.NoError(t, err)
-	tester, err := newTester(context.Background(), packages[0], true)
+	tester, err := newTester(context.Background(), packages[0], suite{short: true})
 	require.NoError(t, err)
 	got := map[string]verdict{}
 	for _, j := range tester.all(context.Background(), all, 2) {
@@ -70,6 +70,23 @@ func TestVerdicts(t *testing.T) {
 		"sum.go:12: * becomes /":           killed,
 		"sum.go:12: 2.0 becomes (2 * 2.0)": killed,
 	}, got)
+}
+
+// Only files that match are changed, and only tests that match are run: without TestSum nothing is noticed.
+func TestFilesAndTests(t *testing.T) {
+	writeModule(t)
+	packages, err := list(context.Background(), []string{"."})
+	require.NoError(t, err)
+	none, err := packages[0].mutants("other*.go")
+	require.NoError(t, err)
+	require.Empty(t, none)
+	_, err = packages[0].mutants("[")
+	require.ErrorContains(t, err, `-files "["`)
+	all, err := packages[0].mutants("s*.go")
+	require.NoError(t, err)
+	tester, err := newTester(context.Background(), packages[0], suite{run: "TestOther"})
+	require.NoError(t, err)
+	require.Equal(t, alive, tester.one(context.Background(), all[len(all)-1]))
 }
 
 func TestDraw(t *testing.T) {

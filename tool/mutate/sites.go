@@ -43,10 +43,22 @@ var swaps = map[token.Token]token.Token{
 	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LAND: token.LOR, token.LOR: token.LAND,
 }
 
-// mutants lists the changes of all files of the package, in the order of the files and of the text.
-func (p source) mutants() ([]mutant, error) {
+// drawing says which mutants of a package are tested.
+type drawing struct {
+	sample int // how many, 0 for all
+	seed   uint64
+	files  string // pattern of the names of the files that are changed
+}
+
+// mutants lists the changes of the files of the package whose names match, in the order of the files and of the text.
+func (p source) mutants(files string) ([]mutant, error) {
 	var all []mutant
 	for _, name := range p.GoFiles {
+		if ok, err := filepath.Match(files, name); err != nil {
+			return nil, fmt.Errorf("-files %q: %w", files, err)
+		} else if !ok {
+			continue
+		}
 		path := filepath.Join(p.Dir, name)
 		files := token.NewFileSet()
 		tree, err := parser.ParseFile(files, path, nil, 0)

@@ -60,6 +60,12 @@ type judged struct {
 	verdict
 }
 
+// suite says which tests of a package are run.
+type suite struct {
+	short bool
+	run   string // pattern of their names, as in go test -run; empty for all
+}
+
 // tester runs the tests of one package.
 type tester struct {
 	source
@@ -68,10 +74,13 @@ type tester struct {
 }
 
 // newTester runs the tests of the unchanged package: they must pass, and their time sets the limit for mutants.
-func newTester(ctx context.Context, p source, short bool) (*tester, error) {
+func newTester(ctx context.Context, p source, tests suite) (*tester, error) {
 	t := &tester{source: p, flags: []string{"test", "-count=1", "-vet=off", "-failfast"}, limit: 10 * time.Minute}
-	if short {
+	if tests.short {
 		t.flags = append(t.flags, "-short")
+	}
+	if tests.run != "" {
+		t.flags = append(t.flags, "-run="+tests.run)
 	}
 	start := time.Now()
 	if out, err := t.test(ctx); err != nil {

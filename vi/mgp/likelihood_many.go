@@ -55,6 +55,9 @@ func (p *Posterior) Extend(ctx context.Context, e Extension, workers int) (*Fit,
 	if stopped != nil && x.rec.Reason != vi.Cancelled {
 		return nil, stopped
 	}
+	if logZ-logZ != 0 {
+		return nil, fmt.Errorf("vi: Extend: the log evidence is %g", logZ)
+	}
 	N, s := len(x.mean), p.s
 	s.Sites, s.Shape, s.Samples = nil, x.parameter, N
 	if s.Alpha, s.Factor, err = x.representation(); err != nil {

@@ -43,8 +43,18 @@ func fitSome(t *testing.T, x, y []float64, few int) (part, whole *Fit) {
 	for i := range e.Self {
 		e.Self[i] = scale
 	}
+	last := math.NaN()
+	e.Progress = func(p vi.Progress) {
+		if p.Sweep == 1 {
+			assert.True(t, math.IsNaN(p.Rise))
+		} else {
+			assert.Equal(t, p.Bound-last, p.Rise, "sweep %d", p.Sweep)
+		}
+		last = p.Bound
+	}
 	whole, err = part.Posterior.Extend(context.Background(), e, 1)
 	require.NoError(t, err)
+	assert.Equal(t, last, whole.LogEvidence)
 	return part, whole
 }
 
@@ -67,7 +77,13 @@ func waveCounts(n int) (x, y []float64) {
 
 // The bends are the second differences of the evidence of grades, but for what the variances of the cavities change.
 func TestExtensionBends(t *testing.T) {
-	const n, few, grades = 120, 12, 4
+	for _, few := range []int{2, 4, 12} {
+		testBends(t, few)
+	}
+}
+
+func testBends(t *testing.T, few int) {
+	const n, grades = 120, 4
 	r := rand.New(rand.NewPCG(4, 2))
 	x, y := make([]float64, n), make([]int, n)
 	for i := range x {
@@ -140,6 +156,7 @@ func TestExtendToItself(t *testing.T) {
 	x, y := waveCounts(60)
 	part, whole := fitSome(t, x, y, 60)
 	assert.Equal(t, vi.Converged, whole.Record.Reason)
+	assert.Equal(t, slices.Repeat([]float64{-1}, len(whole.Record.Trace)), whole.Record.Changes, "they are not known")
 	a, b := part.Posterior.State(), whole.Posterior.State()
 	assert.InDelta(t, part.LogEvidence, whole.LogEvidence, 0.02)
 	assert.InDelta(t, a.Shape[0], b.Shape[0], 0.05)
@@ -161,7 +178,13 @@ func TestExtendToItself(t *testing.T) {
 
 // An extension is expectation propagation under the prior Q + diag(K − Q), Q = K_nm·K_mm⁻¹·K_mn, computed with N×N matrices.
 func TestExtendIsFITC(t *testing.T) {
-	const n, few = 150, 12
+	for _, few := range []int{4, 12} { // with few landmarks much of the variance is left beside them
+		testFITC(t, few)
+	}
+}
+
+func testFITC(t *testing.T, few int) {
+	const n = 150
 	x, y := waveCounts(n)
 	_, whole := fitSome(t, x, y, few)
 	state := whole.Posterior.State()
@@ -215,4 +238,17 @@ func TestExtendIsFITC(t *testing.T) {
 		assert.InDelta(t, mean, p.Mean[i], 2e-3, "%g", at[i])
 		assert.InEpsilon(t, variance, p.Function[i], 5e-3, "%g", at[i])
 	}
+}
+
+// A time so late that its square overflows leaves no evidence, which is an error.
+func TestExtensionWithoutEvidence(t *testing.T) {
+	x, times := []float64{-1, 0, 1, 2, 3}, []float64{0, 1, 0.5, -0.3, 1e200}
+	all := Censored{Lower: times, Upper: times, Law: LogNormal}
+	k, err := vi.NewDense(bellsOf(x[:4], x[:4]))
+	require.NoError(t, err)
+	part, err := Evidence{}.FitLikelihood(t.Context(), k, all.Some([]int{0, 1, 2, 3}))
+	require.NoError(t, err)
+	e := Extension{Likelihood: all, Among: bellsOf(x[:4], x[:4]), Cross: bellsOf(x, x[:4]), Self: slices.Repeat([]float64{1}, 5)}
+	_, err = part.Posterior.Extend(t.Context(), e, 1)
+	assert.EqualError(t, err, "vi: Extend: the log evidence is NaN")
 }

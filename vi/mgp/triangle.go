@@ -82,7 +82,7 @@ type Judge interface {
 func (t *Triangle) PredictUntil(judge Judge, k []float64, self float64, s *TriangleScratch) (c vi.Certified, stopped bool) {
 	mean, noise := la.Dot(k, t.post.s.Alpha), 1/t.post.s.Tau
 	if t.Divided() {
-		if c = upTo(mean, noise, self); judge.Enough(c) {
+		if c = upTo(mean, noise, max(0, self)); judge.Enough(c) {
 			return c, true
 		}
 	}
@@ -139,7 +139,8 @@ func (p *NoiseProcess) PredictByTriangles(f, about *Triangle, k []float64, self 
 // noiseSelf, and rows are added only until the prediction is within the tolerance.
 func (p *NoiseProcess) predictAround(about *Triangle, mean, function, e float64, noiseK []float64, noiseSelf, tolerance float64, coarse bool, s *TriangleScratch) (c vi.Certified) {
 	level := p.Level + la.Dot(noiseK, about.post.s.Alpha)
-	logVariance, within, all := 0.5*noiseSelf, 0.5*noiseSelf, false
+	half := 0.5 * max(0, noiseSelf) // a given kernel of a sample with itself may be below 0
+	logVariance, within, all := half, half, false
 	for begun := false; ; begun = true {
 		noise := meanNoise(level, logVariance)
 		// The logarithm of the mean noise is off by half of the error of the variance.

@@ -278,3 +278,26 @@ func TestVaryingErrors(t *testing.T) {
 		assert.ErrorContains(t, err, want)
 	}
 }
+
+// A given kernel of a sample with itself may be below 0, which no kernel of features is. Bounds are still no less than 0.
+func TestBoundsOfNoKernel(t *testing.T) {
+	x, y := make([]float64, 20), make([]float64, 20)
+	r := rand.New(rand.NewPCG(8, 8))
+	for i := range x {
+		x[i] = float64(i) / 4
+		y[i] = math.Sin(x[i]) + 0.1*(1+x[i])*r.NormFloat64()
+	}
+	k, err := vi.NewDense(bellsOf(x, x))
+	require.NoError(t, err)
+	fit, err := Evidence{}.FitVarying(t.Context(), k, y)
+	require.NoError(t, err)
+	of, about := fit.Posterior.Triangle(nil, 1e-2), fit.Noise.About.Triangle(nil, 1e-2)
+	require.NotNil(t, of)
+	require.NotNil(t, about)
+	scratch := NewTriangleScratch(len(x))
+	for _, self := range []float64{-1e6, -1, 0.5} {
+		c := fit.Noise.PredictByTriangles(of, about, make([]float64, len(x)), self, make([]float64, len(x)), self, scratch)
+		assert.GreaterOrEqual(t, c.SDError, 0.0, "%g", self)
+		assert.LessOrEqual(t, c.LeastSD, math.Sqrt(c.Variance), "%g", self)
+	}
+}

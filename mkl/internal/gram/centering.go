@@ -79,6 +79,23 @@ func (v *Bound) Derive() {
 	}
 }
 
+// RoundingOf returns the size of the rounding of the kernel's values: of its largest value, and of what centring took away.
+func (v *Bound) RoundingOf() float64 {
+	const ulp = 0x1p-52
+	away := 0.0
+	if v.Center {
+		away = math.Abs(v.TotalMean)
+	}
+	if v.Center && v.Normalize {
+		scale := 0.0
+		for _, u := range v.Unit {
+			scale = max(scale, u*u)
+		}
+		away *= scale
+	}
+	return ulp * (v.Largest + away)
+}
+
 // adjust centres and normalises the kernels k between a sample and the basis points,
 // as the training kernel was. mean is the mean of the sample's kernels with the training samples, and self
 // the kernel of the sample with itself, both before centring. It
