@@ -21,7 +21,7 @@ const spreadWords = 1 << 21
 // b. If a [MultiGP] keeps samples that span the others, b are all training samples. The factor
 // is the expected variance over samples of a Gaussian process with the kernel k.
 // It is 0 for a constant kernel. It is NaN, because it is not known, for a given kernel without the kernel of each
-// sample with itself.
+// sample with itself, and for a kernel whose sum over the samples overflows.
 //
 // It takes one matrix for each of Inputs. Workers is the only option that has an effect.
 func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
@@ -56,6 +56,9 @@ func (m *onViews) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Fe
 			continue
 		}
 		spread[i] = max(0, self[i]/float64(t)-cross[i]/float64(t)/float64(ds.D))
+		if math.IsInf(spread[i], 0) {
+			spread[i] = math.NaN()
+		}
 	}
 	return spread, nil
 }

@@ -376,7 +376,8 @@ func attacks() []siege.Attack {
 			return forge(r, original())
 		}})
 	}
-	return slices.Concat(data, files, forgeries(), combinations(), questions(), otherArguments(), bounded(), extended())
+	return slices.Concat(data, files, forgeries(), combinations(), questions(), otherArguments(), bounded(), extended(),
+		given(), sums())
 }
 
 // fileOf returns the file of a model of an estimator.

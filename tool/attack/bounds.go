@@ -91,40 +91,57 @@ func certifier(m mkl.Model, opt mkl.PredictorOptions) func(x [][]float64) (certi
 	return nil
 }
 
-// askBounds compares a model's predictor of single samples with the model, at training samples, beside them and far from them: they differ
-// by no more than the bounds. It reports the first sample with a larger difference.
+// askBounds compares a model's predictor of single samples with the model, at training samples, beside them and far from them. It reports
+// the first sample with a larger difference than the bounds.
 func askBounds(p *problem, m mkl.Model) []string {
-	opt := mkl.PredictorOptions{Tolerance: pick(p.Rand, 0, 0, 0.3, 1e-4, 1e-6), Exact: p.IntN(6) == 0}
-	one := certifier(m, opt)
-	if one == nil || len(m.Inputs()) == 0 {
+	if len(m.Inputs()) == 0 {
 		return nil
 	}
+	opt := p.predictorOptions()
+	const rows = 8
+	for _, scale := range []float64{0, 0.01, 1, 5, 1000, 1e6} {
+		x := p.near(m, rows, scale)
+		all, err := predict(m, x)
+		if err != nil {
+			continue
+		}
+		if wrong := boundsHold(m, opt, x, all, fmt.Sprint("scale ", scale)); wrong != nil {
+			return wrong
+		}
+	}
+	return nil
+}
+
+// predictorOptions returns settings of a predictor of single samples.
+func (p *problem) predictorOptions() mkl.PredictorOptions {
+	return mkl.PredictorOptions{Tolerance: pick(p.Rand, 0, 0, 0.3, 1e-4, 1e-6), Exact: p.IntN(6) == 0}
+}
+
+// boundsHold compares a model's predictor of single samples with the model's predictions: they differ by no more than the bounds and
+// the rounding of the model. It reports the first sample with a larger difference.
+func boundsHold(m mkl.Model, opt mkl.PredictorOptions, x []mkl.Features, all prediction, at string) []string {
 	rounding := 0.0
 	if r, ok := m.(interface{ Rounding() float64 }); ok {
 		rounding = r.Rounding()
 	}
-	const rows = 8
+	one := certifier(m, opt)
+	if one == nil || rounding > 1e-6 {
+		return nil
+	}
 	_, labels := m.(mkl.LabelModel)
-	for _, scale := range []float64{0, 0.01, 1, 5, 1000, 1e6} {
-		x := p.near(m, rows, scale)
-		all, err := predict(m, x)
-		if err != nil || rounding > 1e-6 {
+	for i := range x[0].Rows {
+		var row [][]float64
+		for _, f := range x {
+			row = append(row, f.Row(i))
+		}
+		got, err := one(row)
+		if err != nil || got.assumed {
 			continue
 		}
-		for i := range rows {
-			var row [][]float64
-			for _, f := range x {
-				row = append(row, f.Row(i))
-			}
-			got, err := one(row)
-			if err != nil || got.assumed {
-				continue
-			}
-			want, unit := wanted(all, i, labels)
-			for k, v := range got.values {
-				if !(math.Abs(v-want[k]) <= float64(1.0001*got.errors[k])+float64((1e-4+10*rounding)*unit)+float64(1e-9*math.Abs(want[0]))) {
-					return []string{fmt.Sprintf("%+v, scale %g, sample %d: %g of %g, bounds %g", opt, scale, i, got.values, want, got.errors)}
-				}
+		want, unit := wanted(all, i, labels)
+		for k, v := range got.values {
+			if !(math.Abs(v-want[k]) <= float64(1.0001*got.errors[k])+float64((1e-4+10*rounding)*unit)+float64(1e-9*math.Abs(want[0]))) {
+				return []string{fmt.Sprintf("%+v, %s, sample %d: %g of %g, bounds %g", opt, at, i, got.values, want, got.errors)}
 			}
 		}
 	}

@@ -38,6 +38,7 @@ func questions() []siege.Attack {
 		ask("samples in any order", askInAnyOrder),
 		ask("predictors of many goroutines", askTogether),
 		ask("what models say", askEverything),
+		ask("predictions with any options", askAnyOptions),
 	}
 }
 
