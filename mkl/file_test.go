@@ -808,3 +808,9 @@ func TestWrongSights(t *testing.T) {
 		}, c.want)
 	}
 }
+
+// The error for a table in place of a model file shows how the table begins.
+func TestTextIsNoModelFile(t *testing.T) {
+	_, err := Load(strings.NewReader("name,genus,vore\nCheetah,Acinonyx,carni\n"))
+	assert.ErrorContains(t, err, `it is not a model file: it begins with "name,gen"`)
+}

@@ -170,7 +170,7 @@ func readTensorsIn(r io.Reader, memory []byte) (metadata map[string]string, ts m
 	}
 	n := binary.LittleEndian.Uint64(length[:])
 	if n > maxHeader {
-		return nil, nil, fmt.Errorf("it is not a model file: its header would be %d bytes long", n)
+		return nil, nil, fmt.Errorf("it is not a model file: it begins with %q", length[:])
 	}
 	var head bytes.Buffer
 	if _, err := io.CopyN(&head, b, int64(n)); err != nil {

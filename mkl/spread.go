@@ -104,15 +104,23 @@ func (m *SpikeSlabModel) KernelSpreads(_ context.Context, _ PredictOptions, x ..
 	}
 	spread := make([]float64, x[0].Cols)
 	for j := range spread {
-		var mean, square float64
-		for i := range x[0].Rows {
-			mean += x[0].At(i, j) / float64(x[0].Rows)
+		if spread[j] = columnSD(x[0], j, 1); math.IsInf(spread[j], 0) {
+			const unit = 0x1p-520 // its square is a number, and the squares of the largest numbers in this unit are
+			spread[j] = columnSD(x[0], j, unit) / unit
 		}
-		for i := range x[0].Rows {
-			d := x[0].At(i, j) - mean
-			square += d * d / float64(x[0].Rows)
-		}
-		spread[j] = math.Sqrt(square)
 	}
 	return spread, nil
+}
+
+// columnSD returns the standard deviation of a column, whose numbers it multiplies by unit.
+func columnSD(x Features, j int, unit float64) float64 {
+	var mean, square float64
+	for i := range x.Rows {
+		mean += unit * x.At(i, j) / float64(x.Rows)
+	}
+	for i := range x.Rows {
+		d := float64(unit*x.At(i, j)) - mean
+		square += d * d / float64(x.Rows)
+	}
+	return math.Sqrt(square)
 }

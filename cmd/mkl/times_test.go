@@ -179,11 +179,15 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 	files := map[string]string{
 		"d.csv": "x,t,u,died,status\n1,2,3,1,1\n2,0,1,1,2\n3,4,1,0,1\n4,-1,9,0,1\n",
 		"e.csv": "x,t,died,n\n1,2,1,3\n2,5,0,1\n3,4,1,4\n4,9,1,0\n5,1,0,2\n6,3,,2\n7,3,1,0\n",
+		"n.csv": "x,t,died\n1,2,0\n2,5,0\n3,4,no\n",
 	}
 	command(t, files, "")
 	for args, want := range map[string]string{
 		"fit d.csv -target t -event died":                            "row 2 (line 3), column 2 \"t\": times are positive",
 		"fit d.csv -target t -event status":                          "row 2 (line 3), column 5 \"status\": \"2\" is neither 1, true or yes nor 0, -1, false or no (-event COLUMN=VALUE says",
+		"fit e.csv -target t -event died=yes":                        "e.csv: column \"died\": no cell is \"yes\", so the event happened in no row; the cells are 0, 1",
+		"cv e.csv -target t -event n=9 -folds 2":                     "e.csv: column \"n\": no cell is \"9\", so the event happened in no row; the cells are 0, 1, 2, 3, 4",
+		"fit n.csv -target t -event died":                            "n.csv: column \"died\": the event happened in no row, and a fit needs rows where it did",
 		"fit d.csv -target x -upper u":                               "row 2 (line 3), column 3 \"u\": 1 is below 2, the other end of the time",
 		"fit d.csv -target x -event died -upper u":                   "-event excludes -upper",
 		"fit d.csv -target x -event x":                               "-event x: the column has another role already",

@@ -180,6 +180,19 @@ func (b Beside) happened(f *console.File, i int) (mkl.Label, error) {
 	return mkl.LabelAbsent, nil
 }
 
+// SomeEvent refuses times of -event without a single event: they bound the lengths of no time.
+func (b Beside) SomeEvent(f *console.File, times []mkl.Lifetime) error {
+	if b.Event < 0 || slices.ContainsFunc(times, func(t mkl.Lifetime) bool { return t.From == t.To }) {
+		return nil
+	}
+	name := f.Columns()[b.Event]
+	if b.Happened == "" {
+		return console.Inputf("%s: column %q: the event happened in no row, and a fit needs rows where it did", f.Name(), name)
+	}
+	return console.Inputf("%s: column %q: no cell is %q, so the event happened in no row; the cells are %s", f.Name(), name, b.Happened,
+		console.Few(table.Classes(f.Data.Labels[b.Event])))
+}
+
 // Exposures reads the column of exposures; nil without such a column. An empty cell is NaN.
 func (b Beside) Exposures(f *console.File) ([]float64, error) {
 	return NumbersBeside(f, b.Exposure, "exposure", true)

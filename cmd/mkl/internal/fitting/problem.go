@@ -229,6 +229,9 @@ func (p Problem) Prepare(e *console.Env, opt Options, made *provenance.Made) (*J
 // Targets returns the targets of a task in its form.
 func Targets(s *dataset.Samples, form dataset.Form, task string) (dataset.Targets, error) {
 	y, err := s.TargetsAs(form)
+	if err == nil && form == dataset.Times {
+		err = s.Beside.SomeEvent(s.Main, y.Times)
+	}
 	if err == nil && task == model.Binary && len(y.Classes) != 2 {
 		return y, console.Inputf("%s: column %q has %s where -task %s needs 2: %s", s.Main.Name(), s.TargetName(),
 			console.Plural(len(y.Classes), "class"), task, strings.Join(y.Classes[:min(5, len(y.Classes))], ", "))

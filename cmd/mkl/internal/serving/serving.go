@@ -246,6 +246,9 @@ func (s *Server) records(body io.Reader) (all []map[string]any, single bool, fai
 	switch {
 	case tooLarge(err):
 		return nil, false, &Failure{Code: CodeTooLarge, Message: fmt.Sprintf("the body is larger than %d bytes", s.opt.MaxBytes)}
+	case errors.As(err, new(*json.UnmarshalTypeError)):
+		return nil, false, &Failure{Code: CodeBody, Message: "the body is a list or a single value where an object was expected: " +
+			`{"column": value} is a record, {"records": […]} a list of records`}
 	case err != nil:
 		return nil, false, &Failure{Code: CodeBody, Message: "the body is no JSON object: " + err.Error()}
 	case one == nil:
