@@ -264,7 +264,11 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 	}
 	s.Samples = min(s.Samples, most)
 	s.Kernels *= mostAlone + 2
-	return f.processMemory(s, l*(len(autoMembers)+1)+more, labels)
+	factors := l*(len(autoMembers)+1) + more
+	if labels && s.Samples >= restingSamples {
+		factors = (factors + 1) / 2 // they are made in new memory, which triangles use half of; see rest.go
+	}
+	return f.processMemory(s, factors, labels)
 }
 
 // AutoClassifier is [Auto] for two or more classes. The zero value is ready to fit.
@@ -352,9 +356,10 @@ func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T
 		plan.notes = l.notes
 		plan.members = nil // processes with kernel weights for each class take far longer and predict worse
 	}
+	resting := plan.rests(a.MissingViews)
 	var first []float64 // the log probabilities that the first member predicts
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (model Model, useful bool, err error) {
-		c := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true}
+		c := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true, resting: resting}
 		member, err := c.Fit(ctx, views, some)
 		if err != nil {
 			return nil, false, err
@@ -393,6 +398,9 @@ func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T
 		return nil, nil, err
 	}
 	m.checkGroups(a.Groups)
+	if err := m.wake(ctx, a.Workers, plan.views); err != nil {
+		return nil, nil, err
+	}
 	return m, own, nil
 }
 

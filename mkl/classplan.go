@@ -294,7 +294,7 @@ func passesTrace(fits []*mgp.FeatureFit) (Trace, error) {
 			t.Bounds[i] += f.Record.Trace[min(i, len(f.Record.Trace)-1)]
 		}
 	}
-	if err := checkTensor("trace.bounds", t.Bounds); err != nil {
+	if err := checkTensor("trace.bounds", 0, t.Bounds); err != nil {
 		return t, fmt.Errorf("mkl: %w", err)
 	}
 	return t, nil

@@ -212,7 +212,7 @@ func (f *fileReader) find(name string, shape []int) ([]float64, error) {
 	if !slices.Equal(t.shape, shape) {
 		return nil, fmt.Errorf("tensor %q: shape is %v where %v is expected", name, t.shape, shape)
 	}
-	if err := checkTensor(name, t.data); err != nil {
+	if err := checkTensor(name, 0, t.data); err != nil {
 		return nil, err
 	}
 	return t.data, nil
@@ -349,10 +349,25 @@ func (f *fileWriter) fail(err error) {
 
 // add adds a tensor. A tensor with NaN or infinity is an error, because [Load] refuses it.
 func (f *fileWriter) add(name string, data []float64, shape ...int) {
-	if err := checkTensor(f.prefix+name, data); err != nil {
-		f.fail(err)
+	f.addTensor(tensor{name: name, shape: shape, data: data})
+}
+
+// addLower adds the lower triangle of a square matrix as a tensor with one axis.
+func (f *fileWriter) addLower(name string, x la.Matrix[float64]) {
+	f.addTensor(tensor{name: name, shape: []int{triangle(x.Rows)}, lower: x})
+}
+
+func (f *fileWriter) addTensor(t tensor) {
+	t.name = f.prefix + t.name
+	first := 0
+	for part := range t.parts() {
+		if err := checkTensor(t.name, first, part); err != nil {
+			f.fail(err)
+			break
+		}
+		first += len(part)
 	}
-	f.tensors = append(f.tensors, tensor{name: f.prefix + name, shape: shape, data: data})
+	f.tensors = append(f.tensors, t)
 }
 
 // addTargets adds the means and standard deviations that standardised the targets.

@@ -64,11 +64,11 @@ func checkWeights(all []KernelWeight) error {
 	return nil
 }
 
-// checkTensor returns an error for the first element that is not finite. Save and [Load] both
+// checkTensor returns an error for the first element that is not finite, of data that begin with element first. Save and [Load] both
 // refuse it.
-func checkTensor(name string, data []float64) error {
+func checkTensor(name string, first int, data []float64) error {
 	if i := vec.FirstNonFinite(data); i >= 0 {
-		return fmt.Errorf("tensor %q: element %d is %g", name, i, data[i])
+		return fmt.Errorf("tensor %q: element %d is %g", name, first+i, data[i])
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ func (m *indicatorModel[T]) encode(f *fileWriter) indicatorsJSON {
 	}
 	f.add("weight", m.weight, len(m.weight))
 	f.add("alpha", flat(m.process.Alpha), m.process.Alpha.Rows, N)
-	f.add("factor", packLower(m.process.Factor), triangle(N))
+	f.addLower("factor", m.process.Factor)
 	f.add("shares", m.head.Shares, len(m.head.Shares))
 	return j
 }

@@ -105,7 +105,7 @@ func (a AutoClassifier[T]) fitInteractions(
 	if err != nil || views == nil {
 		return nil, err
 	}
-	c := MultiGPClassifier[T]{Fitting: settings, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true}
+	c := MultiGPClassifier[T]{Fitting: settings, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true, resting: plan.rests(a.MissingViews)}
 	member, err := c.Fit(ctx, views, labels)
 	if err != nil {
 		return nil, m.without(ctx, interactionsMember, err)

@@ -98,7 +98,7 @@ func (m *LandmarkClassifierModel[T]) encode(f *fileWriter) landmarkClassifierJSO
 	P, D, L := len(m.plan.by), m.plan.width(), len(m.posteriors)
 	f.add("beyond", m.beyond, P)
 	f.add("shift", slices.Concat(m.shift...), D)
-	f.add("gram", packLower(m.gram), (D+1)*(D+2)/2)
+	f.addLower("gram", m.gram)
 	var gamma, weights []float64
 	for _, p := range m.posteriors {
 		gamma, weights = append(gamma, p.State().Gamma...), append(weights, p.State().Mean...)

@@ -148,7 +148,7 @@ func (m *LandmarkGPModel) encode(f *fileWriter) landmarksJSON {
 	D := len(s.Mean)
 	f.add("shift", slices.Concat(m.shift...), D)
 	f.add("weights", s.Mean, D)
-	f.add("factor", packLower(s.Factor), D*(D+1)/2)
+	f.addLower("factor", s.Factor)
 	f.addTargets(m.target)
 	return j
 }

@@ -152,7 +152,7 @@ func (f *fileWriter) addState(name string, s mgp.State) {
 		f.add(name+"scales", scales, P, 3)
 	}
 	f.add(name+"alpha", s.Alpha, N)
-	f.add(name+"factor", packLower(s.Factor), N*(N+1)/2)
+	f.addLower(name+"factor", s.Factor)
 }
 
 // takeState reads the tensors of a posterior of P kernels and N samples. s holds the rest of its

@@ -40,6 +40,7 @@ type MultiGPClassifier[T comparable] struct {
 	Storage      KernelStorage // as in [Regression]
 
 	hurried bool // for AutoClassifier: see processSettings
+	resting bool // as hurried
 }
 
 // Fit fits the model to the views of N samples and their labels. It returns the
@@ -57,7 +58,7 @@ func (c *MultiGPClassifier[T]) problem() *processClassification[T] {
 	return &processClassification[T]{
 		fitting: &fitting{Fitting: c.Fitting, Ascent: c.Climb.ascent(), limit: "MaxSteps", missingViews: c.MissingViews, storage: c.Storage},
 		processSettings: processSettings{
-			bound: c.LowerBound, family: c.Family, prior: c.Prior, held: c.HeldPrior, known: c.KnownWeights, hurried: c.hurried, seed: c.Seed,
+			bound: c.LowerBound, family: c.Family, prior: c.Prior, held: c.HeldPrior, known: c.KnownWeights, hurried: c.hurried, resting: c.resting, seed: c.Seed,
 		},
 		classes: c.Classes, model: c.From,
 	}

@@ -48,7 +48,7 @@ func (m *MultiTaskModel) Save(w io.Writer) error {
 			if !s.Dense[i] {
 				continue
 			}
-			f.add(fmt.Sprintf("factor.%d", i), packLower(s.Factors[i]), N*(N+1)/2)
+			f.addLower(fmt.Sprintf("factor.%d", i), s.Factors[i])
 		}
 	}
 	return f.write(w, m.Kind(), j)

@@ -61,7 +61,7 @@ func (f *fileWriter) addPairSide(prefix string, ds *gram.Design, s *kbmf.SideSta
 	}
 	f.add("h.cov", packed, N, R*(R+1)/2)
 	if h := s.Healing; h != nil {
-		f.add("healing.kernel", packLower(h.Kernel), D*(D+1)/2)
+		f.addLower("healing.kernel", h.Kernel)
 		f.add("healing.trust", flat(h.Trust), R, D)
 		f.add("healing.residual", flat(h.Residual), R, D)
 		f.add("healing.precision", h.Precision, R)

@@ -99,12 +99,12 @@ func (f *fileWriter) addProbit(s probit.State) {
 		f.addComponents(s.Components)
 		return
 	}
-	P, D := len(s.Beta), s.Gram.Rows
+	P := len(s.Beta)
 	f.add("beta", s.Beta, P)
 	f.add("beta.cov", flat(s.BetaCov), P, P)
 	f.add("w", flat(s.W), s.W.Rows, s.W.Cols)
 	if !s.Point {
-		f.add("gram", packLower(s.Gram), D*(D+1)/2)
+		f.addLower("gram", s.Gram)
 	}
 }
 

@@ -35,6 +35,7 @@ type processSettings struct {
 	// hurried limits the steps on all samples, if there are many, to few or none, after a fit to a
 	// part of them has found the scales; see beginning.go.
 	hurried bool
+	resting bool   // let the posterior of each function rest once it is found; see rest.go
 	seed    uint64 // for the choice of that part, and for draws
 
 	pointScales bool // make no draws
@@ -78,6 +79,9 @@ func (s processSettings) fit(ctx context.Context, f *fitting, m *processes, k gr
 			return false, errors.Join(errs...)
 		}
 		m.add(fit, m.design.Learned(fit.Parameters))
+		if s.resting {
+			m.posteriors[o] = m.posteriors[o].Rest()
+		}
 		m.addDraws(fit.Draws)
 		if err := checkWeights(m.weights(o)); err != nil {
 			return false, errors.Join(append(errs, err)...)

@@ -123,7 +123,7 @@ func (f *fileWriter) addHealing(h *bemkl.Healing, L, D int) {
 	if h == nil {
 		return
 	}
-	f.add("healing.kernel", packLower(h.Kernel), D*(D+1)/2)
+	f.addLower("healing.kernel", h.Kernel)
 	f.add("healing.residual", flat(h.Residual), L, D)
 	f.add("healing.precision", h.Precision, L)
 	if h.Observed.Rows > 0 {

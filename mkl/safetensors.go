@@ -10,12 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/bmkl/bmkl/internal/archive"
+	"github.com/bmkl/bmkl/la"
 )
 
 // A file has the safetensors layout: the header's length as 8 bytes
@@ -27,7 +29,22 @@ type tensor struct {
 	name  string
 	shape []int
 	data  []float64
-	bytes []byte // the prepared values of a compiled file; nil for numbers
+	lower la.Matrix[float64] // in place of data, to write: the tensor is the rows of its lower triangle, diagonal included
+	bytes []byte             // the prepared values of a compiled file; nil for numbers
+}
+
+// parts returns the numbers in their order. A triangle is not copied for a file: the factors of many classes would take much of the memory of a fit.
+func (t *tensor) parts() iter.Seq[[]float64] {
+	return func(yield func([]float64) bool) {
+		if !yield(t.data) {
+			return
+		}
+		for i := range t.lower.Rows {
+			if !yield(t.lower.Row(i)[:i+1]) {
+				return
+			}
+		}
+	}
 }
 
 // size is the number of bytes in the file.
@@ -35,7 +52,8 @@ func (t *tensor) size() int64 {
 	if t.bytes != nil {
 		return int64(len(t.bytes))
 	}
-	return 8 * int64(len(t.data))
+	n := int64(t.lower.Rows)
+	return 8 * (int64(len(t.data)) + n*(n+1)/2)
 }
 
 // tensorInfo is a tensor's entry in the header.
@@ -126,13 +144,15 @@ func writeElements(w io.Writer, ts []tensor) error {
 		if _, err := w.Write(t.bytes); err != nil {
 			return err
 		}
-		for chunk := range slices.Chunk(t.data, chunkWords) {
-			buf = buf[:0]
-			for _, v := range chunk {
-				buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
-			}
-			if _, err := w.Write(buf); err != nil {
-				return err
+		for part := range t.parts() {
+			for chunk := range slices.Chunk(part, chunkWords) {
+				buf = buf[:0]
+				for _, v := range chunk {
+					buf = binary.LittleEndian.AppendUint64(buf, math.Float64bits(v))
+				}
+				if _, err := w.Write(buf); err != nil {
+					return err
+				}
 			}
 		}
 	}

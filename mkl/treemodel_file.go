@@ -35,7 +35,7 @@ func (m *treeModel) encode(f *fileWriter) treesJSON {
 	f.add("knots", knots, len(knots))
 	j.Trees = f.addTrees(s.Trees)
 	f.add("mean", s.Mean, len(s.Mean))
-	f.add("covariance", packLower(s.Covariance), triangle(len(s.Mean)))
+	f.addLower("covariance", s.Covariance)
 	return j
 }
 
