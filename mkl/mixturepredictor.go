@@ -216,8 +216,11 @@ func (f *processFunction) kernels(b *processBank, s *bankScratch, x [][]float64,
 	return self, noiseSelf
 }
 
-// refines reports whether begin and refine predict the function: its variance comes from a triangle, and its noise is constant.
-func (f *processFunction) refines() bool { return f.triangle != nil && f.noise == nil }
+// refines reports whether begin and refine predict the function: its variance comes from a triangle of many rows, and its noise is constant.
+// A triangle of few rows takes less time than the questions whether they are needed.
+func (f *processFunction) refines() bool {
+	return f.triangle != nil && f.triangle.Divided() && f.noise == nil
+}
 
 // begin returns the prediction of x from the kernels alone. refine comes closer. The function must be one that refines.
 func (f *processFunction) begin(b *processBank, s *bankScratch, x [][]float64, r *mgp.Refinement) vi.Certified {

@@ -142,7 +142,8 @@ func (r *refinedClasses) exponentials() (all bool) {
 			high, all = most, false
 		}
 		if renew || i == r.fresh {
-			c.exp = ends{special.Exp(r.sharpness * (c.score.low - r.unit)), special.Exp(r.sharpness * (c.score.at - r.unit)), special.Exp(high)}
+			low, at := r.sharpness*(c.score.low-r.unit), r.sharpness*(c.score.at-r.unit)
+			c.exp = ends{special.Exp(low), special.Exp(at), special.Exp(high)}
 		}
 	}
 	return all

@@ -29,8 +29,8 @@ func (r *Refinement) Begin(t *Triangle, self float64) vi.Certified {
 	return upTo(r.mean, 1/t.post.s.Tau, max(0, self))
 }
 
-// Refine adds the rows of a panel, and then of as many panels as there are already; of all where they are few. Where all rows in integers are
-// not within the tolerance it begins again in float32. It reports whether the prediction has all rows.
+// Refine adds the rows of a panel, and then of as many panels as there are already; of all where they are few. Where all rows in integers
+// are not within the tolerance it begins again in float32. It reports whether the prediction has all rows.
 func (r *Refinement) Refine() (c vi.Certified, done bool) {
 	if !r.begun {
 		r.t.Start(r.K, r.self, r.coarse, r.s)
