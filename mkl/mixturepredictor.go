@@ -158,38 +158,17 @@ const (
 
 // predict returns the prediction of x; s is the memory of b for x.
 func (f *processFunction) predict(b *processBank, s *bankScratch, x [][]float64, stage stage) (c vi.Certified) {
-	if f.near != nil && stage != exactly {
-		s := f.pivots.pool.Take()
-		self := f.pivots.composite(s, x, s.phi)
-		c = f.near.Predict(&s.WS, s.phi, self, s.solved)
-		f.pivots.pool.Put(s)
-		if c.Within(f.tolerance) {
+	if stage != exactly {
+		var ok bool
+		if c, ok = f.fromPivots(x); ok {
 			return c
 		}
 	}
 	k, noiseK := s.phi[:f.dim()], s.noisePhi[:f.dim()]
-	var self, noiseSelf float64
-	if f.shared != nil {
-		self = b.weigh(s.BankScratch, f.shared, x, k)
-		if f.noise != nil {
-			noiseSelf = b.weigh(s.BankScratch, f.noiseShared, x, noiseK)
-		}
-	} else {
-		own := f.all.pool.Take()
-		self = f.all.composite(own, x, k)
-		if f.noise != nil {
-			noiseSelf = own.weigh(f.noiseAmplitude, noiseK)
-		}
-		f.all.pool.Put(own)
-	}
+	self, noiseSelf := f.kernels(b, s, x, k, noiseK)
 	switch {
 	case stage == exactly:
 		c.SDError = math.Inf(1)
-	case stage == hasty && f.triangle != nil && f.noise == nil:
-		var stopped bool
-		if c, stopped = f.triangle.PredictUntil(&s.judge, k, self, s.triangle); stopped {
-			return c
-		}
 	case f.noise != nil && f.triangle != nil && f.noiseTriangle != nil:
 		c = f.noise.PredictByTriangles(f.triangle, f.noiseTriangle, k, self, noiseK, noiseSelf, s.triangle)
 	case f.noise == nil && f.triangle != nil:
@@ -204,6 +183,59 @@ func (f *processFunction) predict(b *processBank, s *bankScratch, x [][]float64,
 		return f.noise.PredictOne(f.posterior, k, self, noiseK, noiseSelf)
 	}
 	return f.posterior.PredictOne(k, self, f.meanOnly)
+}
+
+// fromPivots returns the prediction of x from pivots, and whether it is within the tolerance.
+func (f *processFunction) fromPivots(x [][]float64) (c vi.Certified, ok bool) {
+	if f.near == nil {
+		return c, false
+	}
+	s := f.pivots.pool.Take()
+	self := f.pivots.composite(s, x, s.phi)
+	c = f.near.Predict(&s.WS, s.phi, self, s.solved)
+	f.pivots.pool.Put(s)
+	return c, c.Within(f.tolerance)
+}
+
+// kernels stores the composite kernels of x with all training samples in k, and of the process of the noise in noiseK. It returns the
+// composite kernels of x with itself.
+func (f *processFunction) kernels(b *processBank, s *bankScratch, x [][]float64, k, noiseK []float64) (self, noiseSelf float64) {
+	if f.shared != nil {
+		self = b.weigh(s.BankScratch, f.shared, x, k)
+		if f.noise != nil {
+			noiseSelf = b.weigh(s.BankScratch, f.noiseShared, x, noiseK)
+		}
+		return self, noiseSelf
+	}
+	own := f.all.pool.Take()
+	self = f.all.composite(own, x, k)
+	if f.noise != nil {
+		noiseSelf = own.weigh(f.noiseAmplitude, noiseK)
+	}
+	f.all.pool.Put(own)
+	return self, noiseSelf
+}
+
+// refines reports whether begin and refine predict the function: its variance comes from a triangle of many rows, and its noise is constant.
+// A triangle of few rows takes less time than the questions whether they are needed.
+func (f *processFunction) refines() bool {
+	return f.triangle != nil && f.triangle.Divided() && f.noise == nil
+}
+
+// begin returns the prediction of x from the kernels alone. refine comes closer. The function must be one that refines.
+func (f *processFunction) begin(b *processBank, s *bankScratch, x [][]float64, r *mgp.Refinement) vi.Certified {
+	r.K = r.K[:f.dim()]
+	self, _ := f.kernels(b, s, x, r.K, nil)
+	return r.Begin(f.triangle, self)
+}
+
+// refine adds rows of the triangle to a prediction that has begun, and reports whether the prediction cannot come closer. Where all rows are
+// not enough it is computed in float64.
+func (f *processFunction) refine(r *mgp.Refinement) (c vi.Certified, done bool) {
+	if c, done = r.Refine(); !done || c.Within(f.tolerance) {
+		return c, done
+	}
+	return f.posterior.PredictOne(r.K, r.Self(), false), true
 }
 
 // dim returns the number of training samples with which the function computes kernels.

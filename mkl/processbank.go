@@ -15,6 +15,7 @@ type processBank struct {
 	most    int // largest number of training samples of a function
 	classes int // 0 for numbers
 	members int // 0 for classes
+	refines int // largest number of functions of a member of classes that refines; see [processFunction.refines]
 	pool    reuse.Pool[bankScratch]
 }
 
@@ -27,8 +28,8 @@ type bankScratch struct {
 	// By class: scores and log probabilities of a member, bounds on the log odds, and probabilities.
 	score, log, low, high, sum []float64
 
-	judge     probabilityJudge // of the current function
-	certified []vi.Certified   // by member of a mixture
+	refined   refinedClasses // of a member
+	certified []vi.Certified // by member of a mixture
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -83,6 +84,7 @@ func (b *processBank) ready() {
 			phi: make([]float64, b.most), noisePhi: make([]float64, b.most),
 			score: make([]float64, b.classes), log: make([]float64, b.classes), low: make([]float64, b.classes),
 			high: make([]float64, b.classes), sum: make([]float64, b.classes), certified: make([]vi.Certified, b.members),
+			refined: newRefinedClasses(b.classes, b.refines, b.most),
 		}
 	})
 }

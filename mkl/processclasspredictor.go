@@ -29,6 +29,7 @@ type classMember[T comparable] struct {
 	rest      float64 // the sum of the weights of this member and of those after it
 	sharpness float64
 	functions []pointFunction // one function for two classes, else one for each
+	refines   bool            // all functions refine; see [processFunction.refines]
 
 	indicators *indicatorFunction     // if not nil, it predicts instead of functions
 	local      *localFunction         // likewise
@@ -147,6 +148,10 @@ func (p *processClassPredictor[T]) add(m *MultiGPClassifierModel[T], opt Predict
 		f.complete(m.designs[o], opt)
 		member.functions = append(member.functions, pointFunction{process: f})
 	}
+	member.refines = !slices.ContainsFunc(member.functions, func(f pointFunction) bool { return !f.process.refines() })
+	if member.refines {
+		p.bank.refines = max(p.bank.refines, len(member.functions))
+	}
 	p.members = append(p.members, member)
 	return nil
 }
@@ -203,7 +208,6 @@ func (p *processClassPredictor[T]) predictBounded(probability []float64, x [][]f
 // stage is exactly. The bound should be at most the tolerance.
 func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, stage stage, tolerance float64) (bound float64) {
 	clear(s.sum)
-	table := scoreTable{s.score}
 	for i := range p.members {
 		m := &p.members[i]
 		// What the members before this one left of the tolerance is for it and for those after it.
@@ -228,37 +232,41 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 			la.Axpy(m.weight, s.log, s.sum)
 			continue
 		}
-		s.judge = probabilityJudge{sharpness: m.sharpness, allowed: allowed}
-		moved := false
-		for o := range m.functions {
-			s.judge.enough = false
-			c := m.functions[o].predict(&p.bank, s, x, stage)
-			z := c.Mean / math.Sqrt(c.Variance)
-			positive, negative := special.LogNormalCDF(z), special.LogNormalCDF(-z)
-			table.set(0, o, positive, negative)
-			if s.judge.enough {
-				s.low[o], s.high[o] = s.judge.low, s.judge.high
-			} else {
-				move := oddsMove(c, z)
-				s.low[o], s.high[o] = positive-negative-move, positive-negative+move
-			}
-			moved = moved || s.low[o] != s.high[o]
+		if m.refines && stage == hasty {
+			bound += float64(m.weight * m.refine(&p.bank, s, x, allowed))
+		} else {
+			bound += float64(m.weight * m.predict(&p.bank, s, x, stage))
 		}
-		sharpen(m.sharpness, s.score, s.log)
-		for c, v := range s.log {
-			s.log[c] = special.Exp(v)
-			s.sum[c] += float64(m.weight * s.log[c])
-		}
-		if !moved {
-			continue
-		}
-		if len(m.functions) == 1 {
-			// The odds of the first class are 1, the odds of the second come from the function.
-			s.low[0], s.high[0], s.low[1], s.high[1] = 0, 0, s.low[0], s.high[0]
-		}
-		bound += float64(m.weight * largestMove(m.sharpness, s.log, s.low, s.high))
+		la.Axpy(m.weight, s.log, s.sum)
 	}
 	return bound
+}
+
+// predict stores the probabilities of the sample x in s.log, each function predicted by itself, and returns a bound on their errors.
+func (m *classMember[T]) predict(b *processBank, s *bankScratch, x [][]float64, stage stage) (bound float64) {
+	table := scoreTable{s.score}
+	moved := false
+	for o := range m.functions {
+		c := m.functions[o].predict(b, s, x, stage)
+		z := c.Mean / math.Sqrt(c.Variance)
+		positive, negative := special.LogNormalCDF(z), special.LogNormalCDF(-z)
+		table.set(0, o, positive, negative)
+		move := oddsMove(c, z)
+		s.low[o], s.high[o] = positive-negative-move, positive-negative+move
+		moved = moved || move != 0
+	}
+	sharpen(m.sharpness, s.score, s.log)
+	for c, v := range s.log {
+		s.log[c] = special.Exp(v)
+	}
+	if !moved {
+		return 0
+	}
+	if len(m.functions) == 1 {
+		// The odds of the first class are 1, the odds of the second come from the function.
+		s.low[0], s.high[0], s.low[1], s.high[1] = 0, 0, s.low[0], s.high[0]
+	}
+	return largestMove(m.sharpness, s.log, s.low, s.high)
 }
 
 // largestMove bounds the error of any probability p_c = q_c/Σq, given that q_c lies between e^(b·low) and e^(b·high).
@@ -274,28 +282,6 @@ func largestMove(b float64, p, low, high []float64) (most float64) {
 		most = max(most, high[c]/(high[c]+max(0, least-low[c]))-v, v-low[c]/(low[c]+max(0, all-high[c])))
 	}
 	return most
-}
-
-// probabilityJudge says whether the function of a class is predicted closely enough. It implements [mgp.Judge].
-type probabilityJudge struct {
-	sharpness, allowed float64
-	low, high          float64 // ends of the log odds
-	enough             bool    // the last function was predicted closely enough
-}
-
-// Enough implements [mgp.Judge]. It considers the probability of the class against all others together. The log odds
-// increase with z = mean/SD, which lies between its values at the ends of the standard deviation's interval.
-func (j *probabilityJudge) Enough(c vi.Certified) bool {
-	j.low, j.high = logOdds(c.Mean/(math.Sqrt(c.Variance)+c.SDError)), logOdds(c.Mean/c.LeastSD)
-	if j.low > j.high {
-		j.low, j.high = j.high, j.low
-	}
-	j.enough = j.probability(j.high)-j.probability(j.low) <= j.allowed
-	return j.enough
-}
-
-func (j *probabilityJudge) probability(odds float64) float64 {
-	return 1 / (1 + special.Exp(-j.sharpness*odds))
 }
 
 // logOdds returns log Φ(z) − log Φ(−z).

@@ -69,42 +69,6 @@ func (t *Triangle) Predict(k []float64, self float64, s *TriangleScratch) vi.Cer
 	}
 }
 
-// Judge says whether a prediction is close enough.
-type Judge interface {
-	// Enough reports whether a prediction with these bounds is close enough.
-	Enough(vi.Certified) bool
-}
-
-// PredictUntil is Predict, but it stops as soon as the prediction is close enough. The samples so far leave the function
-// the variance r, and the others can only take variance away: the standard deviation lies between the root of the noise
-// and the root of noise and r. The judge is asked before the first panel, and after 1, 2, 4, 8, … panels, where there are many. A prediction
-// of all panels is not judged. stopped reports whether the judge was content.
-func (t *Triangle) PredictUntil(judge Judge, k []float64, self float64, s *TriangleScratch) (c vi.Certified, stopped bool) {
-	mean, noise := la.Dot(k, t.post.s.Alpha), 1/t.post.s.Tau
-	if t.Divided() {
-		if c = upTo(mean, noise, max(0, self)); judge.Enough(c) {
-			return c, true
-		}
-	}
-	coarse := t.Coarse()
-	t.Start(k, self, coarse, s)
-	for {
-		square, e, all := t.Add(s)
-		left := max(0, self-square)
-		if all {
-			if c = certified(mean, left+noise, e, noise); !coarse || c.Within(t.tolerance) {
-				return c, false
-			}
-			coarse = false
-			t.Start(k, self, coarse, s)
-			continue
-		}
-		if c = upTo(mean, noise, left+e); judge.Enough(c) {
-			return c, true
-		}
-	}
-}
-
 // upTo returns a prediction with an exact mean, whose variance lies between noise and noise + more. The standard deviation is in the
 // middle of its interval.
 func upTo(mean, noise, more float64) vi.Certified {

@@ -1,0 +1,114 @@
+package mkl
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestBoundOfProbabilities draws log odds between their ends and compares the bound with what happens to the probabilities. At the worst
+// corner of a class the bound is reached, also where a class has an interval of many decades beside small others.
+func TestBoundOfProbabilities(t *testing.T) {
+	src := rand.New(rand.NewPCG(5, 6))
+	for trial := range 600 {
+		classes, b := 2+src.IntN(5), 0.2+4*src.Float64()
+		r := newRefinedClasses(classes, 1, 3)
+		r.sharpness, r.fresh = b, -1
+		spread := math.Exp(2 * src.NormFloat64())
+		for c := range r.classes {
+			low, length := spread*src.NormFloat64(), spread*src.Float64()*float64(src.IntN(2))
+			if c == 0 && trial%5 == 0 {
+				length = 250 * src.Float64() / b
+			}
+			r.classes[c] = refinedClass{score: ends{low, low + src.Float64()*length, low + length}, done: src.IntN(3) == 0}
+		}
+		p, q := make([]float64, classes), make([]float64, classes)
+		share := func(at func(c int) float64) {
+			top, sum := math.Inf(-1), 0.0
+			for c := range q {
+				top = max(top, at(c))
+			}
+			for c := range q {
+				q[c] = math.Exp(b * (at(c) - top))
+				sum += q[c]
+			}
+			for c := range q {
+				q[c] /= sum
+			}
+		}
+		check := func() {
+			bound, next := r.bound()
+			r.probabilities(p)
+			share(func(c int) float64 { return r.classes[c].score.at })
+			assert.InDeltaSlice(t, q, p, 1e-12)
+			reached := 0.0
+			for one := range classes {
+				for _, up := range []bool{false, true} {
+					share(func(c int) float64 {
+						if (c == one) == up {
+							return r.classes[c].score.high
+						}
+						return r.classes[c].score.low
+					})
+					reached = max(reached, math.Abs(q[one]-p[one]))
+				}
+			}
+			assert.InDelta(t, reached, bound, 1e-12)
+			for range 20 {
+				share(func(c int) float64 {
+					s := r.classes[c].score
+					return s.low + src.Float64()*(s.high-s.low)
+				})
+				for c := range q {
+					assert.LessOrEqual(t, math.Abs(q[c]-p[c]), bound+1e-12)
+				}
+			}
+			all := true
+			for c := range r.classes {
+				all = all && r.classes[c].done
+			}
+			assert.Equal(t, all, next == -1)
+			if next >= 0 {
+				assert.False(t, r.classes[next].done)
+			}
+		}
+		check()
+		r.fresh = src.IntN(classes)
+		s := &r.classes[r.fresh].score
+		s.low, s.high = s.low+src.Float64()*(s.at-s.low), s.high-src.Float64()*(s.high-s.at)
+		s.at = s.low + src.Float64()*(s.high-s.low)
+		check()
+	}
+}
+
+// Where exponentials are too large or too small for their quotients the bound is more than the error, and a number.
+func TestBoundOfExtremeScores(t *testing.T) {
+	for _, scores := range [][]ends{
+		{{0, 1, 2000}, {-1, -1, -1}}, {{0, 1000, 2000}, {-1, -1, -1}}, {{-2000, 500, 600}, {-1500, -1500, -1500}},
+		{{-3000, -2000, -1000}, {-3000, -2000, -1000}, {5, 5, 5}},
+	} {
+		r := newRefinedClasses(len(scores), 1, 3)
+		r.sharpness, r.fresh = 2, -1
+		for i, s := range scores {
+			r.classes[i].score = s
+		}
+		bound, next := r.bound()
+		p := make([]float64, len(scores))
+		r.probabilities(p)
+		worst := 0.0
+		for i := range scores { // the odds against the largest of the others
+			most, least := math.Inf(-1), math.Inf(-1)
+			for j, s := range scores {
+				if j != i {
+					most, least = max(most, s.high), max(least, s.low)
+				}
+			}
+			worst = max(worst, 1/(1+math.Exp(2*(least-scores[i].high)))-p[i], p[i]-1/(1+math.Exp(2*(most-scores[i].low))))
+		}
+		assert.GreaterOrEqual(t, bound, worst-1e-12, "%v", scores)
+		assert.LessOrEqual(t, bound, 1.0)
+		assert.GreaterOrEqual(t, next, 0)
+	}
+}
