@@ -9,43 +9,63 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// addAmplitudes fits the members with amplitudes that borrow strength to several views and the targets y. It appends their
-// densities to density and returns it. There are no such members where all kernels are given: no kernel is then a constant.
-func (a Auto) addAmplitudes(ctx context.Context, m *AutoModel, views []View, y []float64, density [][]float64) ([][]float64, error) {
+// amplitudeRegressions are the members of a pool whose amplitudes borrow strength.
+type amplitudeRegressions struct {
+	names   []string
+	members []*MultiGPModel
+	table   viewTable
+	remark  string // why there are no members; empty if that goes without saying
+}
+
+// fitAmplitudes fits the members with amplitudes that borrow strength to several views and the targets y. There are no such
+// members where all kernels are given: no kernel is then a constant.
+func (a Auto) fitAmplitudes(ctx context.Context, views []View, y []float64) (out amplitudeRegressions, err error) {
 	if countViews(views) < 2 || !hasAmplitudes(views) {
-		return density, nil
+		return out, nil
 	}
 	f := a.fitting()
 	k, err := newAmplitudeKernels(ctx, f, kernelsOfView, views)
 	if err != nil || k == nil || !k.hasConstant() {
-		return density, err
+		return out, err
 	}
 	targets, z := standardizeWeighted(y, a.Weights, false)
 	shares, typical, err := mgp.NoiseShares(a.Weights)
 	if err != nil {
-		return nil, fmt.Errorf("mkl: %w", err)
+		return out, fmt.Errorf("mkl: %w", err)
 	}
 	known := a.KnownNoise / targets[0].sd
 	t := amplitudeTargets{y: z, noiseShare: shares, knownNoise: known * known / typical}
 	fits, table, err := k.fitAmplitudes(ctx, f, t)
 	switch {
 	case errors.Is(err, amplitude.ErrIndefinite): // processes add jitter
-		m.remarks = append(m.remarks, leftOutRemark(err))
-		return density, nil
+		out.remark = leftOutRemark(err)
+		return out, nil
 	case err != nil:
-		return nil, err
+		return out, err
 	}
-	m.views, m.groups = table.views, table.groups
+	out.table = table
 	for _, fit := range fits {
 		member, err := k.regression(fit.Fit, targets[0], shares, typical)
 		if err != nil {
-			return nil, err
+			return out, err
 		}
-		m.names, m.members = append(m.names, fit.name), append(m.members, member)
+		out.names, out.members = append(out.names, fit.name), append(out.members, member)
+	}
+	return out, nil
+}
+
+// addAmplitudes adds the members to the pool. It appends their densities of the targets y to density and returns it.
+func (m *AutoModel) addAmplitudes(of amplitudeRegressions, y []float64, density [][]float64) [][]float64 {
+	if of.remark != "" {
+		m.remarks = append(m.remarks, of.remark)
+	}
+	m.views, m.groups = of.table.views, of.table.groups
+	for i, member := range of.members {
+		m.names, m.members = append(m.names, of.names[i]), append(m.members, member)
 		m.add(member)
 		density = append(density, member.leftOutDensity(y))
 	}
-	return density, nil
+	return density
 }
 
 // regression returns the multiple Gaussian process with the amplitudes of a fit to one standardised target. The noise of sample n has the

@@ -35,6 +35,8 @@ import (
 //     In the second a half-Cauchy factor of each view can switch the view off. The first leaves out a view that by itself
 //     more probably carries no information about the target, unless the view is surely needed beside the others. The second
 //     weights views by these probabilities. See docs/theory/views.md.
+//   - For several views without a kernel: the default kernels leave out all views that the first of the two leaves out, if the first member's
+//     leave-one-out density is then larger.
 //   - For several views without a kernel, and at least two samples for each column: a pool of the columns of all views as one table. All other
 //     members are sums of functions of single views. The pool learns functions of columns from several views, which belong to no view.
 //     Its weight comes from leave-one-out densities; a small weight is dropped.
@@ -135,6 +137,16 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 	m.scale, some = choice.scale, choice.scale.all(some)
 	m.middle, _ = vec.MeanSD(some)
 	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
+	var amplitudes amplitudeRegressions
+	early := plan.mayLeaveOut(a.Time, each)
+	if early {
+		if amplitudes, err = a.fitAmplitudes(ctx, plan.views, some); err != nil {
+			return nil, nil, err
+		}
+		if choice.member, err = a.chooseViews(ctx, &plan, choice.member, doubtful(amplitudes.table.views), some); err != nil {
+			return nil, nil, err
+		}
+	}
 	density, of, err := a.fitMembers(ctx, m, &plan, some, each, choice.member)
 	if err != nil {
 		return nil, nil, err
@@ -146,9 +158,12 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 			}
 		}
 	}
-	if density, err = a.addAmplitudes(ctx, m, plan.views, some, density); err != nil {
-		return nil, nil, err
+	if !early {
+		if amplitudes, err = a.fitAmplitudes(ctx, plan.views, some); err != nil {
+			return nil, nil, err
+		}
 	}
+	density = m.addAmplitudes(amplitudes, some, density)
 	if density, err = a.addInteractions(ctx, m, &plan, some, density, each); err != nil {
 		return nil, nil, err
 	}
@@ -168,10 +183,9 @@ func (a Auto) fitMembers(
 	ctx context.Context, m *AutoModel, plan *poolPlan, y []float64, each float64, first *MultiGPModel,
 ) (density [][]float64, of [][]View, err error) {
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (model Model, useful bool, err error) {
-		g := MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
 		member := first
 		if first = nil; member == nil {
-			if member, err = g.Fit(ctx, views, y); err != nil {
+			if member, err = a.process(f).Fit(ctx, views, y); err != nil {
 				return nil, false, err
 			}
 		}
@@ -180,6 +194,11 @@ func (a Auto) fitMembers(
 		return member, true, nil
 	})
 	return density, of, err
+}
+
+// process returns the settings of the fit of a member.
+func (a Auto) process(f Fitting) MultiGP {
+	return MultiGP{Fitting: f, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
 }
 
 // exactLimit returns the most samples of a pool whose members are all exact, given the limit MaxSamples.
@@ -353,16 +372,20 @@ func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T
 		}
 	}
 	if l.members != nil {
-		plan.notes = l.notes
+		plan.leftOut = l.notes
 		plan.members = nil // processes with kernel weights for each class take far longer and predict worse
 	}
-	resting := plan.rests(a.MissingViews)
+	begun, err := a.chooseViews(ctx, &plan, &l, some, each)
+	if err != nil {
+		return nil, nil, err
+	}
 	var first []float64 // the log probabilities that the first member predicts
 	m.pool, err = plan.fit(a.Fitting, a.Time, each, func(views []View, f Fitting) (model Model, useful bool, err error) {
-		c := MultiGPClassifier[T]{Fitting: f, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true, resting: resting}
-		member, err := c.Fit(ctx, views, some)
-		if err != nil {
-			return nil, false, err
+		member := begun
+		if begun = nil; member == nil {
+			if member, err = a.process(&plan, f, classes).Fit(ctx, views, some); err != nil {
+				return nil, false, err
+			}
 		}
 		if len(m.members) == 0 {
 			first = member.leftOutLogProbabilities(class)
@@ -402,6 +425,13 @@ func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T
 		return nil, nil, err
 	}
 	return m, own, nil
+}
+
+// process returns the settings of the fit of a member to the plan's samples of the classes.
+func (a AutoClassifier[T]) process(p *poolPlan, f Fitting, classes []T) MultiGPClassifier[T] {
+	return MultiGPClassifier[T]{
+		Fitting: f, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true, resting: p.rests(a.MissingViews),
+	}
 }
 
 // allOpen reports whether no view has a kernel.
@@ -527,7 +557,8 @@ type poolPlan struct {
 	rows    []int    // the samples that are used, ascending
 	of      int      // samples there are
 	views   []View   // of these samples
-	notes   []string // what the default kernels left out
+	leftOut []string // what the default kernels left out
+	notes   []string // on the scale of the target, and on doubtful views
 	members []plannedMember
 }
 
@@ -560,31 +591,36 @@ func newPoolPlan(views []View, n int, class []int, most int, seed uint64, gaps b
 		p.members = []plannedMember{{"the kernels given", some}}
 		return p, nil
 	}
+	return p, p.plan(some, gaps)
+}
+
+// plan adds the members for views to the plan. At least one of the views has no kernel.
+func (p *poolPlan) plan(some []View, gaps bool) error {
 	for _, m := range autoMembers {
 		if gaps && m.set&(KernelsARD|KernelsARDRanks) != 0 {
-			p.notes = append(p.notes, m.name+": left out, for widths are not learned from samples that lack views")
+			p.leftOut = append(p.leftOut, m.name+": left out, for widths are not learned from samples that lack views")
 			continue
 		}
 		made, notes, err := FillViews(m.set, some)
 		if err != nil {
-			return p, err
+			return err
 		}
 		for _, note := range notes {
-			if !slices.Contains(p.notes, note) {
-				p.notes = append(p.notes, note)
+			if !slices.Contains(p.leftOut, note) {
+				p.leftOut = append(p.leftOut, note)
 			}
 		}
 		if need := 2 * columnsOf(some); m.set == KernelsAdditive && countViews(some) > 1 && len(p.rows) < need {
-			p.notes = append(p.notes, fmt.Sprintf("%s: left out, for of several views they take two samples a feature, %d", m.name, need))
+			p.leftOut = append(p.leftOut, fmt.Sprintf("%s: left out, for of several views they take two samples a feature, %d", m.name, need))
 			continue
 		}
 		if need := samplesFor(made); len(p.rows) < need {
-			p.notes = append(p.notes, fmt.Sprintf("%s: left out, for its widths are to be learned from %d samples or more", m.name, need))
+			p.leftOut = append(p.leftOut, fmt.Sprintf("%s: left out, for its widths are to be learned from %d samples or more", m.name, need))
 			continue
 		}
 		p.members = append(p.members, plannedMember{m.name, made})
 	}
-	return p, nil
+	return nil
 }
 
 // columnsOf counts the features of the views without a kernel.
@@ -665,7 +701,7 @@ func (p *poolPlan) fit(
 	if err := checkNotes(settings.Notes); err != nil {
 		return pool{}, err
 	}
-	out := pool{of: p.of, remarks: p.notes}
+	out := pool{of: p.of, remarks: slices.Concat(p.leftOut, p.notes)}
 	for i, member := range p.members {
 		if limit > 0 && i > 0 && float64(each*float64(i+1)) > limit.Seconds() {
 			out.left = append(out.left, member.name)

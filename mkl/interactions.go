@@ -79,8 +79,7 @@ func (a Auto) addInteractions(ctx context.Context, m *AutoModel, plan *poolPlan,
 	if err != nil || views == nil {
 		return density, err
 	}
-	g := MultiGP{Fitting: settings, Climb: a.Climb, Weights: a.Weights, KnownNoise: a.KnownNoise, MissingViews: a.MissingViews, hurried: true}
-	member, err := g.Fit(ctx, views, y)
+	member, err := a.process(settings).Fit(ctx, views, y)
 	if err != nil {
 		return density, m.without(ctx, interactionsMember, err)
 	}
@@ -105,8 +104,7 @@ func (a AutoClassifier[T]) fitInteractions(
 	if err != nil || views == nil {
 		return nil, err
 	}
-	c := MultiGPClassifier[T]{Fitting: settings, Climb: a.Climb, Classes: classes, MissingViews: a.MissingViews, hurried: true, resting: plan.rests(a.MissingViews)}
-	member, err := c.Fit(ctx, views, labels)
+	member, err := a.process(plan, settings, classes).Fit(ctx, views, labels)
 	if err != nil {
 		return nil, m.without(ctx, interactionsMember, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -58,8 +57,7 @@ func (p *poolPlan) tables(doubtful []string) (tables []columnTable) {
 	}
 	add(p.views, nil)
 	if len(doubtful) > 0 {
-		key := viewKey(p.views)
-		add(slices.DeleteFunc(slices.Clone(p.views), func(v View) bool { return slices.Contains(doubtful, key(v)) }), doubtful)
+		add(viewsBut(p.views, doubtful), doubtful)
 	}
 	return tables
 }
@@ -131,7 +129,7 @@ func (p *pool) joinTable(views, table []float64, without []string, seed uint64, 
 func bestTable[M Model](p *pool, plan *poolPlan, f Fitting, limit time.Duration, each float64,
 	fit func(f Fitting, limit time.Duration, v View) (M, []float64, error),
 ) (best M, density []float64, without []string, err error) {
-	tables := plan.tables(p.doubtful())
+	tables := plan.tables(doubtful(p.views))
 	for k, t := range tables {
 		settings, rest, ok := p.tableFit(f, limit, each, k, len(tables))
 		if !ok {

@@ -173,13 +173,13 @@ func TestTableOfDoubtfulViews(t *testing.T) {
 	}
 	m := fitPool(t, Auto{}, views, y)
 	require.NotNil(t, m.table)
-	assert.Equal(t, []string{"noise"}, m.doubtful())
+	assert.Equal(t, []string{"noise"}, doubtful(m.views))
 	assert.Contains(t, m.Story(), "leaves out the columns of noise")
 	assert.Equal(t, predicted(t, m.table, a, b, noise), predicted(t, m.table, a, b, normal(rng, n, 8)))
 
 	m = fitPool(t, Auto{}, views, product)
 	require.NotNil(t, m.table)
-	assert.Contains(t, m.doubtful(), "b", "by itself it says nothing")
+	assert.Contains(t, doubtful(m.views), "b", "by itself it says nothing")
 	assert.NotContains(t, m.Story(), "leaves out")
 	assert.NotEqual(t, predicted(t, m.table, a, b, noise), predicted(t, m.table, b, a, noise))
 }

@@ -90,14 +90,14 @@ func (q *viewProbabilities) either() []float64 {
 // isDoubtful reports whether a view more probably says nothing by itself, and is not surely needed beside the others.
 func isDoubtful(alone, in float64) bool { return alone < 0.5 && in < surelyIn }
 
-// doubtful returns the names of the views that [viewProbabilities.kept] leaves out; nil if it leaves out none.
-func (p *pool) doubtful() (names []string) {
-	for _, v := range p.views {
+// doubtful returns the names of the views of a table that [viewProbabilities.kept] leaves out; nil if it leaves out none.
+func doubtful(views []ViewShare) (names []string) {
+	for _, v := range views {
 		if isDoubtful(v.Informative, v.In) {
 			names = append(names, v.View)
 		}
 	}
-	if len(names) == len(p.views) {
+	if len(names) == len(views) {
 		return nil
 	}
 	return names
