@@ -98,6 +98,22 @@ func TestLandmarksConverge(t *testing.T) {
 	}
 }
 
+// A constant kernel takes the level's place, and the fit still ends, with the level and the cut points of the exact fit.
+func TestLandmarksWithAConstantKernel(t *testing.T) {
+	const n, landmarks = 700, 200
+	d := drawTargets(3, n)
+	views := []View{{X: d.x, Kernel: kernel.RBF{Width: 2}}, {X: d.x, Kernel: kernel.Constant{}}}
+	like := mgp.Ordinal{Y: d.grades, Grades: 5}
+	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return float64(d.grades[i]) }, like)
+	require.NoError(t, err)
+	assert.True(t, m.Trace().Converged)
+	exact, err := (&Ordinal[int]{}).problem().fitExact(t.Context(), views, 1, like)
+	require.NoError(t, err)
+	for i, v := range exact.posteriors[0].State().Shape[1:] {
+		assert.InDelta(t, v, m.posteriors[0].State().Shape[1+i], 0.15)
+	}
+}
+
 // A fit that is stopped where all samples begin is the one of the landmarks.
 func TestStoppedOnLandmarks(t *testing.T) {
 	views, y, _, _ := someVisits(5, 200, 0)
