@@ -22,7 +22,8 @@ type Counts struct {
 	Climb
 
 	// Poisson makes a count with a given mean Poisson distributed: its variance is the mean. By default the distribution is
-	// negative binomial, and the fit learns from the samples how much larger the variance is.
+	// negative binomial, and the fit learns from the samples how much larger the variance is. Counts with a Poisson distribution
+	// are at most 1e12, others at most 2⁵³.
 	Poisson bool
 
 	// Exposure holds the exposure o of each sample, positive; nil means 1.

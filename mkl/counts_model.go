@@ -69,9 +69,6 @@ func (m *CountModel) PredictCounts(ctx context.Context, opt PredictOptions, expo
 		if exposure != nil {
 			p.counts[i].Exposure = exposure[i]
 		}
-		if m, v := p.counts[i].Moments(); m-m != 0 || v-v != 0 {
-			return nil, fmt.Errorf("mkl: the count of sample %d has the mean %g and the variance %g: it is not finite", i, m, v)
-		}
 	}
 	return p, nil
 }
@@ -82,7 +79,8 @@ type CountPrediction struct{ counts []mgp.CountDistribution }
 // Samples returns the number of samples.
 func (p *CountPrediction) Samples() int { return len(p.counts) }
 
-// Moments returns the mean and the variance of each count.
+// Moments returns the mean and the variance of each count. Beyond the largest float64 they are the largest float64, as quantiles are:
+// the mean is the exponential of the function, and far from the training samples it can be beyond all numbers.
 func (p *CountPrediction) Moments() (mean, variance []float64) {
 	for _, d := range p.counts {
 		m, v := d.Moments()

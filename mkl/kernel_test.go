@@ -386,6 +386,11 @@ func TestMedianOfEqualSamples(t *testing.T) {
 	ds, _, _ := trained(t, 1, []View{{X: x, Kernel: kernel.RBF{Medians: 1}}}, nil)
 	assert.Equal(t, kernel.RBF{Width: 2}, ds.Views[0].Kernel) // the lower middle of 1 (7 times), 2, 3 (7 times)
 
+	rare := make([]float64, 2100) // every second or third one is asked first
+	rare[301], rare[1401], rare[1403] = 3, 5, 9
+	ds, _, _ = trained(t, 1, []View{{X: Column(rare), Kernel: kernel.RBF{Medians: 1}}}, nil)
+	assert.Equal(t, kernel.RBF{Width: 5}, ds.Views[0].Kernel)
+
 	bound, err := bindViews([]View{{X: Column([]float64{4, 4, 4}), Kernel: kernel.RBF{Medians: 1}}}, 3, false)
 	require.NoError(t, err)
 	_, err = bound.Train(context.Background(), 1)

@@ -1,12 +1,14 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -29,7 +31,7 @@ func observationLandmarks(n int) int {
 func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, value func(i int) float64, all ...mgp.Likelihood) (*processes, error) {
 	n := all[0].Samples()
 	x := distinctInputs(views)
-	rows := landmarkRows(rowOrder(x, value, p.seed), value, landmarks)
+	rows := landmarkRows(rowOrder(x, value, p.seed), landmarks, alikeIn(views, value)...)
 	few := slices.Clone(all)
 	for i, l := range all {
 		few[i] = l.Some(rows)
@@ -78,15 +80,19 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 	return m, err
 }
 
-// landmarkRows returns most samples, ascending: the first of the order. If these have only one value, some of the others take the
-// places of the last.
-func landmarkRows(order []int, value func(i int) float64, most int) []int {
+// landmarkRows returns most samples, ascending: the first of the order. Where these are alike in one of the ways, some of the others take
+// the places of the last.
+func landmarkRows(order []int, most int, alike ...func(i, j int) bool) []int {
 	rows := slices.Clone(order[:most])
-	differs := func(i int) bool { return value(i) != value(rows[0]) }
-	if !slices.ContainsFunc(rows, differs) {
-		at := most - 1
+	at := most - 1
+	for _, same := range alike {
+		other := func(i int) bool { return !same(i, rows[0]) }
+		if slices.ContainsFunc(rows, other) {
+			continue
+		}
+		last := max(at-leastOfClass, most/2)
 		for _, i := range order[most:] {
-			if differs(i) && at >= most-leastOfClass {
+			if at > last && other(i) {
 				rows[at] = i
 				at--
 			}
@@ -94,6 +100,25 @@ func landmarkRows(order []int, value func(i int) float64, most int) []int {
 	}
 	slices.Sort(rows)
 	return rows
+}
+
+// alikeIn returns the ways in which landmarks may not all be alike: in the value, and in the columns of each view, because kernels take their
+// widths from samples that differ.
+func alikeIn(views []View, value func(i int) float64) []func(i, j int) bool {
+	ways := []func(i, j int) bool{func(i, j int) bool { return value(i) == value(j) }}
+	for k, v := range views {
+		if slices.ContainsFunc(views[:k], func(w View) bool { return w.Input == v.Input && slices.Equal(w.Columns, v.Columns) }) {
+			continue
+		}
+		columns := v.Columns
+		if columns == nil {
+			columns = vec.UpTo(v.X.Cols)
+		}
+		ways = append(ways, func(i, j int) bool {
+			return !slices.ContainsFunc(columns, func(c int) bool { return cmp.Compare(v.X.At(i, c), v.X.At(j, c)) != 0 })
+		})
+	}
+	return ways
 }
 
 // manyMemory returns about how many bytes fitMany takes.

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -41,7 +43,8 @@ func TestCountsOnLandmarks(t *testing.T) {
 		}
 		return sum
 	}
-	rows := landmarkRows(rowOrder(distinctInputs(views), func(i int) float64 { return y[i] }, 0), func(i int) float64 { return y[i] }, landmarks)
+	value := func(i int) float64 { return y[i] }
+	rows := landmarkRows(rowOrder(distinctInputs(views), value, 0), landmarks, alikeIn(views, value)...)
 	few, err := Counts{Exposure: vec.Picked(exposure, rows)}.Fit(t.Context(), takeRows(views, rows), vec.Picked(y, rows))
 	require.NoError(t, err)
 	assert.InDelta(t, score(exact), score(m), 0.01)
@@ -75,7 +78,8 @@ func TestLandmarksConverge(t *testing.T) {
 			index[i] = 4
 		}
 	}
-	rows := landmarkRows(rowOrder(distinctInputs(views), func(i int) float64 { return times[i].From }, 0), func(i int) float64 { return times[i].From }, landmarks)
+	value := func(i int) float64 { return times[i].From }
+	rows := landmarkRows(rowOrder(distinctInputs(views), value, 0), landmarks, alikeIn(views, value)...)
 	early := slices.IndexFunc(vec.UpTo(n), func(i int) bool { return !slices.Contains(rows, i) })
 	times[early] = EventAt(1e-20)
 	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return float64(index[i]) }, mgp.Ordinal{Y: index, Grades: 6})
@@ -91,6 +95,22 @@ func TestLandmarksConverge(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, m.Trace().Converged, law)
 		assert.InDelta(t, exact.posteriors[0].State().Shape[1], m.posteriors[0].State().Shape[1], 0.3, "the logarithm of the noise, %v", law)
+	}
+}
+
+// A constant kernel takes the level's place, and the fit still ends, with the level and the cut points of the exact fit.
+func TestLandmarksWithAConstantKernel(t *testing.T) {
+	const n, landmarks = 700, 200
+	d := drawTargets(3, n)
+	views := []View{{X: d.x, Kernel: kernel.RBF{Width: 2}}, {X: d.x, Kernel: kernel.Constant{}}}
+	like := mgp.Ordinal{Y: d.grades, Grades: 5}
+	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return float64(d.grades[i]) }, like)
+	require.NoError(t, err)
+	assert.True(t, m.Trace().Converged)
+	exact, err := (&Ordinal[int]{}).problem().fitExact(t.Context(), views, 1, like)
+	require.NoError(t, err)
+	for i, v := range exact.posteriors[0].State().Shape[1:] {
+		assert.InDelta(t, v, m.posteriors[0].State().Shape[1+i], 0.15)
 	}
 }
 
@@ -139,7 +159,7 @@ func TestLandmarksOfRareEvents(t *testing.T) {
 	y[17], y[3001] = 1, 2
 	value := func(i int) float64 { return y[i] }
 	x, _, _, _ := someVisits(8, len(y), 0)
-	rows := landmarkRows(rowOrder(distinctInputs(x), value, 1), value, 100)
+	rows := landmarkRows(rowOrder(distinctInputs(x), value, 1), 100, alikeIn(x, value)...)
 	assert.Len(t, rows, 100)
 	assert.True(t, slices.IsSorted(rows))
 	assert.Contains(t, rows, 17)
@@ -147,6 +167,90 @@ func TestLandmarksOfRareEvents(t *testing.T) {
 	assert.Equal(t, 2000, observationLandmarks(4000))
 	assert.Equal(t, 1414, observationLandmarks(50_000))
 	assert.Equal(t, 316, observationLandmarks(1_000_000))
+}
+
+// A view in which nearly all samples are equal gets its widths from the few others.
+func TestCountsOfRareFeatures(t *testing.T) {
+	const n = 1500
+	_, y, _, _ := someVisits(5, n, 0)
+	rare := la.NewMatrix[float64](n, 2)
+	rare.Set(17, 0, 1)
+	rare.Set(n-2, 1, 3)
+	views, _, err := FillViews(KernelsBroad, []View{{X: rare}})
+	require.NoError(t, err)
+	value := func(i int) float64 { return y[i] }
+	rows := landmarkRows(rowOrder(distinctInputs(views), value, 0), 100, alikeIn(views, value)...)
+	assert.Contains(t, rows, 17)
+	assert.Contains(t, rows, n-2)
+	assert.Len(t, slices.Compact(rows), 100)
+	m := countsOnLandmarks(t, Counts{}, views, 100, y)
+	p, err := m.Predict(la.NewMatrix[float64](1, 2))
+	require.NoError(t, err)
+	mean, _ := p.Moments()
+	assert.InEpsilon(t, vec.Total(y)/n, mean[0], 0.05) // nearly all samples are where this one is
+}
+
+// A sample at the origin of linear kernels has a function of no variance: its mean is the level.
+func TestObservationsOfNoVariance(t *testing.T) {
+	const n, landmarks = 90, 40
+	x, y, times := la.NewMatrix[float64](n, 1), make([]float64, n), make([]Lifetime, n)
+	rng := rand.New(rand.NewPCG(5, 1))
+	for i := range y {
+		x.Set(i, 0, float64(i/2-n/4))
+		f := 2 + float64(0.04*x.At(i, 0))
+		y[i], times[i] = math.Round(math.Exp(f)), EventAt(math.Exp(f)*rng.ExpFloat64())
+	}
+	views := []View{{X: x, Kernel: kernel.Linear{}}}
+	m, err := Counts{}.Fit(t.Context(), views, y)
+	require.NoError(t, err)
+	many := countsOnLandmarks(t, Counts{}, views, landmarks, y)
+	for _, m := range []*CountModel{m, many} {
+		p, err := m.Predict(Column([]float64{0}))
+		require.NoError(t, err)
+		mean, _ := p.Moments()
+		assert.InEpsilon(t, math.Exp(2), mean[0], 0.05)
+	}
+	_, err = Survival{Law: Weibull}.Fit(t.Context(), views, times)
+	assert.NoError(t, err)
+}
+
+// A sample far from the others does not keep these from their predictions.
+func TestCountsBeyondNumbers(t *testing.T) {
+	const n = 60
+	x, y := la.NewMatrix[float64](n, 1), make([]float64, n)
+	for i := range y {
+		x.Set(i, 0, float64(i)/n)
+		y[i] = math.Round(math.Exp(3 * x.At(i, 0)))
+	}
+	m, err := Counts{}.Fit(t.Context(), []View{{X: x, Kernel: kernel.Linear{}}}, y)
+	require.NoError(t, err)
+	p, err := m.Predict(Column([]float64{0.5, 1e4, -1e4}))
+	require.NoError(t, err)
+	mean, variance := p.Moments()
+	one, err := m.Predict(Column([]float64{0.5}))
+	require.NoError(t, err)
+	first, second := one.Moments()
+	assert.InEpsilon(t, math.Exp(1.5), mean[0], 0.2)
+	assert.Equal(t, [2]float64{first[0], second[0]}, [2]float64{mean[0], variance[0]})
+	assert.Equal(t, math.MaxFloat64, mean[1])
+	for i := range mean {
+		lower, upper := p.Interval(i, 0.95)
+		below, upTo := p.CDF(i, 4)
+		for _, v := range []float64{mean[i], variance[i], lower, upper, below, upTo, p.LogProbability(i, 4)} {
+			assert.False(t, math.IsNaN(v) || math.IsInf(v, 0), "sample %d", i)
+		}
+		assert.LessOrEqual(t, lower, upper)
+	}
+}
+
+// Poisson distributions have a limit, which is named at once.
+func TestPoissonLimit(t *testing.T) {
+	views := []View{{X: Column([]float64{1, 2, 3}), Kernel: kernel.RBF{Width: 1}}}
+	y := []float64{1e12, 4, 2e12}
+	_, err := Counts{Poisson: true}.Fit(t.Context(), views, y)
+	assert.ErrorContains(t, err, "sample 2 is 2e+12: a Poisson distribution takes counts up to 1e+12, a negative binomial one up to 2⁵³")
+	_, err = Counts{}.Fit(t.Context(), views, y)
+	assert.NoError(t, err)
 }
 
 // A fit that is stopped when all samples are nearly done predicts as they do.

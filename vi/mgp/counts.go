@@ -45,6 +45,10 @@ func (c Counts) Samples() int { return len(c.Y) }
 // mostCount is the largest count: up to here a float64 has all integers.
 const mostCount = 1 << 53
 
+// mostPoisson is the largest count of a Poisson distribution. A count y leaves the function a standard deviation of 1/√y.
+// Beyond, rounding is as large as what the moments need: see docs/lab/survival.md.
+const mostPoisson = 1e12
+
 // Some implements [Likelihood].
 func (c Counts) Some(rows []int) Likelihood {
 	return Counts{picked(c.Y, rows), picked(c.Exposure, rows), c.Dispersed}
@@ -63,6 +67,9 @@ func (c Counts) check() error {
 	for n, v := range c.Y {
 		if !(v >= 0 && v <= mostCount) || v != math.Floor(v) {
 			return fmt.Errorf("counts: sample %d is %g, not one of 0, 1, 2, …", n, v)
+		}
+		if !c.Dispersed && v > mostPoisson {
+			return fmt.Errorf("counts: sample %d is %g: a Poisson distribution takes counts up to %g, a negative binomial one up to 2⁵³", n, v, mostPoisson)
 		}
 		some = some || v > 0
 	}
@@ -181,13 +188,21 @@ type CountDistribution struct {
 	R              float64 // r of the negative binomial distribution, or 0
 }
 
-// Moments returns the mean and the variance of the count.
+// Moments returns the mean and the variance of the count. Beyond the largest float64 they are the largest float64.
 func (d CountDistribution) Moments() (mean, variance float64) {
-	mean = special.Exp(d.Mean + special.Log(d.Exposure) + float64(0.5*d.Variance))
+	log := d.Mean + special.Log(d.Exposure) + float64(0.5*d.Variance)
+	mean = min(special.Exp(log), math.MaxFloat64)
 	square := float64(mean * mean)
 	variance = mean + float64(square*special.Expm1(d.Variance))
 	if d.R > 0 {
 		variance += float64(square * special.Exp(d.Variance) / d.R)
+	}
+	if variance-variance != 0 { // a factor has overflowed, and another may be 0
+		variance = mean + special.Exp(2*log+d.Variance+special.Log(-special.Expm1(-d.Variance)))
+		if d.R > 0 {
+			variance += special.Exp(2*log + d.Variance - special.Log(d.R))
+		}
+		variance = min(variance, math.MaxFloat64)
 	}
 	return mean, variance
 }
@@ -223,13 +238,14 @@ func (d CountDistribution) isMany(p float64) bool {
 
 // Quantiles returns for each probability, in ascending order between 0 and 1, the least count y with P(count ≤ y) no
 // less. It sums the probabilities of the counts from 0 on, for each of a grid of values of f. Where the sum would go
-// beyond 1e5 it takes the logarithm of the count for normal.
+// beyond 1e5 it takes the logarithm of the count for normal. A count beyond the largest float64 is the largest float64.
 func (d CountDistribution) Quantiles(probabilities []float64) []float64 {
 	out := make([]float64, 0, len(probabilities))
 	if d.isMany(probabilities[len(probabilities)-1]) {
 		middle, spread := d.logMoments()
 		for _, p := range probabilities {
-			out = append(out, math.Floor(special.Exp(middle+float64(math.Sqrt(spread)*special.NormalQuantile(p)))))
+			y := special.Exp(middle + float64(math.Sqrt(spread)*special.NormalQuantile(p)))
+			out = append(out, math.Floor(min(y, math.MaxFloat64)))
 		}
 		return out
 	}

@@ -223,7 +223,7 @@ func (x *extension) posterior() error {
 	for n, s := range x.variance {
 		lambda, nu := x.prec[n]/x.spread(n), x.nu[n]/x.spread(n)
 		left := max(1e-10, 1-float64(lambda*s))
-		x.cavityVar[n] = s/left + x.residual[n]
+		x.cavityVar[n] = max(s/left+x.residual[n], leastVariance)
 		x.cavityMean[n] = (x.mean[n] - float64(nu*s)) / left
 	}
 	return nil

@@ -18,6 +18,7 @@ const (
 // and reports whether it did.
 func (x *extension) moveParameters() bool {
 	gradient, scores := x.scores()
+	gradient[0] = x.levelSlope()
 	bends := x.bends(scores)
 	for i, sd := range x.priorSD {
 		gradient[i] -= (x.parameter[i] - x.priorMean[i]) / (sd * sd)
@@ -46,6 +47,16 @@ func (x *extension) scores() (sum []float64, each la.Matrix[float64]) {
 		la.Axpy(1, each.Row(n), sum)
 	}
 	return sum, each
+}
+
+// levelSlope returns the slope of the log evidence by the level where the sites of f + b stay: Σ_n ν̃_n − λ̃_n·E[v_nᵀw]. At sites that match it
+// is the sum of the scores. At others it belongs to the curvature of the same Gaussian sites. Where a constant kernel takes the level's
+// place, that curvature is a small difference, by which an error of the scores would be multiplied.
+func (x *extension) levelSlope() (slope float64) {
+	for n, m := range x.mean {
+		slope += (x.nu[n] - float64(x.prec[n]*m)) / x.spread(n)
+	}
+	return slope
 }
 
 // scoresOf stores the slopes of log Z_n by the level and the parameters.

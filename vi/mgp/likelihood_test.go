@@ -346,6 +346,21 @@ func TestCountDistribution(t *testing.T) {
 		}
 	}
 	// A count far beyond the distribution costs its distance to the distribution.
+	// Moments beyond the largest number, and factors that overflow while the moments do not.
+	for _, c := range []struct {
+		d              CountDistribution
+		mean, variance float64
+	}{
+		{CountDistribution{Mean: 400, Exposure: 1}, math.Exp(400), math.Exp(400)},
+		{CountDistribution{Mean: 800, Variance: 1, Exposure: 1, R: 2}, math.MaxFloat64, math.MaxFloat64},
+		{CountDistribution{Mean: -1150, Variance: 800, Exposure: 1}, math.Exp(-750), math.Exp(-700)},
+	} {
+		mean, variance := c.d.Moments()
+		assert.InEpsilon(t, 1+c.mean, 1+mean, 1e-12)
+		assert.InEpsilon(t, c.variance, variance, 1e-12)
+		assert.LessOrEqual(t, c.d.Quantiles([]float64{0.9})[0], math.MaxFloat64)
+	}
+
 	rare := CountDistribution{Mean: -9, Variance: 2, Exposure: 1}
 	below, upTo, far := rare.Score(3e5)
 	assert.Equal(t, []float64{1, 1}, []float64{below, upTo})
@@ -430,5 +445,26 @@ func TestEarlyIntervals(t *testing.T) {
 		h := 1e-5
 		up, down := gumbel(sigma*l, sigma*-700.1, 0, sigma*math.Exp(h)), gumbel(sigma*l, sigma*-700.1, 0, sigma*math.Exp(-h))
 		assert.InDelta(t, (up.log-down.log)/(4*h), got.shape, 1e-5*700) // η is log σ²
+	}
+}
+
+// Moments without variance are the limit of those with little.
+func TestMomentsWithoutVariance(t *testing.T) {
+	for _, l := range []Likelihood{
+		Counts{Y: []float64{7}}, Counts{Y: []float64{7}, Dispersed: true}, Counts{Y: []float64{3e6}, Dispersed: true},
+		Censored{Lower: []float64{0.3}, Upper: []float64{0.3}, Law: Weibull}, Censored{Lower: []float64{0.3}, Upper: []float64{math.Inf(1)}, Law: Weibull},
+	} {
+		near, at := []float64{0}, []float64{0}
+		eta := []float64{0.4}
+		want := l.moments(0, 0.9, 1e-12, eta, near)
+		for _, v := range []float64{0, leastVariance} {
+			got := l.moments(0, 0.9, v, eta, at)
+			assert.InDelta(t, 1, got.logZ/want.logZ, 1e-5, l.Name())
+			assert.InDelta(t, 1, got.slope/want.slope, 1e-5, l.Name())
+			assert.InDelta(t, 1, got.bend/want.bend, 1e-5, l.Name())
+			if near[0] != 0 {
+				assert.InDelta(t, 1, at[0]/near[0], 1e-5, l.Name())
+			}
+		}
 	}
 }

@@ -31,8 +31,13 @@ const (
 // all under the tilted distribution. It uses the trapezoidal rule about the mode. The error falls as exp(−2π·a/h) in
 // the step h, where the integrand is analytic in |Im f| < a: here a is unit·π/2. The likelihoods grow within this
 // strip, by no more than a Gaussian of the mode's curvature does. The step is less than either alone needs. Where the
-// likelihood has taken most of the variance, −d² log Z/dm² is (1 − Var[f]/v)/v, which loses no digits there.
+// likelihood has taken most of the variance, −d² log Z/dm² is (1 − Var[f]/v)/v, which loses no digits there. Without variance they are
+// ℓ and its derivatives.
 func integrate(mean, variance, unit float64, at func(f float64) logLikelihood) (m moments, shape float64) {
+	if narrowest(mean, variance, unit) { // such as where all kernels are 0
+		l := at(mean)
+		return moments{logZ: l.log, slope: l.first, bend: -l.second}, l.shape
+	}
 	mode, sd := tiltedMode(mean, variance, at)
 	step := 1 / (quadratureDigit/(math.Pi*math.Pi*unit) + math.Sqrt(0.5*quadratureDigit)/(math.Pi*sd))
 	top := 0.0

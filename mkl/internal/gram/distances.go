@@ -143,7 +143,8 @@ func evenlyOf(x []bool, m int) []bool {
 
 // medianDistance is the median distance over pairs of two training samples, either all of those in x
 // or some evenly spaced ones. If more than half of the pairs are equal samples, so that the median is 0, it is
-// the median of the positive distances, or 0 if no distance is positive.
+// the median of the positive distances. If all of these samples are equal, it is the median of the positive distances of all other samples
+// to them, or 0 if no distance is positive.
 func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[float64]) (float64, error) {
 	b := Evenly(x, MedianSamples(x.Rows, x.Cols))
 	d := make([]float64, b.Rows*(b.Rows-1)/2)
@@ -164,18 +165,29 @@ func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[flo
 	slices.Sort(d)
 	median := middle(d)
 	if median == 0 {
-		positive, _ := slices.BinarySearchFunc(d, 0, func(v, _ float64) int {
-			if v > 0 {
-				return 1
-			}
-			return -1
-		})
-		median = middle(d[positive:])
+		median = middlePositive(d)
+	}
+	if median == 0 && b.Rows < x.Rows {
+		one := la.NewMatrix[float64](1, x.Rows)
+		g.stat.Compute(&la.Workspace{Workers: 1}, x.Slice(0, 1, 0, x.Cols), x, one)
+		slices.Sort(one.Data)
+		median = middlePositive(one.Data)
 	}
 	if g.stat.Kind == kernel.SquaredDistance {
 		median = math.Sqrt(median)
 	}
 	return median, nil
+}
+
+// middlePositive returns the median of the positive ones of sorted numbers, or 0 without any.
+func middlePositive(sorted []float64) float64 {
+	positive, _ := slices.BinarySearchFunc(sorted, 0, func(v, _ float64) int {
+		if v > 0 {
+			return 1
+		}
+		return -1
+	})
+	return middle(sorted[positive:])
 }
 
 // middle returns the median of sorted numbers, the lower one of two, or 0 without numbers.
