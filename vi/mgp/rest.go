@@ -28,7 +28,7 @@ func (p *Posterior) Resting() bool { return p.s.Factor.Rows == 0 }
 // Waking makes the factor of a resting posterior from the kernels of its training samples, some samples at a time. It is not safe for concurrent use.
 type Waking struct {
 	p    *Posterior
-	sum  la.Matrix[float64] // the lower triangle is Σ_p K_p/γ_p, as far as it is known
+	sum  la.Matrix[float64] // the lower triangle is Σ_p K_p/γ_p, of the rows that are known
 	some la.Matrix[float64]
 	rows int // known
 }
