@@ -18,6 +18,8 @@ type Points struct {
 	D       int       // basis points of the model
 	share   []float64 // Design.Share
 	selves  bool      // the kernels of the sample with itself are needed
+
+	interactions []*kernel.InteractionPoints // of groups that share them
 }
 
 // predictorGroup is a group of the design, pruned.
@@ -27,6 +29,8 @@ type predictorGroup struct {
 	pick  []int // rows of the active samples among the basis points that are kept; nil if only they are kept
 
 	panels la.Panels[float64] // the basis, if the statistic is computed by panels
+
+	interactions sharedInteractions // if the group's kernel is one
 }
 
 // byPanels reports whether statistics of this kind are computed by panels, which gives the bits of Statistic.Compute.
@@ -35,12 +39,14 @@ func byPanels(kind kernel.StatisticKind) bool {
 }
 
 // statistic stores the statistics of z with the basis points in the first elements of stat, which has room for full panels.
-func (g *predictorGroup) statistic(ws *la.Workspace, z, stat []float64) {
+func (g *predictorGroup) statistic(s *PointScratch, z, stat []float64) {
 	stat, full := stat[:g.basis.Rows], stat[:g.panels.Padded()]
 	switch {
 	case len(stat) == 0:
+	case g.interactions.points != nil:
+		g.interactions.statistic(s, z, stat)
 	case !byPanels(g.stat.Kind):
-		g.stat.Compute(ws, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
+		g.stat.Compute(&s.WS, la.MatrixOf(1, len(z), z), g.basis, la.MatrixOf(1, len(stat), stat))
 	case g.stat.Kind == kernel.SquaredDistance:
 		g.panels.SqDistVec(z, full)
 	case g.stat.Kind == kernel.ManhattanDistance:
@@ -82,6 +88,7 @@ func NewPoints(ds *Design, kernels, samples []int, selves bool) Points {
 		}
 		p.groups = append(p.groups, pg)
 	}
+	p.shareInteractions()
 	for n := range p.Views {
 		v := &p.Views[n]
 		if v.Center {
@@ -102,6 +109,8 @@ type PointScratch struct {
 	raw  []float64          // kernels of one view before centring
 	K    la.Matrix[float64] // P×D, the kernels
 	Self []float64          // P: the kernels of the sample with itself, if needed
+
+	interactions []*kernel.InteractionScratch
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -124,6 +133,9 @@ func (p *Points) NewScratch() *PointScratch {
 		}
 	}
 	s.stat, s.raw = make([]float64, longest), make([]float64, longest)
+	for _, points := range p.interactions {
+		s.interactions = append(s.interactions, points.NewScratch())
+	}
 	return s
 }
 
@@ -148,7 +160,7 @@ func (p *Points) groupKernels(s *PointScratch, i int, x [][]float64) {
 		stat = s.stat[:g.basis.Rows]
 		if !absent { // kernels of an absent view do not read it
 			in.see(z, x[g.input], g.sight, g.stat.Widths)
-			g.statistic(&s.WS, z, s.stat)
+			g.statistic(s, z, s.stat)
 		}
 	}
 	for _, n := range g.slots {

@@ -89,7 +89,7 @@ func (r *Rounded) Kernels(to *RoundedScratch, s *PointScratch, x [][]float64) {
 		g, own := &p.groups[i], &r.groups[i]
 		z, stat := s.z[i], s.stat[:g.basis.Rows]
 		p.Inputs[g.input].see(z, x[g.input], g.sight, g.stat.Widths)
-		g.statistic(&s.WS, z, s.stat)
+		g.statistic(s, z, s.stat)
 		for j := range own.decays {
 			if d := &own.decays[j]; len(d.views) > 0 {
 				copy(to.distance, stat)
