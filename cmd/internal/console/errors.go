@@ -59,8 +59,8 @@ func (e usageError) Error() string { return singleDash(e.error.Error()) }
 
 var flagNames = regexp.MustCompile(`([ "])--([a-z])`)
 
-// singleDash writes the flags in an error of the parser with one dash. It leaves values that the caller gave as they are: only an error that
-// begins with a flag quotes one, later than this flag.
+// singleDash writes the flags in an error of the parser with one dash. It does not change values that the caller gave: only an
+// error that begins with a flag quotes one, after this flag.
 func singleDash(text string) string {
 	switch {
 	case strings.HasPrefix(text, "--"):
