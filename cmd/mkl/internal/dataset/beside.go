@@ -180,6 +180,17 @@ func (b Beside) happened(f *console.File, i int) (mkl.Label, error) {
 	return mkl.LabelAbsent, nil
 }
 
+// Events says by row whether the event happened, by the column of -event.
+func (b Beside) Events(f *console.File) (all []mkl.Label, err error) {
+	all = make([]mkl.Label, f.Data.Rows)
+	for i := range all {
+		if all[i], err = b.happened(f, i); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // SomeEvent refuses times of -event without a single event: they bound the lengths of no time.
 func (b Beside) SomeEvent(f *console.File, times []mkl.Lifetime) error {
 	if b.Event < 0 || slices.ContainsFunc(times, func(t mkl.Lifetime) bool { return t.From == t.To }) {
