@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/internal/special"
-	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // poolRule says how the members of a pool were weighted.
@@ -67,7 +66,8 @@ func (p *pool) Inputs() []ModelInput { return p.models[0].Inputs() }
 func (p *pool) Bound() float64 { return math.NaN() }
 
 // KernelWeights returns the weights of all members' kernels, member after member.
-// Each weight is multiplied by the weight of the member.
+// Each weight is multiplied by the weight of the member. It is active among the weights of its member: the functions of
+// two members, above all of classes, can differ in size by orders of magnitude.
 func (p *pool) KernelWeights() (all []KernelWeight) {
 	for i, m := range p.models {
 		for _, w := range m.KernelWeights() {
@@ -76,21 +76,9 @@ func (p *pool) KernelWeights() (all []KernelWeight) {
 			}
 			w.Mean *= p.weights[i]
 			w.SD *= p.weights[i]
+			w.Active = w.Active && p.weights[i] > 0
 			all = append(all, w)
 		}
-	}
-	return markActive(all)
-}
-
-// markActive says of each weight whether it is active among all.
-func markActive(all []KernelWeight) []KernelWeight {
-	means := make([]float64, len(all))
-	for i, w := range all {
-		means[i] = w.Mean
-	}
-	limit := ActiveThreshold * vec.LargestAbs(means)
-	for i := range all {
-		all[i].Active = limit > 0 && math.Abs(all[i].Mean) >= limit
 	}
 	return all
 }

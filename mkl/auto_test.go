@@ -57,6 +57,44 @@ func predicted(t *testing.T, m Model, x ...Features) []float64 {
 	return p
 }
 
+// Kernels of a pool are active among the kernels of their member: the functions of two classes differ in size between members.
+func TestActiveKernelsOfPools(t *testing.T) {
+	x, y := bumpy(60)
+	labels := make([]int, len(y))
+	for i, v := range y {
+		if v > 0 {
+			labels[i] = 1
+		}
+	}
+	check := func(t *testing.T, kernels []KernelWeight, names []string) {
+		for _, name := range names {
+			var most float64
+			own := slices.DeleteFunc(slices.Clone(kernels), func(w KernelWeight) bool { return !strings.HasPrefix(w.View, name+": ") })
+			require.NotEmpty(t, own, name)
+			for _, w := range own {
+				most = max(most, w.Mean)
+			}
+			for _, w := range own {
+				assert.Equal(t, w.Mean >= ActiveThreshold*most, w.Active, w.View)
+			}
+		}
+	}
+	numbers := fitPool(t, Auto{}, []View{{X: x}}, y)
+	names, _ := numbers.Members()
+	check(t, numbers.KernelWeights(), names)
+	classes := fitClasses(t, AutoClassifier[int]{}, []View{{X: x}}, labels)
+	names, weights := classes.Members()
+	require.Greater(t, len(names), 2)
+	check(t, classes.KernelWeights(), names)
+	weights[0] = 0
+	classes.weights = weights // as a file may have it
+	for _, w := range classes.KernelWeights() {
+		if strings.HasPrefix(w.View, names[0]+": ") {
+			assert.False(t, w.Active, w.View)
+		}
+	}
+}
+
 // The mixture's moments follow from its members' predictions.
 func TestPoolMoments(t *testing.T) {
 	x, y := bumpy(30)

@@ -79,7 +79,7 @@ func (m *AutoTargetsModel) KernelWeights() (all []KernelWeight) {
 			all = append(all, w)
 		}
 	}
-	return markActive(all)
+	return all
 }
 
 // KernelSpreads returns the spreads of all targets' kernels over samples, in the order of KernelWeights; see

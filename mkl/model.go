@@ -129,7 +129,7 @@ type KernelWeight struct {
 	Kernel string  // its kernel, as fitted
 	Mean   float64 // posterior mean
 	SD     float64 // posterior standard deviation; +Inf if a heavy-tailed posterior has none
-	Active bool    // |Mean| is at least ActiveThreshold times the largest
+	Active bool    // |Mean| is at least ActiveThreshold times the largest, of a pool the largest of the kernel's member
 }
 
 // SampleWeight is the posterior of the weight a of one basis point.

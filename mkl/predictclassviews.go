@@ -236,7 +236,7 @@ func (m *AutoClassifierModel[T]) logOddsMoments(ctx context.Context, opt Predict
 	for i, w := range m.weights {
 		member, ok := m.models[i].(classViewer)
 		if !ok {
-			return nil, fmt.Errorf("mkl: PredictViews: %w with a member of the kind %s", ErrNoViews, m.models[i].Kind())
+			return nil, fmt.Errorf("mkl: %w with a member of the kind %s", ErrNoViews, m.models[i].Kind())
 		}
 		one, err := member.logOddsMoments(ctx, opt, x)
 		if err != nil {

@@ -125,7 +125,7 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 var ErrNoViews = errors.New("the predictions are no sum over views")
 
 // errOnLandmarks says which pools have no parts of views.
-var errOnLandmarks = fmt.Errorf("mkl: PredictViews: %w with a member on landmarks, with trees or on nearest samples: fit at most 3000 samples", ErrNoViews)
+var errOnLandmarks = fmt.Errorf("mkl: %w with a member on landmarks, with trees or on nearest samples: fit at most 3000 samples", ErrNoViews)
 
 // PredictViews returns what the kernels of each view add to the prediction of each sample. Its moments are for the mixture of
 // the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². A member of all columns as one table has one part of this name, which belongs to no
@@ -136,7 +136,7 @@ func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...F
 	case m.onLandmarks:
 		return nil, errOnLandmarks
 	case m.scale != ownScale:
-		return nil, fmt.Errorf("mkl: PredictViews: %w: the members learn the target's %s; %s", ErrNoViews, m.scale, ownScaleInstead)
+		return nil, fmt.Errorf("mkl: %w: the members learn the target's %s; %s", ErrNoViews, m.scale, ownScaleInstead)
 	}
 	var all viewMoments
 	var out ViewParts

@@ -204,7 +204,7 @@ func TestScaledPoolRefuses(t *testing.T) {
 	m := fitPool(t, Auto{}, []View{{X: x}}, price)
 	_, err := m.PredictViews(t.Context(), PredictOptions{}, x)
 	require.ErrorIs(t, err, ErrNoViews)
-	assert.ErrorContains(t, err, "the members learn the target's logarithm; a fit with OwnScale (mkl fit -own-scale) learns the target itself")
+	assert.EqualError(t, err, "mkl: the predictions are no sum over views: the members learn the target's logarithm; "+ownScaleInstead)
 	_, err = m.PredictJoint(t.Context(), PredictOptions{}, x)
 	assert.ErrorContains(t, err, "PredictJoint: the joint posterior is of the target's logarithm, which the members learn")
 	m = fitPool(t, Auto{}, []View{{X: x}}, plain)

@@ -15,7 +15,7 @@ type poolScale struct {
 }
 
 // ownScaleInstead says which fits learn a target on its own scale.
-const ownScaleInstead = "a fit with OwnScale (mkl fit -own-scale) learns the target itself"
+const ownScaleInstead = "mkl fit -own-scale, or OwnScale in Go, learns the target itself"
 
 // needsVariance reports whether the mean of the target needs the variance of the mixture.
 func (s *poolScale) needsVariance() bool { return s.scale != ownScale }

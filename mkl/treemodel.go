@@ -124,6 +124,19 @@ func treeWeights(curves, leaves float64) (all []KernelWeight) {
 	return markActive(all)
 }
 
+// markActive says of each weight whether it is active among all.
+func markActive(all []KernelWeight) []KernelWeight {
+	means := make([]float64, len(all))
+	for i, w := range all {
+		means[i] = w.Mean
+	}
+	limit := ActiveThreshold * vec.LargestAbs(means)
+	for i := range all {
+		all[i].Active = limit > 0 && math.Abs(all[i].Mean) >= limit
+	}
+	return all
+}
+
 // KernelSpreads returns ones: the weights already measure contributions.
 func (m *treeModel) KernelSpreads(_ context.Context, _ PredictOptions, x ...Features) ([]float64, error) {
 	if _, err := checkInputs(m.design, x); err != nil {

@@ -196,7 +196,7 @@ task: regression (column price has numbers)
 		{"-as *=none", "-as leaves the view of the model without columns"},
 		{"-as city=number", `d.csv: row 1 (line 2), column 4 "city": "Ulm" is not a number: -as 'city=text' reads the whole column as text`},
 		{"-as built=date(d.m.y)", `d.csv: row 1 (line 2), column 5 "built": "2010-05-01" is not a date(d.m.y)`},
-		{"-view country -missing maybe", `--missing must be one of "impute","drop","refuse","views" but got "maybe"`},
+		{"-view country -missing maybe", `-missing must be one of "impute","drop","refuse","views" but got "maybe"`},
 	} {
 		status, _, stderr := command(t, nil, "", append([]string{"fit", "d.csv", "-target", "price"}, strings.Fields(c.args)...)...)
 		assert.Equal(t, console.StatusInput, status, c.args)

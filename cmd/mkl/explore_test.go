@@ -103,6 +103,57 @@ func TestExploreClasses(t *testing.T) {
 	assert.Contains(t, stdout, "a: gives the target away, or is known after it: alone it explains ")
 }
 
+// TestExploreTimes counts the events of times, with the columns that mkl fit takes for the same task.
+func TestExploreTimes(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,t,died\n")
+	for i := range 40 {
+		died := []string{"yes", "no", "yes", "yes"}[i%4]
+		if i == 5 {
+			died = ""
+		}
+		fmt.Fprintf(&b, "%d.5,%d,%s\n", i*i%17, i%9, died)
+	}
+	files := map[string]string{"s.csv": b.String(), "never.csv": "x,t,died\n1,2,0\n2,5,0\n"}
+	args := strings.Fields("explore s.csv -target t -event died")
+	status, stdout, stderr := command(t, files, "", args...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "s.csv: 40 rows, 1 column and the target\n")
+	assert.Contains(t, stdout, "\nt (survival): the event happened in 30 of 39 rows (77 %); the other times are lower bounds\n")
+	assert.Contains(t, stdout, "- t: 5 times not above 0, the first in row 1: mkl fit refuses them\n")
+	assert.NotContains(t, stdout, "explains")
+
+	status, stdout, stderr = command(t, nil, "", append(args[:len(args):len(args)], "-json", "-o", "s.html")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	var r exploration.Report
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	assert.Equal(t, &exploration.Events{Happened: 30, Rows: 39}, r.Target.Events)
+	assert.Equal(t, "survival", r.Target.Task)
+	require.Len(t, r.Columns, 1)
+	assert.Nil(t, r.Columns[0].Alone)
+	text, err := os.ReadFile("s.html")
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "Times until an event: the event happened in 30 of 39 rows (77 %)")
+
+	status, stdout, stderr = command(t, nil, "", strings.Fields("explore s.csv -target t -event died=no")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "happened in 9 of 39 rows (23 %)")
+	status, stdout, stderr = command(t, nil, "", strings.Fields("explore never.csv -target t -event died")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stdout, "- t: the event happened in no row, and a fit needs rows where it did\n")
+	for args, want := range map[string]string{
+		"explore s.csv -event died":                         "-event died: -target names the column of the times",
+		"explore s.csv -event died -target t -task classes": "-event died: the target holds times, and -task classes takes it for classes",
+		"explore s.csv -event t -target t":                  "-event t: the column has another role already, such as the target",
+		"explore s.csv -event y -target t":                  `-event: s.csv: no column "y"`,
+		"explore s.csv -event x -target t":                  `s.csv: row 1 (line 2), column 1 "x": "0.5" is neither 1, true or yes nor 0, -1, false or no`,
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
+		assert.Equal(t, console.StatusInput, status, args)
+		assert.Contains(t, stderr, want, args)
+	}
+}
+
 // TestExploreSamples says how many rows the sample of a larger table has.
 func TestExploreSamples(t *testing.T) {
 	var b strings.Builder

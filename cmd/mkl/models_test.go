@@ -294,13 +294,17 @@ func TestOwnScale(t *testing.T) {
 		status, stdout, stderr := command(t, files, "", strings.Fields("fit d.csv -target y -o m.mkl"+own)...)
 		require.Equal(t, console.StatusOK, status, stderr)
 		assert.Equal(t, own == "", strings.Contains(stdout, "the members learn the target's logarithm"))
-		status, _, stderr = command(t, nil, "", strings.Fields("predict m.mkl d.csv -views")...)
 		if own != "" {
+			status, _, stderr = command(t, nil, "", strings.Fields("predict m.mkl d.csv -views")...)
 			assert.Equal(t, console.StatusOK, status, stderr)
 			continue
 		}
-		assert.Equal(t, console.StatusInput, status)
-		assert.Contains(t, stderr, "the members learn the target's logarithm; a fit with OwnScale (mkl fit -own-scale) learns the target itself")
+		for _, args := range []string{"predict m.mkl d.csv -views", "report m.mkl -data d.csv -explain 1 -o page.html"} {
+			status, _, stderr = command(t, nil, "", strings.Fields(args)...)
+			assert.Equal(t, console.StatusInput, status)
+			const want = "mkl: the predictions are no sum over views: the members learn the target's logarithm; mkl fit -own-scale, "
+			assert.Contains(t, stderr, want, args)
+		}
 	}
 }
 

@@ -186,7 +186,7 @@ Shares
 	assert.NotContains(t, outline(t, "r.html"), "Importance")
 
 	for _, c := range []struct{ args, want string }{
-		{"m", "missing flags: --data=FILE"},
+		{"m", "missing flags: -data=FILE"},
 		{"m -data f.csv", `f.csv: no column "y"`},
 		{"m -data d.csv -train f.csv", "-train: "},
 		{"m -data d.csv -o nowhere/r.html", "there is no folder nowhere"},

@@ -198,7 +198,7 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 		"fit d.csv -target x -law weibull -task regression":          "-law is not for -task regression",
 		"fit e.csv -target n -exposure t -task counts -law weibull":  "-law is not for -task counts",
 		"fit e.csv -target t -event died -missing refuse":            "row 6 (line 7), column 3 \"died\": the cell is empty",
-		"fit d.csv -target died -exposure t":                         "row 2 (line 3), column 2 \"t\": the exposure is 0: it must be positive",
+		"fit d.csv -target died -exposure t":                         "row 2 (line 3), column 2 \"t\": the exposure is 0: it must be positive; leave out the row, or leave this cell empty",
 		"cv d.csv -target t -task counts -folds 2":                   "Truth.Counts[3] is -1: counts are whole numbers from 0 on",
 		"cv e.csv -target n -task counts -at 3":                      "-at is for times until an event",
 		"cv d.csv -target x -event died -at=-3":                      "-at -3: times are positive numbers",
@@ -227,6 +227,47 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
 		assert.Equal(t, console.StatusInput, status, args)
 		assert.Contains(t, stderr, want, args)
+	}
+}
+
+// TestWrongExposures refuses exposures out of their limits. Rows with an empty exposure are left out, as the error of an exposure of 0 advises.
+func TestWrongExposures(t *testing.T) {
+	const head = "x,u,y\n"
+	table := func(cell string) string {
+		var b strings.Builder
+		b.WriteString(head)
+		for i := range 24 {
+			u := strconv.Itoa(1 + i%3)
+			if i == 4 {
+				u = cell
+			}
+			fmt.Fprintf(&b, "%d,%s,%d\n", i, u, i%5)
+		}
+		return b.String()
+	}
+	command(t, map[string]string{"ok.csv": table("2"), "zero.csv": table("0"), "below.csv": table("-2"), "tiny.csv": table("1e-200"), "empty.csv": table("")}, "")
+	fit := func(file string) []string {
+		return strings.Fields("fit " + file + " -target y -exposure u -task counts -view x:rbf -o m-" + file)
+	}
+	for _, file := range []string{"ok.csv", "empty.csv"} {
+		status, _, stderr := command(t, nil, "", fit(file)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+	}
+	for file, want := range map[string]string{
+		"zero.csv":  "the exposure is 0: it must be positive; leave out the row, or leave this cell empty",
+		"below.csv": "the exposure is -2: it must be positive; leave out the row, or leave this cell empty",
+		"tiny.csv":  "the exposure is 1e-200: it must be from 1e-100 to 1e+100",
+	} {
+		for _, args := range [][]string{fit(file), {"predict", "m-ok.csv", file}, {"evaluate", "m-ok.csv", file}} {
+			status, _, stderr := command(t, nil, "", args...)
+			assert.Equal(t, console.StatusInput, status, args)
+			assert.Equal(t, "mkl: "+file+`: row 5 (line 6), column 2 "u": `+want+"\n", stderr, args)
+		}
+	}
+	for _, args := range [][]string{{"predict", "m-ok.csv", "empty.csv"}, {"evaluate", "m-ok.csv", "empty.csv"}} {
+		status, _, stderr := command(t, nil, "", args...)
+		assert.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stderr, `row 5 (line 6), column 2 "u": the exposure is missing`)
 	}
 }
 

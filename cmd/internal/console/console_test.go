@@ -63,7 +63,7 @@ func TestRun(t *testing.T) {
 		{"wrong data", t.Context(), failing{err: fmt.Errorf("row 1: %w", Input(cause))}, "", StatusInput, "mkl: row 1: mkl: first; second\n"},
 		{"full disk", t.Context(), failing{err: Input(&fs.PathError{Op: "write", Path: "f", Err: syscall.ENOSPC})}, "", statusFailed,
 			"mkl: write f: " + syscall.ENOSPC.Error() + "\n"},
-		{"wrong flag", t.Context(), failing{}, "-nam x", StatusInput, "mkl: unknown flag --nam, did you mean \"--name\"?\n"},
+		{"wrong flag", t.Context(), failing{}, "-nam x", StatusInput, "mkl: unknown flag -nam, did you mean \"-name\"?\n"},
 		{"interrupted", stopped, failing{err: cause}, "", StatusInterrupted, "mkl: interrupted: nothing was written\n"},
 		{"kept", stopped, failing{err: cause, kept: "f"}, "", StatusInterrupted, "mkl: interrupted: the same command goes on from f\n"},
 	} {
@@ -102,6 +102,34 @@ func TestRunWithoutInstructionSet(t *testing.T) {
 
 func TestDoubleDash(t *testing.T) {
 	assert.Equal(t, []string{"--seed", "-1", "--o=x", "-o", "x", "--", "-seed"}, doubleDash([]string{"-seed", "-1", "--o=x", "-o", "x", "--", "-seed"}))
+}
+
+// Errors of the parser have one dash, as the guide has, and keep the values that the caller gave.
+func TestErrorsHaveOneDash(t *testing.T) {
+	var c struct {
+		Data string  `required:""`
+		More string  `required:""`
+		Of   string  `enum:"a,b" default:"a"`
+		Size float64 `default:"1"`
+	}
+	for args, want := range map[string]string{
+		"":                           "missing flags: -data=STRING, -more=STRING",
+		"-dat x":                     "unknown flag -dat, did you mean \"-data\"?",
+		"--dat x":                    "unknown flag -dat, did you mean \"-data\"?",
+		"-data d":                    "missing flags: -more=STRING",
+		"-data d -more m -o x":       `unknown flag -o, did you mean one of "-h", "-of"?`,
+		"-data d -more m --size=--x": `-size: expected a float but got "--x" (string)`,
+		"-data d -more m --of=--x":   `-of must be one of "a","b" but got "--x"`,
+		"-data d -more m 1|--x":      "unexpected argument 1 --x",
+	} {
+		words := strings.Fields(args)
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "|", " ")
+		}
+		var stdout, stderr bytes.Buffer
+		assert.Equal(t, StatusInput, program(&c).Run(t.Context(), words, nil, &stdout, &stderr))
+		assert.Equal(t, "mkl: "+want+"\n", stderr.String(), args)
+	}
 }
 
 func TestPrint(t *testing.T) {

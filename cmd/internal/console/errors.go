@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -52,6 +53,23 @@ type Failure struct {
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
+
+// Error writes flags as the guide does, with one dash.
+func (e usageError) Error() string { return singleDash(e.error.Error()) }
+
+var flagNames = regexp.MustCompile(`([ "])--([a-z])`)
+
+// singleDash writes the flags in an error of the parser with one dash. It does not change values that the caller gave: only an
+// error that begins with a flag quotes one, after this flag.
+func singleDash(text string) string {
+	switch {
+	case strings.HasPrefix(text, "--"):
+		return text[1:]
+	case strings.HasPrefix(text, "unknown flag "), strings.HasPrefix(text, "missing flags: "):
+		return flagNames.ReplaceAllString(text, "$1-$2")
+	}
+	return text
+}
 
 // codeOf returns the code of an error that is not an interruption.
 func codeOf(err error) Code {

@@ -180,6 +180,17 @@ func (b Beside) happened(f *console.File, i int) (mkl.Label, error) {
 	return mkl.LabelAbsent, nil
 }
 
+// Events says by row whether the event happened, by the column of -event.
+func (b Beside) Events(f *console.File) (all []mkl.Label, err error) {
+	all = make([]mkl.Label, f.Data.Rows)
+	for i := range all {
+		if all[i], err = b.happened(f, i); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // SomeEvent refuses times of -event without a single event: they bound the lengths of no time.
 func (b Beside) SomeEvent(f *console.File, times []mkl.Lifetime) error {
 	if b.Event < 0 || slices.ContainsFunc(times, func(t mkl.Lifetime) bool { return t.From == t.To }) {
@@ -195,7 +206,23 @@ func (b Beside) SomeEvent(f *console.File, times []mkl.Lifetime) error {
 
 // Exposures reads the column of exposures; nil without such a column. An empty cell is NaN.
 func (b Beside) Exposures(f *console.File) ([]float64, error) {
-	return NumbersBeside(f, b.Exposure, "exposure", true)
+	return ExposuresOf(f, b.Exposure)
+}
+
+// ExposuresOf reads a column of exposures as [NumbersBeside] does, within the limits of [mkl.Counts].
+func ExposuresOf(f *console.File, column int) ([]float64, error) {
+	const least, largest = 1e-100, 1e100
+	all, err := NumbersBeside(f, column, "exposure", false)
+	for i, v := range all {
+		switch {
+		case v <= 0:
+			return nil, console.Input(f.Data.Cell(i, column,
+				fmt.Sprintf("the exposure is %g: it must be positive; leave out the row, or leave this cell empty", v)))
+		case v < least || v > largest:
+			return nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("the exposure is %g: it must be from %g to %g", v, least, largest)))
+		}
+	}
+	return all, err
 }
 
 // ofBeside notes the rows that lack what belongs to the target.

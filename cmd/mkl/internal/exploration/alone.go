@@ -19,6 +19,7 @@ type Target struct {
 	Rows    int      `json:"rows"` // that predictions are measured on
 	Parts   int      `json:"parts"`
 	Classes []Level  `json:"classes,omitempty"`
+	Events  *Events  `json:"events,omitempty"`
 	Order   *float64 `json:"order,omitempty"` // as Alone.Explains, of the place of a row in the file
 
 	values []float64 // by row, NaN where nothing is; of classes their places
@@ -510,6 +511,10 @@ func (r *Report) predict(e *console.Env, t *table, sample []int) error {
 	r.Target = &Target{Column: described, Task: y.task, Parts: parts, values: y.y}
 	for _, line := range y.doubts() {
 		r.add(OfTarget, y.name, "%s", line)
+	}
+	if r.Target.Events = y.events; y.events != nil {
+		r.judgeTimes(y)
+		return nil
 	}
 	if y.classes != nil {
 		counts := make([]int, len(y.classes))

@@ -4,6 +4,7 @@
 //	table     the cells are read, as mkl fit reads them                     read
 //	Column    type, gaps, levels, range and outliers of a column            describe
 //	Repeats   rows that repeat others, or nearly                            duplicates, nearly
+//	Events    how many of the times until an event are times of events      target.countEvents
 //	Alone     how well a column alone predicts the target in rows left out  predictor.alone
 //	Finding   what deserves a look                                          Run
 //	Report    all of it as text, JSON or a page                             Report.Print, Report.Page
@@ -23,6 +24,7 @@ type Flags struct {
 	Data   string `arg:"" help:"Table with a row for each sample: CSV (also compressed), Excel (.xlsx), NPY, NPZ, Parquet, Arrow, LIBSVM, FASTA or MAT-file; - is standard input."`
 	Target string `placeholder:"COLUMN" help:"Column to predict: the report then says how well each other column alone predicts it, and which columns give it away."`
 	Task   string `enum:"auto,regression,classes" default:"auto" help:"What the target is: numbers, classes or, with auto, what mkl fit would take it for."`
+	Event  string `placeholder:"COLUMN" help:"Column that says whether the event happened, if the target holds times until an event, as for mkl fit. The report then has the share of the events. It measures no column alone, because some times are lower bounds."`
 	Sample int    `default:"20000" help:"Largest number of rows for near-duplicates and predictions (${default}): from a larger table a sample is taken, always the same."`
 
 	As []string `sep:"none" placeholder:"COLUMN=TYPE" help:"Type of a column: number, text, boolean, date, date(d.m.y), date(d/m/y), date(m/d/y), or none to leave it out; can be repeated. By default the cells decide."`
@@ -170,13 +172,17 @@ func read(e *console.Env, f *Flags) (*table, error) {
 	if err != nil {
 		return nil, err
 	}
+	t := &table{file: file}
+	beside, err := t.askEvents(f, target)
+	if err != nil {
+		return nil, err
+	}
 	s := console.Source{File: file}
 	for j := range file.Columns() {
-		if j != target && !file.Joins(j) {
+		if j != target && j != beside.Event && !file.Joins(j) {
 			s.Columns, s.Named = append(s.Columns, j), append(s.Named, false)
 		}
 	}
-	t := &table{file: file}
 	var v dataset.View
 	if s.Columns != nil {
 		if v, err = dataset.NewView("", s, nil, as); err != nil {
@@ -191,15 +197,27 @@ func read(e *console.Env, f *Flags) (*table, error) {
 	if err := as.CheckUsed(file, apart); err != nil {
 		return nil, err
 	}
-	t.askTarget(target, f.Task)
+	if t.askTarget(target, f.Task); beside.Event >= 0 {
+		t.target.ofTimes = true
+	}
 	if t.rows, err = fs.Read(); err != nil {
 		return nil, err
 	}
+	t.takeColumns(v)
+	if err := t.decideTarget(f.Task); err != nil || t.target == nil {
+		return t, err
+	}
+	return t, t.target.countEvents(file, beside)
+}
+
+// takeColumns takes the columns of a view, all but the target and the column of events, and finds what a fit learns from them.
+func (t *table) takeColumns(v dataset.View) {
+	data := &t.file.Data
 	learned := plan.Learn(plan.Table{
-		Data: &file.Data, Names: file.Columns(), Columns: v.Source.Columns, Named: v.Source.Named, Text: plan.ByColumn,
+		Data: data, Names: t.file.Columns(), Columns: v.Source.Columns, Named: v.Source.Named, Text: plan.ByColumn,
 	}, true)
-	for j, name := range file.Columns() {
-		if j == target || file.Joins(j) {
+	for j, name := range t.file.Columns() {
+		if !slices.Contains(v.Source.Columns, j) {
 			continue
 		}
 		c := &column{name: name, at: j, used: slices.Contains(learned.At, j), codes: slices.Contains(learned.Codes, name)}
@@ -208,10 +226,7 @@ func read(e *console.Env, f *Flags) (*table, error) {
 				c.left = left.Why
 			}
 		}
-		if slices.Contains(v.Source.Columns, j) {
-			c.fill(&file.Data)
-			t.columns = append(t.columns, c)
-		}
+		c.fill(data)
+		t.columns = append(t.columns, c)
 	}
-	return t, t.decideTarget(f.Task)
 }

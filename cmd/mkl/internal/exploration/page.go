@@ -112,6 +112,9 @@ func (r *Report) spread() page.Section {
 		s.Tables = []page.Table{{Caption: "Classes of " + name, Head: []string{"class", "rows", "share"}, Rows: rows, Folded: len(rows) > mostBars}}
 		return s
 	}
+	if v := r.Target.Events; v != nil {
+		s.Paragraphs = []string{"Times until an event: " + v.text() + "."}
+	}
 	present := slices.DeleteFunc(slices.Clone(r.Target.values), math.IsNaN)
 	s.Pictures = []*page.Picture{page.Histogram("target", name, present)}
 	s.Tables = []page.Table{quantiles("Quantiles of "+name, []Column{r.Target.Column})}

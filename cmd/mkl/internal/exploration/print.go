@@ -86,6 +86,10 @@ func (c *Column) cells() []string {
 
 // printAlone prints what columns predict alone, the best first.
 func (r *Report) printAlone(w io.Writer) error {
+	if r.Target != nil && r.Target.Events != nil {
+		_, err := fmt.Fprintf(w, "\n%s (%s): %s\n", console.ColumnName(r.Target.Name), r.Target.Task, r.Target.Events.text())
+		return err
+	}
 	if r.Target == nil || r.Target.Rows == 0 {
 		return nil
 	}

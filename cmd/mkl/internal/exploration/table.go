@@ -71,6 +71,8 @@ type target struct {
 	classes  []string // nil of numbers; y is then the place of the class
 	wrong    int      // cells of numbers that cannot be read
 	first    string   // where the first such cell is, and what it has
+	ofTimes  bool     // whether there is a column of events
+	events   *Events  // nil without such a column
 }
 
 // describe describes the column of the target.
@@ -135,14 +137,9 @@ func (t *table) decideTarget(task string) error {
 	}
 	texts := t.file.Data.Labels[y.at]
 	y.task, y.by = model.Guess(texts)
-	switch task {
-	case "regression":
-		y.task, y.by = model.Regression, ""
-	case "classes":
-		y.task, y.by = model.Multiclass, ""
-	}
+	y.decideTask(task)
 	y.y = make([]float64, len(texts))
-	if y.task == model.Regression {
+	if y.task == model.Regression || y.task == model.Survival {
 		for i, text := range texts {
 			x, err := strconv.ParseFloat(text, 64)
 			if bad := err != nil || math.IsNaN(x) || math.IsInf(x, 0); bad {

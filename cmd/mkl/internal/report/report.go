@@ -421,13 +421,7 @@ func (r *Report) printKernels(out io.Writer, kernels []Kernel) error {
 	some := func(is func(k Kernel) bool) bool { return slices.ContainsFunc(kernels, is) }
 	named := some(func(k Kernel) bool { return k.View != k.Kernel }) // views have names other than their kernels
 	deviations := some(func(k Kernel) bool { return k.SD > 0 })
-	total, active := 0.0, 0
-	for _, k := range kernels {
-		total += k.size()
-		if k.Active {
-			active++
-		}
-	}
+	total, of, active := r.sizes(kernels)
 	shares, what := r.est.Kernels(), "weight"
 	if deviations {
 		what = "weight ± SD"
@@ -443,10 +437,10 @@ func (r *Report) printKernels(out io.Writer, kernels []Kernel) error {
 		what += ", probability of being there"
 	}
 	if len(r.Members) > 0 && !r.ListKernels { // a user did not choose them, and members share views
-		_, err := fmt.Fprintf(out, "%d of %s active (-list-kernels lists them)\n", active, console.Plural(len(kernels), r.est.Part))
+		_, err := fmt.Fprintf(out, "%s active (-list-kernels lists them)\n", r.share(active, len(kernels)))
 		return err
 	}
-	fmt.Fprintf(out, "%d of %s active: %s\n", active, console.Plural(len(kernels), r.est.Part), what)
+	fmt.Fprintf(out, "%s active: %s\n", r.share(active, len(kernels)), what)
 
 	member, small := "", 0
 	var rows [][]string
@@ -454,13 +448,14 @@ func (r *Report) printKernels(out io.Writer, kernels []Kernel) error {
 		if !k.Active {
 			continue
 		}
-		if shares && active > mostKernels && k.size() < smallShare*total {
+		own, _ := r.memberOf(k.View)
+		if shares && active > mostKernels && k.size() < smallShare*of[own] {
 			small++
 			continue
 		}
 		row := []string{"", "", r.kernelName(k, named), console.Figure(float64(k.Weight)), "", ""}
-		if of, _ := r.memberOf(k.View); of != member && len(r.Members) > 1 {
-			member, row[0] = of, "  "+of
+		if own != member && len(r.Members) > 1 {
+			member, row[0] = own, "  "+own
 		}
 		if shares && total > 0 {
 			row[1] = fmt.Sprintf("%.1f %%", 100*k.size()/total)
@@ -477,9 +472,36 @@ func (r *Report) printKernels(out io.Writer, kernels []Kernel) error {
 		return err
 	}
 	if small > 0 {
-		fmt.Fprintf(out, "  … and %d below %g %% (-json lists all)\n", small, 100*smallShare)
+		what := ""
+		if len(r.Members) > 1 {
+			what = " of their member"
+		}
+		fmt.Fprintf(out, "  … and %d below %g %%%s (-json lists all)\n", small, 100*smallShare, what)
 	}
 	return nil
+}
+
+// sizes adds the sizes of all weights, and of each member of a pool by itself, and counts the active ones.
+func (r *Report) sizes(kernels []Kernel) (total float64, of map[string]float64, active int) {
+	of = map[string]float64{}
+	for _, k := range kernels {
+		own, _ := r.memberOf(k.View)
+		total += k.size()
+		of[own] += k.size()
+		if k.Active {
+			active++
+		}
+	}
+	return total, of, active
+}
+
+// share says how many kernels, or features, of how many; of a pool also of how many members.
+func (r *Report) share(active, all int) string {
+	text := fmt.Sprintf("%d of %s", active, console.Plural(all, r.est.Part))
+	if len(r.Members) > 1 {
+		text += fmt.Sprintf(" of %d members", len(r.Members))
+	}
+	return text
 }
 
 // size is the size of the weight.
@@ -499,7 +521,7 @@ func (r *Report) kernelName(k Kernel, named bool) string {
 	return shortened(k.Kernel)
 }
 
-// Where more than mostKernels are active, those with a share below smallShare are counted and not listed.
+// Where more than mostKernels are active, those with a share below smallShare, in a pool of their member, are counted and not listed.
 const (
 	mostKernels = 20
 	smallShare  = 0.01

@@ -55,6 +55,21 @@ func TestWeightsForPeople(t *testing.T) {
 	assert.Equal(t, "  … and 3 below 1 % (-json lists all)", lines[len(lines)-1])
 	assert.Len(t, lines, 1+21+1)
 	assert.NotContains(t, b.String(), "±")
+
+	// In a pool of two members a kernel is small beside the kernels of its own member only.
+	r.Members = append(r.Members, Member{"other", 1})
+	r.Kernels = append(r.Kernels, Kernel{View: "other: rbf", Kernel: "rbf", Weight: 1e-6, Active: true})
+	r.Kernels = append(r.Kernels, Kernel{View: "other: off", Kernel: "off"})
+	r.ListKernels = false
+	b.Reset()
+	require.NoError(t, r.printKernels(&b, r.Kernels))
+	assert.Equal(t, "25 of 26 kernels of 2 members active (-list-kernels lists them)\n", b.String())
+	r.ListKernels = true
+	b.Reset()
+	require.NoError(t, r.printKernels(&b, r.Kernels))
+	assert.Contains(t, b.String(), "25 of 26 kernels of 2 members active: share, kernel, weight\n")
+	assert.Regexp(t, `(?m)^  other +0\.0 % +rbf +1e-06$`, b.String())
+	assert.True(t, strings.HasSuffix(b.String(), "  … and 3 below 1 % of their member (-json lists all)\n"), b.String())
 }
 
 // Weights of a class whose function is constant are not listed as if they were large.

@@ -105,7 +105,13 @@ func (n *rowNumber) of(s *Samples, x []mkl.Features, others *[]float64, kept []i
 		return nil, kept, nil
 	}
 	main := s.Files.All[0]
-	column, err := dataset.NumbersBeside(main, n.column, n.noun, n.positive)
+	read := dataset.ExposuresOf
+	if !n.positive {
+		read = func(f *console.File, column int) ([]float64, error) {
+			return dataset.NumbersBeside(f, column, n.noun, false)
+		}
+	}
+	column, err := read(main, n.column)
 	if err != nil {
 		return nil, nil, err
 	}
