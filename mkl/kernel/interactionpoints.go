@@ -1,11 +1,9 @@
 package kernel
 
-import (
-	"github.com/bmkl/bmkl/la"
-)
+import "github.com/bmkl/bmkl/la"
 
 // InteractionPoints computes kernels [Interaction] of one Width and of every Order up to a largest one, between one sample and fixed
-// samples. The kernels of all orders share the exponentials of the features. The bits are those of the statistic of Interaction.
+// samples. The kernels of all orders share the exponentials of the features. They have the bits of the statistic of Interaction.
 // It is immutable and safe for concurrent use.
 type InteractionPoints struct {
 	near, far, share float64

@@ -4,7 +4,7 @@ import "github.com/bmkl/bmkl/mkl/kernel"
 
 // sharedInteractions is a group's part in kernels of products of features. Kernels of one width share what they compute, whatever their order.
 type sharedInteractions struct {
-	points *kernel.InteractionPoints // nil if the group's kernel is none
+	points *kernel.InteractionPoints // nil if the group has another kernel
 	at     int                       // of their memory in PointScratch
 	first  bool                      // the first group of those that share: it computes
 	order  int
