@@ -20,19 +20,7 @@ import (
 func bounded() []siege.Attack {
 	all := slices.Concat(fits, settled, known, viewed)
 	ask := func(name string, of func(p *problem, m mkl.Model) []string) siege.Attack {
-		return siege.Attack{Name: name, Run: func(r *rand.Rand) siege.Case {
-			p := newProblem(r)
-			p.share, p.n = 0, pick(r, 8, 20, 33, 60)
-			m, err := all[r.IntN(len(all))].fit(context.Background(), p)
-			if m == nil {
-				return refusal(err)
-			}
-			c := siege.Case{Outcome: siege.Held}
-			for _, wrong := range of(p, m) {
-				c.Wrong = append(c.Wrong, m.Kind()+": "+wrong)
-			}
-			return c
-		}}
+		return asking(name, all, func(p *problem) { p.share, p.n = 0, pick(p.Rand, 8, 20, 33, 60) }, of)
 	}
 	compiled := sync.OnceValue(compiledFiles)
 	return []siege.Attack{
@@ -269,17 +257,9 @@ func forgeCompiled(r *rand.Rand, files [][]byte) siege.Case {
 	}
 	sum := sha256.Sum256(file)
 	hex.Encode(file[at:], sum[:])
-	c := siege.Case{Print: fingerprint(file)}
-	m, err := mkl.Load(bytes.NewReader(file))
-	if err != nil {
-		c.Wrong = sane(err)
+	m, c := loadForged(file, fingerprint(file))
+	if m == nil {
 		return c
-	}
-	c.Outcome = siege.Held
-	for _, in := range m.Inputs() {
-		if in.Cols > 1<<16 {
-			return c // too many for a sample here
-		}
 	}
 	p := &problem{Rand: r, n: 6}
 	x := p.points(m, 1)

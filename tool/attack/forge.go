@@ -154,17 +154,9 @@ func forge(r *rand.Rand, of *original) siege.Case {
 	f := of.parts.clone()
 	what := f.mutate(r)
 	file, sum := f.bytes()
-	c := siege.Case{Print: binary.LittleEndian.Uint64(sum[:])}
-	m, err := mkl.Load(bytes.NewReader(file))
-	if err != nil {
-		c.Wrong = sane(err)
+	m, c := loadForged(file, binary.LittleEndian.Uint64(sum[:]))
+	if m == nil {
 		return c
-	}
-	c.Outcome = siege.Held
-	for _, in := range m.Inputs() {
-		if in.Cols > 1<<16 {
-			return c // too many for a sample here
-		}
 	}
 	if c.Wrong = judgeForged(&problem{Rand: r, n: 6}, m); len(c.Wrong) > 0 {
 		c.Wrong = append(what, c.Wrong...)
@@ -302,4 +294,21 @@ func changed(r *rand.Rand, v any) any {
 		return !x
 	}
 	return []any{1.0, "x", true}[r.IntN(3)]
+}
+
+// loadForged loads a forged file. The model is nil if it is refused, or takes samples that are too large for this machine.
+func loadForged(file []byte, print uint64) (mkl.Model, siege.Case) {
+	c := siege.Case{Print: print}
+	m, err := mkl.Load(bytes.NewReader(file))
+	if err != nil {
+		c.Wrong = sane(err)
+		return nil, c
+	}
+	c.Outcome = siege.Held
+	for _, in := range m.Inputs() {
+		if in.Cols > 1<<16 {
+			return nil, c
+		}
+	}
+	return m, c
 }

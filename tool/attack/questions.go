@@ -15,23 +15,28 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
+// asking returns an attack that fits one of all estimates to a problem, which prepare changes, and asks the model.
+func asking(name string, all []estimate, prepare func(p *problem), of func(p *problem, m mkl.Model) []string) siege.Attack {
+	return siege.Attack{Name: name, Run: func(r *rand.Rand) siege.Case {
+		p := newProblem(r)
+		prepare(p)
+		m, err := all[r.IntN(len(all))].fit(context.Background(), p)
+		if m == nil {
+			return refusal(err)
+		}
+		c := siege.Case{Outcome: siege.Held}
+		for _, wrong := range of(p, m) {
+			c.Wrong = append(c.Wrong, m.Kind()+": "+wrong)
+		}
+		return c
+	}}
+}
+
 // questions are attacks on models that are sound, by what is asked of them.
 func questions() []siege.Attack {
 	all := slices.Concat(fits, settled, known)
 	ask := func(name string, of func(p *problem, m mkl.Model) []string) siege.Attack {
-		return siege.Attack{Name: name, Run: func(r *rand.Rand) siege.Case {
-			p := newProblem(r)
-			p.share = pick(r, 0, 0, 0.02, 0.1)
-			m, err := all[r.IntN(len(all))].fit(context.Background(), p)
-			if m == nil {
-				return refusal(err)
-			}
-			c := siege.Case{Outcome: siege.Held}
-			for _, wrong := range of(p, m) {
-				c.Wrong = append(c.Wrong, m.Kind()+": "+wrong)
-			}
-			return c
-		}}
+		return asking(name, all, func(p *problem) { p.share = pick(p.Rand, 0, 0, 0.02, 0.1) }, of)
 	}
 	return []siege.Attack{
 		ask("samples of wrong shapes", askWrongShapes),
