@@ -169,8 +169,8 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 	}
 	m.weights, m.rule = stack(density, a.Seed), stacked
 	own = mixedDensity(density, m.weights)
-	m.keepLarge()
-	if err := a.addTable(ctx, m, &plan, some, own, each); err != nil {
+	density = m.keepLarge(density)
+	if err := a.addTable(ctx, m, &plan, some, own, density, each); err != nil {
 		return nil, nil, err
 	}
 	m.checkGroups(a.Groups)
@@ -212,16 +212,22 @@ func atScale(n, most int, given bool) bool {
 
 // keepLarge drops the members whose weight is below half of an equal share. They
 // move the mean little, but their wide predictions widen the mixture, whose
-// variance would then cover more than it says.
-func (m *AutoModel) keepLarge() {
+// variance would then cover more than it says. It returns the densities of the others.
+func (m *AutoModel) keepLarge(density [][]float64) (kept [][]float64) {
 	least := smallShare(len(m.members))
 	small := func(weight float64) bool { return weight < least }
+	for i, d := range density {
+		if !small(m.weights[i]) {
+			kept = append(kept, d)
+		}
+	}
 	m.members = keepMembers(&m.pool, m.members, func(i int) bool { return !small(m.weights[i]) })
 	m.weights = slices.DeleteFunc(m.weights, small)
 	sum := vec.Total(m.weights)
 	for i := range m.weights {
 		m.weights[i] /= sum
 	}
+	return kept
 }
 
 // keepMembers drops the members of p for which keep is false, and returns the others. It leaves the weights

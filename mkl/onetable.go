@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -155,8 +156,8 @@ func bestTable[M Model](p *pool, plan *poolPlan, f Fitting, limit time.Duration,
 }
 
 // addTable adds the best table as a member, unless its weight is small. density holds the logarithms of the leave-one-out densities of the pool
-// of the views, and each is the forecast time of one member in seconds.
-func (a Auto) addTable(ctx context.Context, m *AutoModel, plan *poolPlan, y, density []float64, each float64) error {
+// of the views, and ofMembers of its members. each is the forecast time of one member in seconds.
+func (a Auto) addTable(ctx context.Context, m *AutoModel, plan *poolPlan, y, density []float64, ofMembers [][]float64, each float64) error {
 	if a.part || a.MissingViews {
 		return nil
 	}
@@ -175,8 +176,35 @@ func (a Auto) addTable(ctx context.Context, m *AutoModel, plan *poolPlan, y, den
 	member := &tableModel{table, tableInputsOf(m.models[0])}
 	if m.joinTable(density, own, without, a.Seed, member) {
 		m.table = member
+		m.dropBeside(ofMembers, own)
 	}
 	return nil
+}
+
+// dropBeside drops the sums over views whose weights are small beside the table, the last member. They move the prediction little, and take as much
+// time as the others. The sum of the largest weight stays, and the others keep the weight of all sums together. None is dropped if the
+// training targets then are clearly less probable, each from all others. density and table hold the logarithms of these densities.
+func (m *AutoModel) dropBeside(density [][]float64, table []float64) {
+	last := len(m.members)
+	w, least := slices.Clone(m.weights), min(smallShare(last+1), slices.Max(m.weights[:last]))
+	var rest float64
+	for i, v := range w[:last] {
+		if v < least {
+			w[i] = 0
+		}
+		rest += w[i]
+	}
+	for i := range last {
+		w[i] *= (1 - w[last]) / rest
+	}
+	all := append(slices.Clone(density), table)
+	if !slices.Contains(w, 0) || clearlyLess(mixedDensity(all, w), mixedDensity(all, m.weights), 2) {
+		return
+	}
+	name, member := m.names[last], m.models[last]
+	m.members = keepMembers(&m.pool, m.members, func(i int) bool { return w[i] > 0 })
+	m.names, m.models = append(m.names, name), append(m.models, member)
+	m.weights = slices.DeleteFunc(w, func(v float64) bool { return v == 0 })
 }
 
 // addTable is as in [Auto]. logProbability holds the logarithms of the leave-one-out probabilities of the pool.

@@ -60,6 +60,16 @@ func TestTableOfColumns(t *testing.T) {
 	want := predicted(t, alone, tableByHand(atA, atB))
 	assert.Equal(t, want, predicted(t, m.table, atA, atB))
 	without := fitPool(t, Auto{part: true}, views, y)
+	sums := slices.Clone(without.names)
+	beside := func(i int) bool { return slices.Contains(names, sums[i]) } // the others are dropped beside the table
+	var rest []float64
+	for i, w := range without.weights {
+		if beside(i) {
+			rest = append(rest, w)
+		}
+	}
+	la.Scal(1/vec.Total(rest), rest)
+	without.members, without.weights = keepMembers(&without.pool, without.members, beside), rest
 	share := weights[last]
 	assert.InDeltaSlice(t, slices.Collect(func(yield func(float64) bool) {
 		for _, w := range without.weights {
@@ -407,4 +417,36 @@ func TestPoolsWithoutTable(t *testing.T) {
 	assert.ErrorContains(t, in.check([]ModelInput{{Cols: 4}}), "the views have 3 columns")
 	_, err := in.joined([]Features{a})
 	assert.ErrorContains(t, err, "needs 2")
+}
+
+// Sums of small weight are dropped beside the table, unless the targets then are clearly less probable.
+func TestDropBesideTable(t *testing.T) {
+	const n = 50
+	level := func(v float64) (d []float64) { return slices.Repeat([]float64{v}, n) }
+	for name, c := range map[string]struct {
+		weights []float64   // of the sums and of the table
+		density [][]float64 // of the sums and of the table
+		want    []float64
+	}{
+		"two are small":         {[]float64{.1, .02, .04, .84}, [][]float64{level(-1), level(-1), level(-1), level(-1)}, []float64{.16, .84}},
+		"none is small":         {[]float64{.2, .2, .6}, [][]float64{level(-1), level(-1), level(-1)}, []float64{.2, .2, .6}},
+		"all are small":         {[]float64{.06, .04, .9}, [][]float64{level(-1), level(-1), level(-1)}, []float64{.1, .9}},
+		"the largest are alike": {[]float64{.05, .05, .9}, [][]float64{level(-1), level(-1), level(-1)}, []float64{.05, .05, .9}},
+		"one is needed":         {[]float64{.2, .05, .75}, [][]float64{level(-9), level(-1), level(-9)}, []float64{.2, .05, .75}},
+	} {
+		last := len(c.weights) - 1
+		m := &AutoModel{}
+		m.weights = slices.Clone(c.weights)
+		for i := range last {
+			m.members, m.names, m.models = append(m.members, &MultiGPModel{}), append(m.names, string(rune('a'+i))), append(m.models, &MultiGPModel{})
+		}
+		table := &tableModel{}
+		m.names, m.models = append(m.names, AllColumns), append(m.models, table)
+		m.dropBeside(c.density[:last], c.density[last])
+		assert.InDeltaSlice(t, c.want, m.weights, 1e-15, name)
+		assert.Len(t, m.members, len(c.want)-1, name)
+		assert.Equal(t, AllColumns, m.names[len(m.names)-1], name)
+		assert.Same(t, table, m.models[len(m.models)-1], name)
+		assert.Len(t, m.dropped, len(c.weights)-len(c.want), name)
+	}
 }

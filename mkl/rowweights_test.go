@@ -58,12 +58,13 @@ func TestWeightsOfPool(t *testing.T) {
 		return rootMeanSquare(mean, truth)
 	}
 	m, without := fit(Auto{Weights: weights}), off(fit(Auto{}))
-	assert.Less(t, off(m), 0.7*without)
+	// Without weights a member with heavy tails learns some of what they say.
+	assert.Less(t, off(m), 0.8*without)
 	assert.InDelta(t, 1, m.NoiseSD()[0], 0.25, "of weight 1")
 
 	known := fit(Auto{Weights: weights, KnownNoise: 1})
 	assert.InEpsilon(t, 1, known.NoiseSD()[0], 1e-9)
-	assert.Less(t, off(known), 0.7*without)
+	assert.Less(t, off(known), 0.8*without)
 	assert.Len(t, known.Views(), 2)
 	assert.Greater(t, known.Views()[0].In, 0.9)
 	loo := known.LeaveOneOut()
