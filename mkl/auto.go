@@ -291,7 +291,7 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 	s.Kernels *= mostAlone + 2
 	factors := l*(len(autoMembers)+1) + more
 	if labels && s.Samples >= restingSamples {
-		factors = (factors + 1) / 2 // they are made in new memory, which triangles use half of; see rest.go
+		factors = (factors + 1) / 2 // made last, by the members that are kept; see rest.go
 	}
 	return f.processMemory(s, factors, labels)
 }

@@ -61,26 +61,24 @@ func (p *poolPlan) leaveOut(doubtful []string, less poolPlan) {
 
 // chooseViews fits the first member of a plan with and without the doubtful views. It learns no widths, to which leave-one-out densities would
 // be blind. If its density is larger without these views, all members of the plan are without them. The result is the first member of
-// the plan, or nil if it is not fitted. first is the member with all views, or nil.
-func (a Auto) chooseViews(ctx context.Context, p *poolPlan, first *MultiGPModel, doubtful []string, y []float64) (member *MultiGPModel, err error) {
-	if len(doubtful) == 0 {
-		return first, nil
-	}
-	process := a.process(trial(a.Fitting))
+// the plan. first is the member with all views, or nil. density returns the logarithms of a member's leave-one-out densities, or nil.
+func chooseViews[M any](
+	ctx context.Context, p *poolPlan, first *M, doubtful []string, gaps bool, fit func(views []View) (*M, error), density func(*M) []float64,
+) (member *M, err error) {
 	if first == nil {
-		if first, err = process.Fit(ctx, p.members[0].views, y); err != nil {
+		if first, err = fit(p.members[0].views); err != nil {
 			return nil, err
 		}
 	}
-	less, err := p.withoutViews(doubtful, a.MissingViews)
+	less, err := p.withoutViews(doubtful, gaps)
 	if err != nil {
 		return first, p.withAll(ctx, doubtful, err)
 	}
-	other, err := process.Fit(ctx, less.members[0].views, y)
+	other, err := fit(less.members[0].views)
 	if err != nil {
 		return first, p.withAll(ctx, doubtful, err)
 	}
-	if vec.Total(other.leftOutDensity(y)) <= vec.Total(first.leftOutDensity(y)) {
+	if with, without := density(first), density(other); with == nil || without == nil || vec.Total(without) <= vec.Total(with) {
 		return first, nil
 	}
 	p.leaveOut(doubtful, less)
@@ -103,7 +101,18 @@ func trial(f Fitting) Fitting {
 	return f
 }
 
-// chooseViews is as in [Auto]. The least-squares members, which say which views are doubtful, are fitted first.
+// chooseViews is [chooseViews] for numbers. first is the first member, or nil; so is the result if no view is doubtful.
+func (a Auto) chooseViews(ctx context.Context, p *poolPlan, first *MultiGPModel, doubtful []string, y []float64) (*MultiGPModel, error) {
+	if len(doubtful) == 0 {
+		return first, nil
+	}
+	return chooseViews(ctx, p, first, doubtful, a.MissingViews,
+		func(views []View) (*MultiGPModel, error) { return a.process(trial(a.Fitting)).Fit(ctx, views, y) },
+		func(m *MultiGPModel) []float64 { return m.leftOutDensity(y) })
+}
+
+// chooseViews is [chooseViews] for classes. The least-squares members, which say which views are doubtful, are fitted first. The result is nil if no
+// view is doubtful.
 func (a AutoClassifier[T]) chooseViews(ctx context.Context, p *poolPlan, l *leastSquares[T], labels []T, each float64) (*MultiGPClassifierModel[T], error) {
 	if l.tried || !p.mayLeaveOut(a.Time, each) {
 		return nil, nil
@@ -115,23 +124,9 @@ func (a AutoClassifier[T]) chooseViews(ctx context.Context, p *poolPlan, l *leas
 	if len(doubtful) == 0 {
 		return nil, nil
 	}
-	process := a.process(p, trial(a.Fitting), l.classes)
-	first, err := process.Fit(ctx, p.members[0].views, labels)
-	if err != nil {
-		return nil, err
-	}
-	less, err := p.withoutViews(doubtful, a.MissingViews)
-	if err != nil {
-		return first, p.withAll(ctx, doubtful, err)
-	}
-	other, err := process.Fit(ctx, less.members[0].views, labels)
-	if err != nil {
-		return first, p.withAll(ctx, doubtful, err)
-	}
-	with, without := first.leftOutLogProbabilities(l.class), other.leftOutLogProbabilities(l.class)
-	if with == nil || without == nil || vec.Total(without) <= vec.Total(with) {
-		return first, nil
-	}
-	p.leaveOut(doubtful, less)
-	return other, nil
+	return chooseViews(ctx, p, nil, doubtful, a.MissingViews,
+		func(views []View) (*MultiGPClassifierModel[T], error) {
+			return a.process(p, trial(a.Fitting), l.classes).Fit(ctx, views, labels)
+		},
+		func(m *MultiGPClassifierModel[T]) []float64 { return m.leftOutLogProbabilities(l.class) })
 }

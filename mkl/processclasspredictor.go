@@ -273,15 +273,25 @@ func (m *classMember[T]) predict(b *processBank, s *bankScratch, x [][]float64, 
 // p_c rises with q_c and falls with all others. low and high are overwritten.
 func largestMove(b float64, p, low, high []float64) (most float64) {
 	top := slices.Max(high)
-	var least, all float64
 	for c := range p {
 		low[c], high[c] = special.Exp(b*(low[c]-top)), special.Exp(b*(high[c]-top))
-		least, all = least+low[c], all+high[c]
 	}
+	least, all := vec.Total(low), vec.Total(high)
 	for c, v := range p {
-		most = max(most, high[c]/(high[c]+max(0, least-low[c]))-v, v-low[c]/(low[c]+max(0, all-high[c])))
+		q, rest := ends{low: low[c], high: high[c]}, ends{low: others(low, c, least), high: others(high, c, all)}
+		from, to := q.share(rest)
+		most = max(most, to-v, v-from)
 	}
 	return most
+}
+
+// others returns the sum of all elements of x but x[c]. sum is the sum of all, and no element is below 0. Beside an x[c] of more than half of the
+// sum, the difference would lose the small ones.
+func others(x []float64, c int, sum float64) float64 {
+	if x[c] > 0.5*sum {
+		return vec.Total(x[:c]) + vec.Total(x[c+1:])
+	}
+	return sum - x[c]
 }
 
 // logOdds returns log Φ(z) − log Φ(−z).

@@ -31,6 +31,18 @@ type ends struct{ low, at, high float64 }
 
 func (e ends) plus(f ends) ends { return ends{e.low + f.low, e.at + f.at, e.high + f.high} }
 
+// share returns the ends of e/(e + rest). Where a quotient is of two zeros, the end is 0 or 1.
+func (e ends) share(rest ends) (least, most float64) {
+	most = 1
+	if sum := e.high + rest.low; sum > 0 {
+		most = e.high / sum
+	}
+	if e.low > 0 {
+		least = e.low / (e.low + rest.high)
+	}
+	return least, most
+}
+
 // newRefinedClasses returns memory for a number of classes with so many functions of at most n training samples.
 func newRefinedClasses(classes, functions, n int) refinedClasses {
 	if functions == 0 {
@@ -104,13 +116,8 @@ func (r *refinedClasses) bound() (bound float64, next int) {
 	widest := 0.0
 	for i := range r.classes {
 		c := &r.classes[i]
-		p, most, least := c.exp.at/(c.exp.at+c.rest.at), 1.0, 0.0
-		if sum := c.exp.high + c.rest.low; sum > 0 { // otherwise both are too small for their quotient
-			most = c.exp.high / sum
-		}
-		if c.exp.low > 0 {
-			least = c.exp.low / (c.exp.low + c.rest.high)
-		}
+		p := c.exp.at / (c.exp.at + c.rest.at)
+		least, most := c.exp.share(c.rest)
 		bound = max(bound, most-p, p-least)
 		if c.done {
 			continue

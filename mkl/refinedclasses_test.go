@@ -112,3 +112,42 @@ func TestBoundOfExtremeScores(t *testing.T) {
 		assert.GreaterOrEqual(t, next, 0)
 	}
 }
+
+// Beside an interval of many decades the bound still counts the small classes.
+func TestLargestMoveOfWideIntervals(t *testing.T) {
+	src := rand.New(rand.NewPCG(3, 9))
+	for range 300 {
+		classes := 2 + src.IntN(4)
+		var low, high, p []float64
+		for c := range classes {
+			from := src.NormFloat64()
+			low, high = append(low, from), append(high, from)
+			if c == 0 {
+				high[c] += 60 * src.Float64()
+			}
+			p = append(p, math.Exp(low[c]+src.Float64()*(high[c]-low[c])))
+		}
+		sum := 0.0
+		for _, v := range p {
+			sum += v
+		}
+		worst := 0.0
+		for c := range p {
+			p[c] /= sum
+			for _, up := range []bool{false, true} { // the corners at which p_c is largest or least
+				own, all := 0.0, 0.0
+				for l := range p {
+					at := low[l]
+					if (l == c) == up {
+						at = high[l]
+					}
+					if all += math.Exp(at); l == c {
+						own = math.Exp(at)
+					}
+				}
+				worst = max(worst, math.Abs(own/all-p[c]))
+			}
+		}
+		assert.InDelta(t, worst, largestMove(1, p, low, high), 1e-12)
+	}
+}

@@ -119,10 +119,7 @@ func (k Interaction) fill(r *interactionRoom, a, b, out la.Matrix[float64]) {
 				la.Exp(one, one)
 				la.Axpy(-float64(share*own[j]), product, one)
 				for o := min(k.Order, j+1); o > 0; o-- {
-					sum, less := r.e[o][:n], r.e[o-1][:n]
-					for c, v := range one {
-						sum[c] += float64(v * less[c])
-					}
+					multiplyAdd(r.e[o][:n], r.e[o-1][:n], one)
 				}
 			}
 			to := out.Row(i)[first : first+n]
