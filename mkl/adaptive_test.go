@@ -48,13 +48,12 @@ func TestAdaptiveKernelsAreThoseOfTheirWidths(t *testing.T) {
 	views := learningViews(rng, n)
 	ds, k := processKernelsOf(t, views, 2)
 	a := k.(*gram.Adaptive)
-	mean, sd := a.Parameters()
-	require.Len(t, mean, 8)
-	require.Len(t, sd, 8)
-	theta := slices.Clone(mean)
+	priors := a.Parameters()
+	require.Len(t, priors, 8)
+	theta := make([]float64, len(priors))
 	for _, spread := range []float64{0, 1} {
 		for j := range theta {
-			theta[j] = mean[j] + spread*rng.NormFloat64()
+			theta[j] = priors[j].Mode + spread*rng.NormFloat64()
 		}
 		a.SetParameters(&la.Workspace{Workers: 2}, theta)
 		learned := ds.Learned(theta)
@@ -85,9 +84,9 @@ func TestAdaptiveSlopesByDifferences(t *testing.T) {
 	_, k := processKernelsOf(t, learningViews(rng, n), 2)
 	a := k.(*gram.Adaptive)
 	P, _, _ := a.Dims()
-	theta, _ := a.Parameters()
-	for j := range theta {
-		theta[j] += 0.5 * rng.NormFloat64()
+	var theta []float64
+	for _, p := range a.Parameters() {
+		theta = append(theta, p.Mode+0.5*rng.NormFloat64())
 	}
 	weights := make([]float64, P)
 	for p := range weights {

@@ -292,7 +292,7 @@ type adaptive struct {
 	points
 }
 
-func (a *adaptive) Parameters() (mean, sd []float64) { return []float64{0}, []float64{widthSD} }
+func (a *adaptive) Parameters() []mgp.ParameterPrior { return []mgp.ParameterPrior{{Scale: widthSD}} }
 
 func (a *adaptive) SetParameters(_ *la.Workspace, theta []float64) {
 	a.points.width = []float64{math.Exp(theta[0]), a.points.width[1]}

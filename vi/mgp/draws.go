@@ -59,7 +59,7 @@ func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
 		if m.ctx.Err() != nil {
 			return fmt.Errorf("vi: stopped: %w", context.Cause(m.ctx))
 		}
-		s.sweep(m.P, len(m.mean))
+		s.sweep(m.P, len(m.priors))
 		if sweep <= drawBurnIn {
 			continue
 		}
@@ -75,7 +75,7 @@ func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
 		if err != nil {
 			return err
 		}
-		draws = append(draws, Draw{p, slices.Clone(s.x[m.P : m.P+len(m.mean)])})
+		draws = append(draws, Draw{p, slices.Clone(s.x[m.P : m.P+len(m.priors)])})
 		la.CholeskyInv(&m.ws, m.factor)
 		all = append(all, m.leaveOneOut(m.factor))
 	}

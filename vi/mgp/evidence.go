@@ -124,9 +124,8 @@ const (
 type Adaptive interface {
 	vi.Kernels
 
-	// Parameters returns the means and the standard deviations of the parameters'
-	// normal prior. The ascent starts from the means.
-	Parameters() (mean, sd []float64)
+	// Parameters returns the priors of the parameters. The ascent starts from their modes.
+	Parameters() []ParameterPrior
 
 	// SetParameters computes the kernels at theta.
 	SetParameters(w *la.Workspace, theta []float64)
@@ -167,12 +166,11 @@ type evidence struct {
 	theta   []float64 // its parameters at the start
 	passes  *passes
 	ws      la.Workspace
-	P, N    int       // kernels, and their order
-	span    *spanned  // the basis that y has N coordinates in; nil if these are the samples
-	beyond  float64   // how many more samples than coordinates there are
-	outside float64   // Σ y² outside the span of the basis
-	mean    []float64 // of the parameters' prior
-	sd      []float64
+	P, N    int      // kernels, and their order
+	span    *spanned // the basis that y has N coordinates in; nil if these are the samples
+	beyond  float64  // how many more samples than coordinates there are
+	outside float64  // Σ y² outside the span of the basis
+	priors  []ParameterPrior
 
 	y      []float64
 	labels bool
@@ -293,7 +291,7 @@ func (m *evidence) weigh(x []float64) {
 func (m *evidence) compose(x []float64) {
 	m.weigh(x)
 	if m.kernels != nil {
-		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.mean)])
+		m.kernels.SetParameters(&m.ws, x[m.P:m.P+len(m.priors)])
 	}
 	m.passes.sum(&m.ws, m.weight, m.sum)
 }
@@ -333,7 +331,7 @@ func (m *evidence) snapshot(s *work.Snapshot) {
 func (m *evidence) functions(x []float64) (float64, error) {
 	m.compose(x)
 	if m.like != nil {
-		m.like.at(x[m.P+len(m.mean):])
+		m.like.at(x[m.P+len(m.priors):])
 		return m.findSites(m.begin, m.approximate)
 	}
 	if m.noise = m.given; m.given == 0 {
@@ -452,8 +450,8 @@ func (m *evidence) scalePriors(x, g []float64) (density float64) {
 // parameterPriors returns the log prior of the kernels' parameters, but for a constant. It adds what that
 // changes in the slopes of the cost by them to g, unless g is nil.
 func (m *evidence) parameterPriors(x, g []float64) (density float64) {
-	for j, mean := range m.mean {
-		d, slope := normalPrior(x[m.P+j], mean, m.sd[j])
+	for j, prior := range m.priors {
+		d, slope, _ := prior.at(x[m.P+j])
 		density += d
 		if g != nil {
 			g[m.P+j] -= slope
@@ -477,7 +475,7 @@ func (m *evidence) amplitudeSlopes(x, g []float64) (density float64) {
 // parameterSlopes stores the slopes of the cost by the kernels' parameters in g, and
 // returns their log prior but for a constant. It overwrites R.
 func (m *evidence) parameterSlopes(x, g []float64) (density float64) {
-	slopes := g[m.P : m.P+len(m.mean)]
+	slopes := g[m.P : m.P+len(m.priors)]
 	m.sumSlopes(m.kernels, slopes)
 	la.Scal(-1, slopes)
 	return m.parameterPriors(x, g)

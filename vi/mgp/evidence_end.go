@@ -60,7 +60,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 	loo := &LeaveOneOut{}
 	fit := &Fit{
 		Record: rec, LogEvidence: logZ, LeaveOneOut: loo,
-		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
+		Parameters: slices.Clone(x[m.P : m.P+len(m.priors)]),
 	}
 	limit := float64(collapsedShare)
 	if m.like != nil {
@@ -69,7 +69,7 @@ func (m *evidence) finish(x []float64, rec vi.Record) (*Fit, error) {
 			loo.LogProbability = m.like.leaveOneOut(m.sites)
 		}
 		if !m.labels {
-			s.Likelihood, s.Shape = m.like.Name(), slices.Clone(x[m.P+len(m.mean):])
+			s.Likelihood, s.Shape = m.like.Name(), slices.Clone(x[m.P+len(m.priors):])
 		}
 	} else {
 		s.Tau = 1 / m.ofOne(m.noise)

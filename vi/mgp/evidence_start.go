@@ -134,13 +134,15 @@ func (m *evidence) takeParameters(start EvidenceStart) error {
 	m.theta = start.Parameters
 	if a, ok := m.k.(Adaptive); ok {
 		m.kernels = a
-		m.mean, m.sd = a.Parameters()
+		m.priors = a.Parameters()
 		if m.theta == nil {
-			m.theta = m.mean
+			for _, p := range m.priors {
+				m.theta = append(m.theta, p.Mode)
+			}
 		}
 	}
-	if len(m.theta) != len(m.mean) {
-		return fmt.Errorf("vi: Start.Parameters: %d values where the kernels have %d", len(m.theta), len(m.mean))
+	if len(m.theta) != len(m.priors) {
+		return fmt.Errorf("vi: Start.Parameters: %d values where the kernels have %d", len(m.theta), len(m.priors))
 	}
 	return nil
 }

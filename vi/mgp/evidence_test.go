@@ -35,7 +35,9 @@ func newScaled(t *testing.T, x la.Matrix[float64]) *scaled {
 	return &scaled{Dense: d, x: x, k: k}
 }
 
-func (s *scaled) Parameters() (mean, sd []float64) { return []float64{0, 0.3}, []float64{1, 0.5} }
+func (s *scaled) Parameters() []ParameterPrior {
+	return []ParameterPrior{{Mode: 0, Scale: 1}, {Mode: 0.3, Scale: 0.5, Freedom: 4}}
+}
 
 func (s *scaled) SetParameters(_ *la.Workspace, theta []float64) {
 	s.theta = append(s.theta[:0], theta...)

@@ -178,7 +178,7 @@ func (m *heavy) cost(x, g []float64) (float64, error) {
 		return math.Inf(1), nil
 	}
 	m.measure(x)
-	at := m.P + len(m.mean)
+	at := m.P + len(m.priors)
 	scale, freedom, curvature := m.shapeSlopes()
 	m.info.average.Set(at+1, at+1, max(0, curvature))
 	for i, v := range []struct{ slope, first float64 }{
@@ -218,7 +218,7 @@ func (m *heavy) finish(x []float64, rec vi.Record) (*Fit, error) {
 	}
 	fit := &Fit{
 		Record: rec, LogEvidence: bound, LeaveOneOut: m.leaveOneOut(noise),
-		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]),
+		Parameters: slices.Clone(x[m.P : m.P+len(m.priors)]),
 	}
 	fit.Collapsed = la.SumSq(m.sites.mean) < 1e-3*m.scale*float64(m.N)
 	m.precision(m.quad)

@@ -59,15 +59,15 @@ func (m *evidence) measure(x []float64) {
 		la.Scal(a, v.Row(p))
 	}
 	if m.kernels != nil {
-		m.kernels.SlopeProducts(&m.ws, m.weight, m.alpha, v.Slice(m.P, m.P+len(m.mean), 0, m.N))
+		m.kernels.SlopeProducts(&m.ws, m.weight, m.alpha, v.Slice(m.P, m.P+len(m.priors), 0, m.N))
 	}
 	if m.sites != nil {
 		// Noise with heavy tails has a scale, to which S⁻¹ is proportional, and a shape. The parameters of
 		// likelihoods are measured by their scores: see likelihoodSlopes.
-		for i := m.P + len(m.mean); i < v.Rows; i++ {
+		for i := m.P + len(m.priors); i < v.Rows; i++ {
 			row := v.Row(i)
 			clear(row)
-			switch first := i == m.P+len(m.mean); {
+			switch first := i == m.P+len(m.priors); {
 			case first && m.like != nil: // the level, which moves the mean by 1: the mean of the two has half its product
 				for n := range row {
 					row[n] = math.Sqrt2
@@ -126,10 +126,11 @@ func (m *evidence) curve(x, g []float64) {
 			return 1 // of any size: its slope is 0
 		case v < m.P:
 			return m.curvature(v, x[v])
-		case v < m.P+len(m.mean):
-			return 1 / (m.sd[v-m.P] * m.sd[v-m.P])
+		case v < m.P+len(m.priors):
+			_, _, curvature := m.priors[v-m.P].at(x[v])
+			return curvature
 		case m.likeMean != nil:
-			sd := m.likeSD[v-m.P-len(m.mean)]
+			sd := m.likeSD[v-m.P-len(m.priors)]
 			return 1 / (sd * sd)
 		case m.given > 0 && v == len(x)-1:
 			return 1 // as for a known weight

@@ -42,7 +42,7 @@ func (m *evidence) kept(x []float64) (*Fit, error) {
 	}
 	fit := &Fit{
 		Record: vi.Record{Reason: vi.Converged}, LogEvidence: log, LeaveOneOut: &LeaveOneOut{LogProbability: loo},
-		Parameters: slices.Clone(x[m.P : m.P+len(m.mean)]), Collapsed: la.SumSq(m.sites.mean) < collapsedShare*m.samples(),
+		Parameters: slices.Clone(x[m.P : m.P+len(m.priors)]), Collapsed: la.SumSq(m.sites.mean) < collapsedShare*m.samples(),
 	}
 	s := State{
 		Family: m.family, Labels: true, Prior: m.prior, Tau: 1, Alpha: slices.Clone(m.sites.alpha), Factor: m.sites.l,

@@ -187,7 +187,7 @@ func (m *evidence) likelihoodSlopes(x, g []float64) (density float64) {
 	if len(m.likeMean) == 0 {
 		return 0
 	}
-	at := m.P + len(m.mean)
+	at := m.P + len(m.priors)
 	clear(g[at:])
 	g[at] = -sumOf(m.alpha)
 	scores := make([]float64, len(m.likeMean)-1)

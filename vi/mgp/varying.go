@@ -226,13 +226,13 @@ func (m *varying) begin() {
 // Cholesky factors of K + diag(r) and of the sites' B.
 func (m *varying) functions(x []float64) (float64, error) {
 	f, h, P := m.f, m.h, m.f.P
-	noise := x[P+len(f.mean):]
+	noise := x[P+len(f.priors):]
 	for p := range P {
 		f.weight[p], h.weight[p] = special.Exp(x[p]), special.Exp(noise[p])
 	}
 	m.level = noise[P]
 	if f.kernels != nil {
-		f.kernels.SetParameters(&f.ws, x[P:P+len(f.mean)])
+		f.kernels.SetParameters(&f.ws, x[P:P+len(f.priors)])
 	}
 	f.passes.sum(&f.ws, f.weight, f.sum)
 	f.passes.sum(&h.ws, h.weight, h.sum)
@@ -281,7 +281,7 @@ func (m *varying) cost(x, g []float64) (float64, error) {
 	if err != nil {
 		return math.Inf(1), nil
 	}
-	at := P + len(f.mean)
+	at := P + len(f.priors)
 	h.precision(h.quad)
 	value += h.amplitudeSlopes(x[at:], g[at:])
 	density, slope := normalPrior(m.level, special.Log(firstNoise*f.power), noiseSpread)
@@ -323,7 +323,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 	}
 	fit := &Fit{
 		Record: rec, LogEvidence: bound,
-		Parameters: slices.Clone(x[f.P : f.P+len(f.mean)]),
+		Parameters: slices.Clone(x[f.P : f.P+len(f.priors)]),
 	}
 	var square, noise float64
 	for n, r := range m.variance {

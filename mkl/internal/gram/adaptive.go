@@ -11,6 +11,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // Adaptive holds kernel matrices. Some of them, the matrices of ARD kernels, have length scales that a fit
@@ -19,7 +20,7 @@ import (
 type Adaptive struct {
 	*vi.Dense
 	learning []learner
-	mean     []float64 // of the parameters' prior
+	priors   []mgp.ParameterPrior
 }
 
 // learner is a view with an ARD kernel. With z_ij = x_ij/w_j its kernel is
@@ -32,12 +33,18 @@ type learner struct {
 	z         la.Matrix[float64] // x over the widths; transposed for a Laplacian
 }
 
-// logWidthSpread is the standard deviation of the logarithm of a width in its
-// normal prior. Its mean corresponds to the median distance of the samples. A
-// feature can then matter a few times more or less than the others without
-// evidence, and with evidence any number of times. A wider prior overfits where there are
-// many features.
-const logWidthSpread = 1
+// The prior of the logarithm of a width has its mode at the median distance of the samples.
+const (
+	// logWidthSpread is the standard deviation of the prior's normal half. A feature can then matter a few
+	// times more or less than the others without evidence, and with evidence any number of times. A
+	// wider prior overfits where there are many features.
+	logWidthSpread = 1
+
+	// widthFreedom is the number of degrees of freedom of the half of large widths, for Gaussian kernels: features without
+	// influence leave smooth functions. Laplacian kernels have normal halves. docs/lab/relevance.md has what other
+	// numbers and both halves do.
+	widthFreedom = 4
+)
 
 // Adapt makes the training kernels ks adaptive. Without ARD views it returns ks
 // unchanged.
@@ -49,15 +56,17 @@ func (ds *Design) Adapt(ks Held) Held {
 		}
 		in := &ds.Inputs[v.Input]
 		x := in.Seen(in.Basis, v.Sight, nil).Clone()
-		l := learner{view: i, first: len(a.mean), x: x}
+		l := learner{view: i, first: len(a.priors), x: x}
 		start, _ := kernel.Lengths(v.Kernel)
+		freedom := float64(widthFreedom)
 		if l.manhattan = v.Kernel.Statistic().Kind == kernel.ManhattanDistance; l.manhattan {
+			freedom = 0
 			l.z = la.NewMatrix[float64](x.Cols, x.Rows)
 		} else {
 			l.z = la.NewMatrix[float64](x.Rows, x.Cols)
 		}
 		for j := range x.Cols {
-			a.mean = append(a.mean, special.Log(start[0]))
+			a.priors = append(a.priors, mgp.ParameterPrior{Mode: special.Log(start[0]), Scale: logWidthSpread, Freedom: freedom})
 			// The slopes are sums of products of z. Fewer digits cancel if z is taken about its mean.
 			var mean float64
 			for i := range x.Rows {
@@ -77,13 +86,7 @@ func (ds *Design) Adapt(ks Held) Held {
 }
 
 // Parameters implements Adaptive of package mgp.
-func (a *Adaptive) Parameters() (mean, sd []float64) {
-	sd = make([]float64, len(a.mean))
-	for i := range sd {
-		sd[i] = logWidthSpread
-	}
-	return slices.Clone(a.mean), sd
-}
+func (a *Adaptive) Parameters() []mgp.ParameterPrior { return slices.Clone(a.priors) }
 
 // SetParameters implements Adaptive of package mgp.
 func (a *Adaptive) SetParameters(w *la.Workspace, theta []float64) {
@@ -298,7 +301,7 @@ func (l *learner) absolute(first int, m la.Matrix[float64], part []float64) {
 
 // Some returns the kernels among the samples rows. ks are the matrices of all samples.
 func (a *Adaptive) Some(ks *vi.Dense, rows []int) *Adaptive {
-	out := &Adaptive{Dense: ks, mean: a.mean}
+	out := &Adaptive{Dense: ks, priors: a.priors}
 	for _, l := range a.learning {
 		l.x = l.x.TakeRows(rows)
 		l.z = la.NewMatrix[float64](l.x.Rows, l.x.Cols)
