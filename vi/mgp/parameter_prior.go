@@ -3,14 +3,14 @@ package mgp
 import "github.com/bmkl/bmkl/internal/special"
 
 // ParameterPrior is the prior of one parameter of a kernel, such as the logarithm of a length scale. It is normal below
-// its mode. Above the mode it is normal too if Freedom is 0, and Student's t with so many degrees of freedom
-// otherwise. Both halves have the same density and slope at the mode.
+// its mode. Above the mode it is normal too, or Student's t. Both halves have the same density and slope at the mode.
 //
 // A feature without influence has no largest length scale. The tail of the normal density
 // would keep its scale finite, and the feature in the function.
 type ParameterPrior struct {
-	Mode, Scale float64
-	Freedom     float64
+	Mode    float64 // where an ascent starts
+	Scale   float64 // standard deviation of the normal halves, and scale of Student's t
+	Freedom float64 // degrees of freedom; 0: both halves are normal
 }
 
 // at returns the logarithm of the density at θ but for a constant, its slope, and a curvature for Newton's steps. The

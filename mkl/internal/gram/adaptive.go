@@ -41,8 +41,8 @@ const (
 	logWidthSpread = 1
 
 	// widthFreedom is the number of degrees of freedom of the half of large widths, for Gaussian kernels: features without
-	// influence leave smooth functions. Laplacian kernels have normal halves. docs/lab/relevance.md has what other
-	// numbers and both halves do.
+	// influence leave smooth functions. Laplacian kernels have normal halves. docs/lab/choosing.md compares other
+	// numbers, and tails on both sides.
 	widthFreedom = 4
 )
 
