@@ -29,6 +29,10 @@ type Counts struct {
 	// Exposure holds the exposure o of each sample, positive; nil means 1.
 	Exposure []float64
 
+	// Landmarks is how many samples are landmarks. 0 means: above [DefaultExactSamples] samples 2000 to 300 by their number, and else
+	// none. As many as there are samples, or more, means an exact fit.
+	Landmarks int
+
 	MissingViews bool          // as in [Regression]
 	Storage      KernelStorage // as in [Regression]
 }
@@ -71,5 +75,5 @@ func checkExposure(name string, exposure []float64, n int) error {
 func (c Counts) EstimateMemory(size FitSize) int64 { return c.problem().memory(size) }
 
 func (c *Counts) problem() *processObservations {
-	return newProcessObservations(c.Fitting, c.Climb, c.MissingViews, c.Storage)
+	return newProcessObservations(c.Fitting, c.Climb, c.MissingViews, c.Storage, c.Landmarks)
 }

@@ -122,8 +122,7 @@ func alikeIn(views []View, value func(i int) float64) []func(i, j int) bool {
 }
 
 // manyMemory returns about how many bytes fitMany takes.
-func (p *processObservations) manyMemory(s FitSize) int64 {
-	landmarks := observationLandmarks(s.Samples)
+func (p *processObservations) manyMemory(s FitSize, landmarks int) int64 {
 	N, M := float64(s.Samples), float64(landmarks)
 	s.Samples = landmarks
 	return p.processMemory(s, 1, false) + inBytes(float64(N*(M+20))+float64(6*M*M)+gram.PredictWords)

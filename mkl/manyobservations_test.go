@@ -101,10 +101,20 @@ func TestLandmarksConverge(t *testing.T) {
 // A constant kernel takes the level's place, and the fit still ends, with the level and the cut points of the exact fit.
 func TestLandmarksWithAConstantKernel(t *testing.T) {
 	const n, landmarks = 700, 200
-	d := drawTargets(3, n)
-	views := []View{{X: d.x, Kernel: kernel.RBF{Width: 2}}, {X: d.x, Kernel: kernel.Constant{}}}
-	like := mgp.Ordinal{Y: d.grades, Grades: 5}
-	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return float64(d.grades[i]) }, like)
+	r := rand.New(rand.NewPCG(3, 12))
+	x, grades := normal(r, n, 6), make([]int, n)
+	for i := range n {
+		v := x.Row(i)
+		e := 0.8*math.Sin(2*v[0]) + 0.5*v[1]*v[2] - 0.4*v[3] + 0.6*r.NormFloat64()
+		for _, c := range []float64{-1, -0.3, 0.4, 1.2} {
+			if e > c {
+				grades[i]++
+			}
+		}
+	}
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 2}}, {X: x, Kernel: kernel.Constant{}}}
+	like := mgp.Ordinal{Y: grades, Grades: 5}
+	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return float64(grades[i]) }, like)
 	require.NoError(t, err)
 	assert.True(t, m.Trace().Converged)
 	exact, err := (&Ordinal[int]{}).problem().fitExact(t.Context(), views, 1, like)
@@ -278,4 +288,27 @@ func TestStoppedNearTheEndOfAll(t *testing.T) {
 	whole, err := c.problem().fitMany(t.Context(), views, 50, value, mgp.Counts{Y: y})
 	require.NoError(t, err)
 	assert.InDelta(t, whole.Bound(), m.Bound(), 1)
+}
+
+// Landmarks says how many samples are landmarks.
+func TestLandmarksSetting(t *testing.T) {
+	const n = 120
+	views, y, _, _ := someVisits(5, n, 2)
+	m, err := Counts{Landmarks: 40}.Fit(t.Context(), views, y)
+	require.NoError(t, err)
+	want := countsOnLandmarks(t, Counts{}, views, 40, y)
+	assert.Equal(t, want.Posterior().State(), m.Posterior().State())
+	all, err := Counts{Landmarks: n}.Fit(t.Context(), views, y)
+	require.NoError(t, err)
+	exact, err := Counts{}.Fit(t.Context(), views, y)
+	require.NoError(t, err)
+	assert.Equal(t, exact.Posterior().State(), all.Posterior().State())
+	_, err = Counts{Landmarks: -1}.Fit(t.Context(), views, y)
+	assert.EqualError(t, err, "mkl: Landmarks is -1: it must not be negative")
+	given := PrecomputedViews(la.NewMatrix[float64](n, n))
+	_, err = Counts{Landmarks: 40}.Fit(t.Context(), given, y)
+	assert.EqualError(t, err, "mkl: Landmarks is 40: views of given kernels take none")
+	size := FitSize{Samples: 10_000, Kernels: 3}
+	assert.Less(t, Counts{Landmarks: 300}.EstimateMemory(size), Counts{}.EstimateMemory(size))
+	assert.Greater(t, Counts{Landmarks: 10_000}.EstimateMemory(size), Counts{}.EstimateMemory(size))
 }

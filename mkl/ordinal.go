@@ -30,6 +30,10 @@ type Ordinal[T comparable] struct {
 	// labels, in ascending order; for labels that are not numbers it is an error.
 	Grades []T
 
+	// Landmarks is how many samples are landmarks. 0 means: above [DefaultExactSamples] samples 2000 to 300 by their number, and else
+	// none. As many as there are samples, or more, means an exact fit.
+	Landmarks int
+
 	MissingViews bool          // as in [Regression]
 	Storage      KernelStorage // as in [Regression]
 }
@@ -97,5 +101,5 @@ func ascending[T comparable](labels []T) ([]T, error) {
 func (o Ordinal[T]) EstimateMemory(size FitSize) int64 { return o.problem().memory(size) }
 
 func (o *Ordinal[T]) problem() *processObservations {
-	return newProcessObservations(o.Fitting, o.Climb, o.MissingViews, o.Storage)
+	return newProcessObservations(o.Fitting, o.Climb, o.MissingViews, o.Storage, o.Landmarks)
 }

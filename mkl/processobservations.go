@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
@@ -14,13 +15,15 @@ import (
 type processObservations struct {
 	*fitting
 	processSettings
+	landmarks int // as the estimators' Landmarks
 }
 
 // newProcessObservations returns a fit with the settings that the estimators share.
-func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage) *processObservations {
+func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage, landmarks int) *processObservations {
 	return &processObservations{
 		fitting:         &fitting{Fitting: f, Ascent: c.ascent(), limit: "MaxSteps", missingViews: gaps, storage: storage},
 		processSettings: processSettings{pointScales: true, seed: f.Seed},
+		landmarks:       landmarks,
 	}
 }
 
@@ -28,8 +31,15 @@ func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage
 // evidence. If one ends with an error, it returns the error and the best fit before. value returns a number by which samples with the
 // same features differ.
 func (p *processObservations) fit(ctx context.Context, views []View, value func(i int) float64, all ...mgp.Likelihood) (*processes, error) {
-	n := all[0].Samples()
-	if !atScale(n, 0, slices.ContainsFunc(views, isGiven)) {
+	n, given := all[0].Samples(), slices.ContainsFunc(views, isGiven)
+	switch {
+	case p.landmarks < 0:
+		return nil, fmt.Errorf("mkl: Landmarks is %d: it must not be negative", p.landmarks)
+	case p.landmarks > 0 && given:
+		return nil, fmt.Errorf("mkl: Landmarks is %d: views of given kernels take none", p.landmarks)
+	}
+	landmarks := p.landmarksOf(n, given)
+	if landmarks == 0 {
 		return p.fitExact(ctx, views, len(all), all...)
 	}
 	if _, err := bindViews(views, n, p.missingViews); err != nil {
@@ -38,7 +48,18 @@ func (p *processObservations) fit(ctx context.Context, views []View, value func(
 	if err := p.check(p.memory(FitSize{Samples: n, Kernels: len(views)})); err != nil {
 		return nil, err
 	}
-	return p.fitMany(ctx, views, observationLandmarks(n), value, all...)
+	return p.fitMany(ctx, views, landmarks, value, all...)
+}
+
+// landmarksOf returns how many of n samples are landmarks; 0 means that the fit is exact.
+func (p *processObservations) landmarksOf(n int, given bool) int {
+	switch {
+	case p.landmarks > 0 && p.landmarks < n:
+		return p.landmarks
+	case p.landmarks == 0 && atScale(n, 0, given):
+		return observationLandmarks(n)
+	}
+	return 0
 }
 
 // part returns the settings of part k of n of a fit, which its progress names as starts.
@@ -81,8 +102,8 @@ func (p *processObservations) fitExact(ctx context.Context, views []View, parts 
 
 // memory returns about how many bytes a fit of the given size takes.
 func (p *processObservations) memory(s FitSize) int64 {
-	if atScale(s.Samples, 0, s.Basis > 0) {
-		return p.manyMemory(s)
+	if landmarks := p.landmarksOf(s.Samples, s.Basis > 0); landmarks > 0 {
+		return p.manyMemory(s, landmarks)
 	}
 	return p.processMemory(s, 1, false)
 }

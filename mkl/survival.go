@@ -50,6 +50,10 @@ type Survival struct {
 
 	Law SurvivalLaw // of the times; the zero value is LawByEvidence
 
+	// Landmarks is how many samples are landmarks. 0 means: above [DefaultExactSamples] samples 2000 to 300 by their number, and else
+	// none. As many as there are samples, or more, means an exact fit.
+	Landmarks int
+
 	MissingViews bool          // as in [Regression]
 	Storage      KernelStorage // as in [Regression]
 }
@@ -82,5 +86,5 @@ func (s Survival) Fit(ctx context.Context, views []View, times []Lifetime) (*Sur
 func (s Survival) EstimateMemory(size FitSize) int64 { return s.problem().memory(size) }
 
 func (s *Survival) problem() *processObservations {
-	return newProcessObservations(s.Fitting, s.Climb, s.MissingViews, s.Storage)
+	return newProcessObservations(s.Fitting, s.Climb, s.MissingViews, s.Storage, s.Landmarks)
 }

@@ -94,8 +94,7 @@ func (c Censored) moments(n int, mean, variance float64, eta, slopes []float64) 
 	noise := special.Exp(eta[0])
 	if c.Law == Weibull {
 		sigma := math.Sqrt(noise)
-		l, u := c.Lower[n], c.Upper[n]
-		m, shape := integrate(mean, variance, sigma, func(f float64) logLikelihood { return gumbel(l, u, f, sigma) })
+		m, shape := weibullMoments(c.Lower[n], c.Upper[n], mean, variance, sigma)
 		if slopes != nil {
 			slopes[0] = shape
 		}
@@ -251,8 +250,8 @@ func (l Law) LogSurvival(mean, variance, sigma, at float64) (above, below float6
 	case z < -beyondSquares: // P(y ≤ at) is the mean of E
 		return 0, (at-mean)/sigma + float64(0.5*variance/(sigma*sigma))
 	}
-	up, _ := integrate(mean, variance, sigma, func(f float64) logLikelihood { return gumbel(at, math.Inf(1), f, sigma) })
-	down, _ := integrate(mean, variance, sigma, func(f float64) logLikelihood { return gumbel(math.Inf(-1), at, f, sigma) })
+	up, _ := weibullMoments(at, math.Inf(1), mean, variance, sigma)
+	down, _ := weibullMoments(math.Inf(-1), at, mean, variance, sigma)
 	return min(0, up.logZ), min(0, down.logZ)
 }
 

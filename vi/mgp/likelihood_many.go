@@ -143,6 +143,10 @@ type extension struct {
 	block          la.Matrix[float64]
 	logDet, fit    float64 // of log Z: log det(I + VᵀΛ̃V), and E[w]ᵀVᵀν̃
 	rec            vi.Record
+
+	before []float64 // slopes by the parameters in the last sweep, nil if these have moved since
+	taken  []float64 // the last step of the parameters
+	from   slopes    // where it began
 }
 
 // begin sets the sites to what the posterior of the M samples asks for. The rows of v are still the kernels.
@@ -265,9 +269,11 @@ func (x *extension) propagate() (logZ float64, err error) {
 		if sweep == extendSweeps {
 			return logZ, nil
 		}
-		level, before := x.parameter[0], moved
-		moved = residual < nearlyLinear && x.moveParameters()
-		if residual <= extendTolerance && !moved {
+		level, before, step := x.parameter[0], moved, stepWaits
+		if residual < nearlyLinear {
+			step = x.moveParameters()
+		}
+		if residual <= extendTolerance && step == stepIsNone {
 			x.rec.Reason, x.rec.Left = vi.Converged, 0
 			return logZ, nil
 		}
@@ -275,6 +281,11 @@ func (x *extension) propagate() (logZ float64, err error) {
 			damping = max(leastDamping, 0.5*damping)
 		}
 		last = residual
+		if moved = step == stepTaken; moved {
+			x.like.level = level // the cavities are the ones of the level before
+			x.ask(asked)
+			x.like.at(x.parameter)
+		}
 		x.renew(asked, damping, x.parameter[0]-level)
 	}
 }

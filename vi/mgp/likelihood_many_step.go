@@ -10,13 +10,81 @@ import (
 // Settings of moveParameters.
 const (
 	enoughRise    = 1e-2 // nats that a step of the level and of the parameters must promise to count
+	mostDoubt     = 0.1  // of what a step promises: what it would promise by the last change of the slopes
 	mostShapeStep = 0.5
 	shapeNudge    = 1e-4 // of a parameter, for differences of slopes
 )
 
-// moveParameters takes a step of Newton's by the level and by the parameters of the likelihood, unless it promises no rise of the evidence,
-// and reports whether it did.
-func (x *extension) moveParameters() bool {
+// parameterStep is what a step of the level and of the parameters came to.
+type parameterStep int
+
+const (
+	stepWaits parameterStep = iota // the slopes still change where the parameters stay
+	stepTaken
+	stepIsNone // it promises no rise
+)
+
+// slopes are the ones of the log posterior density by the level and the parameters, and its second derivatives with the other sign.
+type slopes struct {
+	gradient []float64
+	bends    la.Matrix[float64]
+}
+
+// moveParameters takes a step of Newton's by the level and by the parameters of the likelihood, unless it promises no rise of the evidence.
+// The residual is a mean over the samples, and says little about slopes that a few of them decide. A step therefore waits until the
+// slopes of two sweeps with the same parameters agree (docs/theory/likelihoods.md, section 7).
+func (x *extension) moveParameters() parameterStep {
+	now := x.slopes()
+	before := x.before
+	x.before = now.gradient
+	factor, ok := x.uphill(now)
+	if !ok {
+		return stepIsNone
+	}
+	if before == nil {
+		return stepWaits
+	}
+	step, promised := newton(factor, now.gradient)
+	change := slices.Clone(now.gradient)
+	la.Axpy(-1, before, change)
+	_, doubt := newton(factor, change)
+	if promised <= enoughRise && doubt <= enoughRise {
+		return stepIsNone
+	}
+	if doubt > mostDoubt*promised {
+		return stepWaits
+	}
+	la.Scal(x.shorten(now, step), step)
+	x.taken, x.from, x.before = step, now, nil
+	la.Axpy(1, step, x.parameter)
+	x.like.at(x.parameter)
+	return stepTaken
+}
+
+// shorten returns the share of a step to take. Along the last step the slopes have changed by more than the bends foretold
+// where these are too small, and so they will again.
+func (x *extension) shorten(now slopes, step []float64) float64 {
+	share, longest := 1.0, 0.0
+	if x.taken != nil {
+		change := slices.Clone(x.from.gradient)
+		la.Axpy(-1, now.gradient, change)
+		t := make([]float64, len(step))
+		la.Symv(&x.ws, 1, x.from.bends, x.taken, 0, t)
+		if foretold := la.Dot(t, x.taken); foretold > 0 {
+			share = 1 / max(1, la.Dot(change, x.taken)/foretold)
+		}
+	}
+	for _, s := range step[1:] {
+		longest = max(longest, share*math.Abs(s))
+	}
+	if longest > mostShapeStep {
+		share *= mostShapeStep / longest
+	}
+	return share
+}
+
+// slopes computes the slopes at the present sites.
+func (x *extension) slopes() slopes {
 	gradient, scores := x.scores()
 	gradient[0] = x.levelSlope()
 	bends := x.bends(scores)
@@ -24,17 +92,14 @@ func (x *extension) moveParameters() bool {
 		gradient[i] -= (x.parameter[i] - x.priorMean[i]) / (sd * sd)
 		bends.Row(i)[i] += 1 / (sd * sd)
 	}
-	step, ok := x.uphill(gradient, bends)
-	if !ok || !(la.Dot(step, gradient) > enoughRise) {
-		return false
-	}
-	longest := 0.0
-	for _, s := range step[1:] {
-		longest = max(longest, math.Abs(s))
-	}
-	la.Axpy(min(1, mostShapeStep/longest), step, x.parameter)
-	x.like.at(x.parameter)
-	return true
+	return slopes{gradient, bends}
+}
+
+// newton returns the step that the factor of the bends makes of a gradient, and the product of both.
+func newton(factor la.Matrix[float64], gradient []float64) (step []float64, rise float64) {
+	step = slices.Clone(gradient)
+	la.CholeskySolveVec(factor, step)
+	return step, la.Dot(step, gradient)
 }
 
 // scores returns the slopes of the log evidence by the level and the parameters, and the ones of each sample, N×(1+K). At sites that match
@@ -107,22 +172,20 @@ func (x *extension) bends(scores la.Matrix[float64]) la.Matrix[float64] {
 	return out
 }
 
-// uphill returns Newton's step, with as much added to the diagonal of the bends as makes them positive definite.
-func (x *extension) uphill(gradient []float64, bends la.Matrix[float64]) (step []float64, ok bool) {
+// uphill returns the Cholesky factor of the bends, with as much added to their diagonal as makes them positive definite.
+func (x *extension) uphill(s slopes) (factor la.Matrix[float64], ok bool) {
 	most := 0.0
-	for i := range gradient {
-		most = max(most, math.Abs(bends.At(i, i)))
+	for i := range s.gradient {
+		most = max(most, math.Abs(s.bends.At(i, i)))
 	}
 	for ridge := 0.0; ridge <= 10; ridge = max(1e-3, 4*ridge) {
-		factor := bends.Clone()
-		for i := range gradient {
+		factor = s.bends.Clone()
+		for i := range s.gradient {
 			factor.Row(i)[i] += float64(ridge * most)
 		}
 		if la.Cholesky(&x.ws, factor) == nil {
-			step = slices.Clone(gradient)
-			la.CholeskySolveVec(factor, step)
-			return step, true
+			return factor, true
 		}
 	}
-	return nil, false
+	return factor, false
 }

@@ -1,6 +1,7 @@
 package mgp
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -138,17 +139,35 @@ func testBends(t *testing.T, few int) {
 // Where the bends have no maximum, the step still goes uphill.
 func TestUphill(t *testing.T) {
 	x := &extension{}
-	b := la.NewMatrix[float64](2, 2)
+	gradient, b := []float64{2, 3}, la.NewMatrix[float64](2, 2)
 	b.Set(0, 0, 4)
 	b.Set(1, 1, -1)
-	step, ok := x.uphill([]float64{2, 3}, b)
+	factor, ok := x.uphill(slopes{gradient, b})
 	require.True(t, ok)
+	step, _ := newton(factor, gradient)
 	assert.Positive(t, step[0])
 	assert.Positive(t, step[1])
 	b.Set(1, 1, 1)
-	step, ok = x.uphill([]float64{2, 3}, b)
+	factor, ok = x.uphill(slopes{gradient, b})
 	require.True(t, ok)
+	step, rise := newton(factor, gradient)
 	assert.InDeltaSlice(t, []float64{0.5, 3}, step, 1e-12)
+	assert.InDelta(t, 10, rise, 1e-12)
+}
+
+// A step is shortened where the last one met twice the curvature that was foretold, and where a parameter would move far.
+func TestShorten(t *testing.T) {
+	b := la.NewMatrix[float64](2, 2)
+	b.Set(0, 0, 4)
+	b.Set(1, 1, 1)
+	x := &extension{}
+	now := slopes{[]float64{0, 1}, b}
+	assert.Equal(t, 1.0, x.shorten(now, []float64{7, 0.25}))
+	assert.Equal(t, 0.25, x.shorten(now, []float64{7, -2}))
+	x.taken, x.from = []float64{0, 0.5}, slopes{[]float64{0, 2}, b}
+	assert.Equal(t, 0.5, x.shorten(now, []float64{7, 0.25}))
+	x.from.gradient[1] = 1.1
+	assert.Equal(t, 1.0, x.shorten(now, []float64{7, 0.25}))
 }
 
 // An extension to the same samples is the fit itself.
@@ -251,4 +270,142 @@ func TestExtensionWithoutEvidence(t *testing.T) {
 	e := Extension{Likelihood: all, Among: bellsOf(x[:4], x[:4]), Cross: bellsOf(x, x[:4]), Self: slices.Repeat([]float64{1}, 5)}
 	_, err = part.Posterior.Extend(t.Context(), e, 1)
 	assert.EqualError(t, err, "vi: Extend: the log evidence is NaN")
+}
+
+// rareEvents are n logarithms of times in units as mkl makes them. Five of them are known, the first of the samples. The others are
+// only known to be later.
+func rareEvents(seed uint64, n int) (x []float64, c Censored) {
+	r := rand.New(rand.NewPCG(seed, 31))
+	type sample struct{ x, y float64 }
+	all := make([]sample, n)
+	for i := range all {
+		at := 6*r.Float64() - 3
+		all[i] = sample{at, math.Sin(2*at) + 0.6*math.Log(r.ExpFloat64())}
+	}
+	slices.SortFunc(all, func(a, b sample) int { return cmp.Compare(a.y, b.y) })
+	const events = 5
+	var sum, square float64
+	for _, s := range all {
+		y := min(s.y, all[events].y)
+		c.Lower, c.Upper = append(c.Lower, y), append(c.Upper, math.Inf(1))
+		x = append(x, s.x)
+		sum += y
+		square += y * y
+	}
+	mean := sum / float64(n)
+	sd := math.Sqrt(square/float64(n) - mean*mean)
+	for i := range n {
+		c.Lower[i] = (c.Lower[i] - mean) / sd
+		if i < events {
+			c.Upper[i] = c.Lower[i]
+		}
+	}
+	return x, c
+}
+
+// Fits to few events end at the highest evidence, by expectation propagation with N×N matrices.
+func TestExtensionOfRareEvents(t *testing.T) {
+	const n, few = 300, 25
+	for seed := range uint64(3) {
+		for _, law := range []Law{LogNormal, Weibull} {
+			x, c := rareEvents(seed, n)
+			c.Law = law
+			k, err := vi.NewDense(bellsOf(x[:few], x[:few]))
+			require.NoError(t, err)
+			part, err := Evidence{}.FitLikelihood(t.Context(), k, Censored{c.Lower[:few], c.Upper[:few], law})
+			require.NoError(t, err)
+			scale := 1 / part.Posterior.State().Gamma[0]
+			e := Extension{Likelihood: c, Among: bellsOf(x[:few], x[:few]), Cross: bellsOf(x, x[:few]), Self: slices.Repeat([]float64{scale}, n)}
+			la.Scal(scale, e.Among.Data)
+			la.Scal(scale, e.Cross.Data)
+			among, v := e.Among.Clone(), e.Cross.Clone()
+			whole, err := part.Posterior.Extend(t.Context(), e, 1)
+			require.NoError(t, err)
+			require.Equal(t, vi.Converged, whole.Record.Reason, "%v, seed %d", law, seed)
+
+			for i := range few {
+				among.Set(i, i, among.At(i, i)*(1+firstNugget))
+			}
+			require.NoError(t, la.Cholesky(nil, among))
+			la.Trsm(nil, la.Right, la.Transpose, among, v)
+			prior := la.NewMatrix[float64](n, n)
+			la.Syrk(nil, la.NoTrans, 1, v, 0, prior)
+			for i := range n {
+				prior.Set(i, i, scale)
+			}
+			mean, sd := c.prior()
+			evidence := func(shape []float64) (logZ, density float64) {
+				s := newSites(&la.Workspace{}, n)
+				s.k, s.l = prior, la.NewMatrix[float64](n, n)
+				l := &likelihood{Likelihood: c}
+				l.at(shape)
+				s.start(l, prior)
+				logZ, err := s.propagate(l, 1e-8)
+				require.NoError(t, err)
+				density = logZ
+				for i, v := range shape {
+					density -= 0.5 * (v - mean[i]) * (v - mean[i]) / (sd[i] * sd[i])
+				}
+				return logZ, density
+			}
+			at := whole.Posterior.State().Shape
+			logZ, best := evidence(at)
+			assert.InDelta(t, logZ, whole.LogEvidence, 1e-3)
+			for i, h := range []float64{0.3, 0.1} {
+				for _, way := range []float64{-h, h} {
+					near := slices.Clone(at)
+					near[i] += way
+					_, other := evidence(near)
+					assert.Less(t, other, best+enoughRise, "%v, seed %d, parameter %d by %g", law, seed, i, way)
+				}
+			}
+		}
+	}
+}
+
+// Where the function is one number, the evidence of few events is an integral over it.
+func TestExtensionOfRareEventsByAnIntegral(t *testing.T) {
+	const n, few = 300, 25
+	for _, law := range []Law{LogNormal, Weibull} {
+		_, c := rareEvents(7, n)
+		c.Law = law
+		same := func(n int) la.Matrix[float64] {
+			m := la.NewMatrix[float64](n, few)
+			m.Fill(1)
+			return m
+		}
+		k, err := vi.NewDense(same(few))
+		require.NoError(t, err)
+		part, err := Evidence{}.FitLikelihood(t.Context(), k, Censored{c.Lower[:few], c.Upper[:few], law})
+		require.NoError(t, err)
+		scale := 1 / part.Posterior.State().Gamma[0]
+		e := Extension{Likelihood: c, Among: same(few), Cross: same(n), Self: slices.Repeat([]float64{scale}, n)}
+		la.Scal(scale, e.Among.Data)
+		la.Scal(scale, e.Cross.Data)
+		whole, err := part.Posterior.Extend(t.Context(), e, 1)
+		require.NoError(t, err)
+		require.Equal(t, vi.Converged, whole.Record.Reason, law)
+		shape := whole.Posterior.State().Shape
+		sigma, sum := math.Exp(0.5*shape[1]), 0.0
+		const steps, h = 4000, 1e-2 // of standard deviations of the prior
+		for i := -steps; i <= steps; i++ {
+			z := h * float64(i)
+			log := -0.5 * z * z
+			for j := range n {
+				w := (c.Lower[j] - shape[0] - z*math.Sqrt(scale)) / sigma
+				switch event := c.Upper[j] == c.Lower[j]; {
+				case law == Weibull && event:
+					log += w - math.Exp(w) - math.Log(sigma)
+				case law == Weibull:
+					log -= math.Exp(w)
+				case event:
+					log -= 0.5*w*w + math.Log(sigma) + 0.5*math.Log(2*math.Pi)
+				default:
+					log += math.Log(0.5 * math.Erfc(w/math.Sqrt2))
+				}
+			}
+			sum += math.Exp(log + 100)
+		}
+		assert.InDelta(t, math.Log(sum*h/math.Sqrt(2*math.Pi))-100, whole.LogEvidence, 0.02, law)
+	}
 }
