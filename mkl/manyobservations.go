@@ -20,8 +20,12 @@ const (
 	mostSweepWork             = 1e11
 )
 
-// observationLandmarks returns how many of n samples are landmarks.
-func observationLandmarks(n int) int {
+// ObservationLandmarks returns how many of n samples are landmarks of a fit of [Counts], [Ordinal] or [Survival] without given kernels: all of
+// them up to [DefaultExactSamples].
+func ObservationLandmarks(n int) int {
+	if n <= DefaultExactSamples {
+		return n
+	}
 	return max(leastObservationLandmarks, min(mostObservationLandmarks, int(math.Sqrt(mostSweepWork/float64(n)))))
 }
 
@@ -123,7 +127,7 @@ func alikeIn(views []View, value func(i int) float64) []func(i, j int) bool {
 
 // manyMemory returns about how many bytes fitMany takes.
 func (p *processObservations) manyMemory(s FitSize) int64 {
-	landmarks := observationLandmarks(s.Samples)
+	landmarks := ObservationLandmarks(s.Samples)
 	N, M := float64(s.Samples), float64(landmarks)
 	s.Samples = landmarks
 	return p.processMemory(s, 1, false) + inBytes(float64(N*(M+20))+float64(6*M*M)+gram.PredictWords)

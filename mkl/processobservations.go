@@ -38,7 +38,7 @@ func (p *processObservations) fit(ctx context.Context, views []View, value func(
 	if err := p.check(p.memory(FitSize{Samples: n, Kernels: len(views)})); err != nil {
 		return nil, err
 	}
-	return p.fitMany(ctx, views, observationLandmarks(n), value, all...)
+	return p.fitMany(ctx, views, ObservationLandmarks(n), value, all...)
 }
 
 // part returns the settings of part k of n of a fit, which its progress names as starts.
