@@ -20,8 +20,8 @@ const (
 	mostSweepWork             = 1e11
 )
 
-// ObservationLandmarks returns how many of n samples are landmarks of a fit of [Counts], [Ordinal] or [Survival] without given kernels: all of
-// them up to [DefaultExactSamples].
+// ObservationLandmarks returns how many of n samples are landmarks of a fit of [Counts], [Ordinal] or [Survival] without given
+// kernels: all of them up to [DefaultExactSamples].
 func ObservationLandmarks(n int) int {
 	if n <= DefaultExactSamples {
 		return n

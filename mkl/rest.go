@@ -30,8 +30,8 @@ func (p *poolPlan) rests(gaps bool) bool {
 	return true
 }
 
-// restingMemory estimates the bytes of a pool of classes whose members have l functions each and rest. Two things take memory, one after the
-// other: the fit of the member with the most kernels, one function at a time, and the factors that are made last. It counts factors of half
+// restingMemory estimates the bytes of a pool of classes whose members have l functions each and rest. Two things take memory, one after
+// the other: the fit of the member with the most kernels, one function at a time, and the factors that are made last. It counts factors of half
 // of the members, because how many the pool keeps is not known before, and the factor that all functions of the least-squares member share.
 func (f *fitting) restingMemory(s FitSize, l int) int64 {
 	fit := s

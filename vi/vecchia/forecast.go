@@ -103,7 +103,7 @@ func (f *fitting) valueSeconds() float64 {
 func (f *fitting) meansSeconds(solved []Solved, weights []float64) (s float64) {
 	for i, w := range weights {
 		if w > 0 {
-			s += float64(f.s.x.Rows*len(solved[i].Covariance.Parts)) * f.valueSeconds()
+			s += float64(float64(f.s.x.Rows*len(solved[i].Covariance.Parts)) * f.valueSeconds())
 		}
 	}
 	return s

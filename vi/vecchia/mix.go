@@ -83,8 +83,8 @@ type choice struct {
 	score, beside float64
 }
 
-// worthMore returns the gain in mean log density for which m neighbours are worth their time beside solutions that take so many seconds of a
-// prediction. The more time the solutions take, the smaller is the share that more neighbours add.
+// worthMore returns the gain in mean log density for which m neighbours are worth their time beside solutions that take so many seconds
+// of a prediction. The more time the solutions take, the smaller is the share that more neighbours add.
 func (f *fitting) worthMore(c choice, m int, beside float64) float64 {
 	from, to := f.localSeconds(c.neighbours), f.localSeconds(m)
 	longer := special.Log((to + beside) / (from + c.beside))

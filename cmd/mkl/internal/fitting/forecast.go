@@ -30,7 +30,8 @@ func (j *Job) Forecast(e *console.Env, opt Options) string {
 	if rows < forecastRows || j.Model.Settings.Time > 0 {
 		return ""
 	}
-	if slices.Contains([]string{model.CountsTask, model.Survival, model.OrdinalTask}, j.Model.Task) && rows > mkl.DefaultExactSamples && !j.given() {
+	observations := slices.Contains([]string{model.CountsTask, model.Survival, model.OrdinalTask}, j.Model.Task)
+	if observations && rows > mkl.DefaultExactSamples && !j.given() {
 		return j.forecastOnLandmarks(e, opt, rows)
 	}
 	if j.Model.Model == model.Auto && rows > mkl.DefaultExactSamples {

@@ -7,7 +7,8 @@ import (
 )
 
 func TestSweepsForecast(t *testing.T) {
-	assert.Equal(t, "forecast: about 40 s of processor time, or 3 minutes if it settles slowly, and 300 MiB of memory: a fit of 2000 rows, and then 10 to 60 sweeps over all rows of 3 s each (-time bounds the time)",
+	assert.Equal(t, "forecast: about 40 s of processor time, or 3 minutes if it settles slowly, and 300 MiB of memory: "+
+		"a fit of 2000 rows, and then 10 to 60 sweeps over all rows of 3 s each (-time bounds the time)",
 		sweepsForecast(4, 3, 2000, 300<<20))
 	assert.Empty(t, sweepsForecast(1, 0.1, 2000, 300<<20), "a short fit")
 }
