@@ -288,12 +288,11 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 		most = DefaultMaxSamples
 	}
 	s.Samples = min(s.Samples, most)
-	s.Kernels *= mostAlone + 2
-	factors := l*(len(autoMembers)+1) + more
 	if labels && s.Samples >= restingSamples {
-		factors = (factors + 1) / 2 // made last, by the members that are kept; see rest.go
+		return f.restingMemory(s, l)
 	}
-	return f.processMemory(s, factors, labels)
+	s.Kernels *= mostAlone + 2
+	return f.processMemory(s, l*(len(autoMembers)+1)+more, labels)
 }
 
 // AutoClassifier is [Auto] for two or more classes. The zero value is ready to fit.
@@ -746,7 +745,8 @@ func (a *AutoClassifier[T]) fitting() *fitting {
 }
 
 // EstimateMemory returns about how many bytes a fit of the given size takes.
-// s.Kernels counts the views without a kernel, s.Outputs the classes.
+// s.Kernels counts the views without a kernel, s.Outputs the classes. From 1000 samples on it supposes that
+// the pool keeps half of its members, and a pool that keeps more takes more.
 func (a AutoClassifier[T]) EstimateMemory(s FitSize) int64 {
 	if a.MissingViews {
 		a.MaxSamples = exactLimit(a.MaxSamples)
@@ -757,7 +757,7 @@ func (a AutoClassifier[T]) EstimateMemory(s FitSize) int64 {
 	}
 	need := autoMemory(a.fitting(), s, a.MaxSamples, functions(s.Outputs), 0, true)
 	if s.Kernels > 1 { // the table
-		s.Kernels = 1
+		s.Kernels, s.Columns = 1, 0
 		need += autoMemory(a.fitting(), s, a.MaxSamples, functions(s.Outputs), 0, true)
 	}
 	return need

@@ -47,7 +47,7 @@ func mostAtFirst(n int, labels bool) int {
 	case n < manySamples:
 		return 0
 	case labels && n >= decidedSamples:
-		return min(n, mostDeciding)
+		return min(int(decided*float64(n))+2*leastOfClass, mostDeciding) // the most influential ones have their share or more
 	}
 	return part(n, labels)
 }

@@ -115,6 +115,10 @@ type FitSize struct {
 	// and none is normalised; 0 otherwise. A column counts again if a view sees its ranks. [MultiGP] needs far less
 	// memory if it is small.
 	LinearColumns int
+
+	// Columns is the largest number of columns of a view without a kernel. [AutoClassifier] then counts no more kernels than such views
+	// get. 0 means that it is not known.
+	Columns int
 }
 
 // features returns the number of features of linear kernels with the constant; 0 for other kernels.

@@ -20,8 +20,12 @@ const (
 	mostSweepWork             = 1e11
 )
 
-// observationLandmarks returns how many of n samples are landmarks.
-func observationLandmarks(n int) int {
+// ObservationLandmarks returns how many of n samples are landmarks of a fit of [Counts], [Ordinal] or [Survival] without given
+// kernels: all of them up to [DefaultExactSamples].
+func ObservationLandmarks(n int) int {
+	if n <= DefaultExactSamples {
+		return n
+	}
 	return max(leastObservationLandmarks, min(mostObservationLandmarks, int(math.Sqrt(mostSweepWork/float64(n)))))
 }
 

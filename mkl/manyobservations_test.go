@@ -174,9 +174,10 @@ func TestLandmarksOfRareEvents(t *testing.T) {
 	assert.True(t, slices.IsSorted(rows))
 	assert.Contains(t, rows, 17)
 	assert.Contains(t, rows, 3001)
-	assert.Equal(t, 2000, observationLandmarks(4000))
-	assert.Equal(t, 1414, observationLandmarks(50_000))
-	assert.Equal(t, 316, observationLandmarks(1_000_000))
+	assert.Equal(t, DefaultExactSamples, ObservationLandmarks(DefaultExactSamples), "all of them")
+	assert.Equal(t, 2000, ObservationLandmarks(4000))
+	assert.Equal(t, 1414, ObservationLandmarks(50_000))
+	assert.Equal(t, 316, ObservationLandmarks(1_000_000))
 }
 
 // A view in which nearly all samples are equal gets its widths from the few others.

@@ -205,7 +205,7 @@ func TestMemoryLimits(t *testing.T) {
 		larger := size
 		larger.Samples *= 1000
 		assert.Greater(t, need(larger), 10*need(size), name)
-		assert.Positive(t, need(FitSize{math.MaxInt32, math.MaxInt32, 40, 9, 0}), name)
+		assert.Positive(t, need(FitSize{Samples: math.MaxInt32, Basis: math.MaxInt32, Kernels: 40, Outputs: 9}), name)
 	}
 	x, y := slabProblem(10, 3)
 	table := DenseTable{{1, 2, 3}, {2, 4, 7}, {3, 1, 5}}

@@ -57,7 +57,7 @@ func (p *processObservations) landmarksOf(n int, given bool) int {
 	case p.landmarks > 0 && p.landmarks < n:
 		return p.landmarks
 	case p.landmarks == 0 && atScale(n, 0, given):
-		return observationLandmarks(n)
+		return ObservationLandmarks(n)
 	}
 	return 0
 }

@@ -288,7 +288,7 @@ func TestEstimateMemory(t *testing.T) {
 	assert.Less(t, n, int64(3*8*7*1000*1000))
 	assert.Greater(t, r.EstimateMemory(FitSize{Samples: 1000, Kernels: 7, Outputs: 3}), n)
 	assert.Less(t, r.EstimateMemory(FitSize{Samples: 1000, Basis: 100, Kernels: 7, Outputs: 1}), n)
-	assert.Positive(t, r.EstimateMemory(FitSize{math.MaxInt32, math.MaxInt32, math.MaxInt32, 9, 0}))
+	assert.Positive(t, r.EstimateMemory(FitSize{Samples: math.MaxInt32, Basis: math.MaxInt32, Kernels: math.MaxInt32, Outputs: 9}))
 	assert.Equal(t, "mkl: the fit needs about 1.5 GiB of memory and may take 12 MiB", (&MemoryError{Need: 3 << 29, Limit: 12 << 20}).Error())
 }
 

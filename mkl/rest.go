@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
@@ -27,6 +28,27 @@ func (p *poolPlan) rests(gaps bool) bool {
 		}
 	}
 	return true
+}
+
+// restingMemory estimates the bytes of a pool of classes whose members have l functions each and rest. Two things take memory, one after
+// the other: the fit of the member with the most kernels, one function at a time, and the factors that are made last. It counts factors of half
+// of the members, because how many the pool keeps is not known before, and the factor that all functions of the least-squares member share.
+func (f *fitting) restingMemory(s FitSize, l int) int64 {
+	fit := s
+	fit.Kernels *= mostOfMember(s.Columns)
+	N, factors := float64(s.Samples), (l*(len(autoMembers)+1)+1)/2+1
+	return max(f.processMemory(fit, 1, true), inBytes(float64(float64(factors+2)*N*N)+gram.PredictWords))
+}
+
+// mostOfMember returns the largest number of kernels that a member of a pool has for a view of so many columns; 0 stands for any number.
+func mostOfMember(columns int) (most int) {
+	if columns <= 0 {
+		return mostAlone + 2
+	}
+	for _, m := range autoMembers {
+		most = max(most, m.set.MaxKernels(columns))
+	}
+	return most
 }
 
 // wake wakes the members that are processes. views have the training samples.

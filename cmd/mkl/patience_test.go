@@ -40,3 +40,15 @@ func TestForecast(t *testing.T) {
 		assert.Equal(t, untold, told)
 	}
 }
+
+// Counts of many rows have landmarks, which are timed apart from the sweeps over all rows.
+func TestForecastOfCounts(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range 3001 {
+		b.WriteString(number(float64(i%300)/40) + "," + number(float64(i%5)) + "\n")
+	}
+	fit := strings.Fields("fit d.csv -target y -task counts -poisson -sweeps 1 -view x:linear")
+	status, _, stderr := command(t, map[string]string{"d.csv": b.String()}, "", fit...)
+	require.Equal(t, console.StatusOK, status, stderr)
+}

@@ -259,7 +259,7 @@ func endedAnywhere(r *rand.Rand) siege.Case {
 // estimates asks every estimator for the memory of fits of any size.
 func estimates(r *rand.Rand) siege.Case {
 	n := func() int { return pick(r, 0, 1, 3, 1000, 1<<20, math.MaxInt32, math.MaxInt, -1, math.MinInt, r.Int()) }
-	s := mkl.FitSize{Samples: n(), Basis: n(), Kernels: n(), Outputs: n(), LinearColumns: n()}
+	s := mkl.FitSize{Samples: n(), Basis: n(), Kernels: n(), Outputs: n(), LinearColumns: n(), Columns: n()}
 	f := fitting{Fitting: mkl.Fitting{Workers: n()}, Ascent: mkl.Ascent{Restarts: n(), MaxSweeps: n()}, Storage: mkl.KernelStorage{Float32: r.IntN(2) == 0}}
 	l := mkl.Landmarks{Count: n(), Sample: n()}
 	c := siege.Case{Outcome: siege.Held}

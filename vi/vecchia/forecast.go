@@ -91,8 +91,22 @@ func (f *fitting) localSeconds(m int) float64 {
 // productSeconds returns the work of a product of the covariance of n rows with a vector for each
 // target.
 func (f *fitting) productSeconds(parts, n int) float64 {
-	value := secondsValue + float64(secondsScaled*float64(f.s.x.Cols+f.s.y.Cols))
-	return 0.5 * float64(n) * float64(n) * float64(parts) * value
+	return 0.5 * float64(n) * float64(n) * float64(parts) * f.valueSeconds()
+}
+
+// valueSeconds returns the work of a value of a part of the covariance in such a product.
+func (f *fitting) valueSeconds() float64 {
+	return secondsValue + float64(secondsScaled*float64(f.s.x.Cols+f.s.y.Cols))
+}
+
+// meansSeconds returns the work of the means of a prediction by the solutions whose weights are not 0.
+func (f *fitting) meansSeconds(solved []Solved, weights []float64) (s float64) {
+	for i, w := range weights {
+		if w > 0 {
+			s += float64(float64(f.s.x.Rows*len(solved[i].Covariance.Parts)) * f.valueSeconds())
+		}
+	}
+	return s
 }
 
 // vifSeconds returns the work of a preconditioner with m landmarks.

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// worthNeighbours is the gain in mean log density that more neighbours must bring.
+	// worthNeighbours is a gain in mean log density for which more neighbours are always taken. See also worthMore.
 	worthNeighbours = 0.02
 
 	// leastFactor bounds the factor of the variances from below.
@@ -30,6 +30,7 @@ func (f *fitting) mix() (*Posterior, error) {
 	var state State
 	var p *Posterior
 	most := math.Inf(-1)
+	var priced choice
 	for _, m := range neighbours {
 		if m > neighbours[0] {
 			cost := f.judgeSeconds(m)
@@ -48,10 +49,17 @@ func (f *fitting) mix() (*Posterior, error) {
 			la.Axpy(w, predictions[k].Data, mean.Data)
 		}
 		factor, score := spread(h.y, mean, best.variance)
-		if !(score > most+worthNeighbours) {
+		beside := f.meansSeconds(solved, weights[1:])
+		enough, worth := score > most+worthNeighbours, priced.neighbours == 0 || score > priced.score+f.worthMore(priced, m, beside)
+		if enough {
+			most = score
+		}
+		if worth {
+			priced = choice{m, score, beside}
+		}
+		if !enough && !worth {
 			continue
 		}
-		most = score
 		state = State{Local: *best.cov, Neighbours: m, LocalWeight: weights[0], Factor: factor}
 		p = &Posterior{HeldMean: mean, HeldVariance: times(best.variance, factor)}
 		for k, w := range weights[1:] {
@@ -67,6 +75,20 @@ func (f *fitting) mix() (*Posterior, error) {
 	p.Spent = f.spent
 	p.set(state, f.Workers)
 	return p, f.stop.Ended()
+}
+
+// choice is a number of neighbours with the mean log density of the rows held out, and the seconds that solutions take of a prediction.
+type choice struct {
+	neighbours    int
+	score, beside float64
+}
+
+// worthMore returns the gain in mean log density for which m neighbours are worth their time beside solutions that take so many seconds
+// of a prediction. The more time the solutions take, the smaller is the share that more neighbours add.
+func (f *fitting) worthMore(c choice, m int, beside float64) float64 {
+	from, to := f.localSeconds(c.neighbours), f.localSeconds(m)
+	longer := special.Log((to + beside) / (from + c.beside))
+	return max(0, float64(worthNeighbours*longer)/special.Log(to/from))
 }
 
 // byNeighbours returns the predictions of the rows held out by neighbours alone, with the best covariance.

@@ -30,42 +30,61 @@ func (j *Job) Forecast(e *console.Env, opt Options) string {
 	if rows < forecastRows || j.Model.Settings.Time > 0 {
 		return ""
 	}
-	if slices.Contains([]string{model.CountsTask, model.Survival, model.OrdinalTask}, j.Model.Task) && rows > mkl.DefaultExactSamples {
-		return "" // the landmarks take most of the time, and fits to fewer rows have nearly as many
+	observations := slices.Contains([]string{model.CountsTask, model.Survival, model.OrdinalTask}, j.Model.Task)
+	if observations && rows > mkl.DefaultExactSamples && !j.given() {
+		return j.forecastOnLandmarks(e, opt, rows)
 	}
 	if j.Model.Model == model.Auto && rows > mkl.DefaultExactSamples {
 		return fmt.Sprintf("forecast: at most about %s of processor time (-time bounds it)", roughly(mkl.DefaultTime(rows)))
 	}
+	took, ok := j.exactTime(e, opt, rows, rows, elapsed)
+	if !ok {
+		return ""
+	}
+	all := seconds(took)
+	if all < forecastTime {
+		return ""
+	}
+	return fmt.Sprintf("forecast: about %s, %v of memory (-time bounds the time)", roughly(all), j.need(rows))
+}
+
+// need is the memory of the fit to all rows.
+func (j *Job) need(rows int) memory.Size {
+	return memory.Size(min(j.Model.Need(j.Samples.Shapes(), rows, j.Data.Outputs()), math.MaxInt64))
+}
+
+// elapsed is a clock.
+func elapsed() time.Duration { return time.Since(began) }
+
+var began = time.Now()
+
+// exactTime is about how many seconds of the clock a fit to so many of the rows takes. It is not ok if a fit to few of them failed.
+func (j *Job) exactTime(e *console.Env, opt Options, rows, of int, clock func() time.Duration) (seconds float64, ok bool) {
 	var took [2]float64
 	for k, part := range []int{8, 4} {
 		some := make([]int, rows/part)
 		for i := range some {
-			some[i] = i * rows / len(some)
+			some[i] = i * of / len(some)
 		}
-		t, err := j.timeOf(e, opt, some)
+		t, err := j.timeOf(e, opt, some, clock)
 		if err != nil {
-			return "" // a class may not be among so few
+			return 0, false // a class may not be among so few
 		}
 		took[k] = t.Seconds()
 	}
-	all := time.Duration(extrapolated(took[0], took[1]) * float64(time.Second))
-	if all < forecastTime {
-		return ""
-	}
-	need := min(j.Model.Need(j.Samples.Shapes(), rows, j.Data.Outputs()), math.MaxInt64)
-	return fmt.Sprintf("forecast: about %s, %v of memory (-time bounds the time)", roughly(all), memory.Size(need))
+	return extrapolated(took[0], took[1]), true
 }
 
-// timeOf is how long a fit to some of the rows takes, from the features on.
-func (j *Job) timeOf(e *console.Env, opt Options, rows []int) (time.Duration, error) {
+// timeOf is how long a fit to some of the rows takes, from the features on, as the clock counts.
+func (j *Job) timeOf(e *console.Env, opt Options, rows []int, clock func() time.Duration) (time.Duration, error) {
 	quiet := &console.Env{Ctx: e.Ctx}
 	part, err := Problem{Table: j.Samples.Part(quiet, rows), Model: j.Model}.Prepare(quiet, opt, nil)
 	if err != nil {
 		return 0, err
 	}
-	begin := time.Now()
+	begin := clock()
 	_, err = part.Run(quiet, opt, nil)
-	return time.Since(begin), err
+	return clock() - begin, err
 }
 
 // extrapolated is the time of all rows if an eighth and a quarter of them take these times. It follows the power of

@@ -44,6 +44,9 @@ func (r *Request) size(shapes []dataset.Shape, n, outputs int) (size mkl.FitSize
 			columns += n * len(s.Kernels)
 		default:
 			columns += s.Width
+			if s.Kernels == nil {
+				size.Columns = max(size.Columns, s.Width)
+			}
 		}
 		seen, ok := s.LinearFeatures()
 		size.LinearColumns, linear = size.LinearColumns+seen, linear && ok

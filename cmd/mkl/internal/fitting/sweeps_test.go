@@ -1,0 +1,21 @@
+package fitting
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestSweepsForecast(t *testing.T) {
+	assert.Equal(t, "forecast: about 40 s of processor time, or 3 minutes if it settles slowly, and 300 MiB of memory: "+
+		"a fit of 2000 rows, and then 10 to 60 sweeps over all rows of 3 s each (-time bounds the time)",
+		sweepsForecast(4, 3, 2000, 300<<20))
+	assert.Empty(t, sweepsForecast(1, 0.1, 2000, 300<<20), "a short fit")
+}
+
+// A sweep takes operations in proportion to the rows and to the square of the landmarks. The bounds are wide, because caches count too.
+func TestSweepSeconds(t *testing.T) {
+	few, more := sweepSeconds(timedRows, 100, 1), sweepSeconds(100*timedRows, 800, 1)
+	assert.Positive(t, few)
+	assert.Greater(t, more, 500*few)
+}
