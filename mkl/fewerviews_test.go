@@ -3,7 +3,9 @@ package mkl
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // besideNoise returns views of one matrix, of columns that say something and of noise, with targets.
@@ -111,4 +114,119 @@ func takeColumn(x Features, column int) Features {
 		out.Set(i, 0, x.At(i, column))
 	}
 	return out
+}
+
+// All members of a plan leave out a view if the first predicts better without it, and keep it if it predicts as well, if that is not known, or if
+// the fit without the view fails. An ended context ends the fit.
+func TestChooseViews(t *testing.T) {
+	views, y, _ := besideNoise(1, 40)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	noisy := func(views []View) bool {
+		return slices.ContainsFunc(views, func(v View) bool { return v.Name == "noise" })
+	}
+	for _, c := range []struct {
+		name          string
+		with, without []float64
+		first, second error
+		ctx           context.Context
+		left          bool
+		err, note     string
+	}{
+		{"better", []float64{-3, 0}, []float64{-1, -1}, nil, nil, t.Context(), true, "", "sums on default kernels leave out noise"},
+		{"as good", []float64{-1, -1}, []float64{-2, 0}, nil, nil, t.Context(), false, "", ""},
+		{"not known", nil, []float64{-2}, nil, nil, t.Context(), false, "", ""},
+		{"not known without", []float64{-2}, nil, nil, nil, t.Context(), false, "", ""},
+		{"fails", []float64{-3}, []float64{-2}, errors.New("bad"), nil, t.Context(), false, "bad", ""},
+		{"fails without", []float64{-3}, []float64{-2}, nil, errors.New("bad"), t.Context(), false, "", "do not leave out noise: without them, the fit fails (bad)"},
+		{"ends", []float64{-3}, []float64{-2}, nil, errors.New("bad"), ended, false, "bad", ""},
+	} {
+		for _, begun := range []bool{false, true} {
+			plan, err := newPoolPlan(views, len(y), nil, 0, 1, false)
+			require.NoError(t, err)
+			plan.notes = nil
+			type member struct{ noisy bool }
+			var first *member
+			fits := 0
+			if begun {
+				first = &member{true}
+			}
+			got, err := chooseViews(c.ctx, &plan, first, []string{"noise"}, false, func(views []View) (*member, error) {
+				fits++
+				m := &member{noisy(views)}
+				assert.False(t, slices.ContainsFunc(views, func(v View) bool { return kernel.Learns(v.Kernel) }), "the first member learns no widths")
+				if m.noisy {
+					return m, c.first
+				}
+				return m, c.second
+			}, func(m *member) []float64 {
+				if m.noisy {
+					return c.with
+				}
+				return c.without
+			})
+			if c.first != nil && begun {
+				continue
+			}
+			if c.err != "" {
+				require.EqualError(t, err, c.err, c.name)
+				continue
+			}
+			require.NoError(t, err, c.name)
+			assert.Equal(t, !c.left, got.noisy, c.name)
+			if begun {
+				assert.Equal(t, 1, fits, c.name)
+			}
+			require.NotEmpty(t, plan.members)
+			for _, m := range plan.members {
+				assert.Equal(t, !c.left, noisy(m.views), c.name)
+			}
+			assert.Contains(t, strings.Join(plan.notes, "\n"), c.note, c.name)
+			assert.Equal(t, c.note == "", plan.notes == nil, c.name)
+		}
+	}
+}
+
+// An input that no view is left of gets a constant, in the place of the input.
+func TestAllInputs(t *testing.T) {
+	x, z := normal(rand.New(rand.NewPCG(1, 1)), 5, 2), normal(rand.New(rand.NewPCG(1, 2)), 5, 1)
+	all := []View{{Name: "a", X: x, Input: "1"}, {Name: "b", X: z, Input: "2"}, {Name: "c", X: x, Input: "1", Columns: []int{1}}, {Name: "d", X: z, Input: "3"}}
+	some := []View{all[1], all[2]}
+	got := allInputs(all, some)
+	var names, inputs []string
+	for _, v := range got {
+		names, inputs = append(names, v.Name), append(inputs, v.Input)
+	}
+	assert.Equal(t, []string{"c", "b", "d"}, names)
+	assert.Equal(t, []string{"1", "2", "3"}, inputs)
+	assert.Equal(t, kernel.Constant{}, got[2].Kernel)
+	assert.Nil(t, got[0].Kernel)
+	assert.Equal(t, []View{all[1], all[2]}, some, "the argument is unchanged")
+
+	one, _, _ := besideNoise(1, 5)
+	assert.Equal(t, one[1:2], viewsBut(one, []string{"a", "noise"}))
+}
+
+// Members without views need time for two members more, several views, and no kernel.
+func TestMayLeaveOut(t *testing.T) {
+	views, y, _ := besideNoise(1, 40)
+	plan, err := newPoolPlan(views, len(y), nil, 0, 1, false)
+	require.NoError(t, err)
+	need := time.Duration(len(plan.members)+2) * 3 * time.Second
+	assert.True(t, plan.mayLeaveOut(0, 3))
+	assert.True(t, plan.mayLeaveOut(need, 3))
+	assert.False(t, plan.mayLeaveOut(need-time.Millisecond, 3))
+	assert.False(t, plan.mayLeaveOut(time.Nanosecond, 3))
+	one := plan
+	one.members = plan.members[:1]
+	assert.True(t, one.mayLeaveOut(0, 3))
+	one.members = nil
+	assert.False(t, one.mayLeaveOut(0, 3), "no members")
+	one = plan
+	one.views = plan.views[:2]
+	assert.True(t, one.mayLeaveOut(0, 3))
+	one.views = plan.views[:1]
+	assert.False(t, one.mayLeaveOut(0, 3), "one view")
+	one.views = append(slices.Clone(plan.views), View{Name: "k", X: views[0].X, Kernel: kernel.Linear{}})
+	assert.False(t, one.mayLeaveOut(0, 3), "a kernel")
 }

@@ -205,6 +205,10 @@ func TestTimeOfTable(t *testing.T) {
 		}
 	}
 	assert.Empty(t, p.left)
+	var seen Progress
+	f, _, _ := p.tableFit(Fitting{Progress: func(q Progress) { seen = q }}, 0, 2, 1, 2)
+	f.Progress(Progress{Member: 2, Members: 5})
+	assert.Equal(t, [2]int{4 + 5 + 2, 4 + 2*5}, [2]int{seen.Member, seen.Members}, "four members, and two tables of five")
 	_, rest, ok := p.tableFit(Fitting{}, 9*time.Second, 2, 0, 1)
 	assert.False(t, ok)
 	assert.Zero(t, rest)
@@ -357,10 +361,17 @@ func TestShareOfTable(t *testing.T) {
 		e := rng.NormFloat64()
 		good[i], bad[i] = special.Log(1)-float64(0.5*e*e), special.Log(0.1)-float64(0.005*e*e)
 	}
+	most, few := make([]float64, 200), make([]float64, 200) // one sample in five calls for the table
+	for i := range most {
+		if most[i] = -6; i%5 > 0 {
+			most[i], few[i] = 0, -6
+		}
+	}
+	assert.InDelta(t, 0.22, weightBeside(most, few, 3), 0.02)
 	for _, c := range []struct {
 		views, table []float64
 		kept         bool
-	}{{bad, good, true}, {good, bad, false}} {
+	}{{bad, good, true}, {good, bad, false}, {most, few, false}} {
 		p := pool{names: []string{"one", "two"}, weights: []float64{0.25, 0.75}}
 		table := &tableModel{AutoModel: &AutoModel{}}
 		assert.Equal(t, c.kept, p.joinTable(c.views, c.table, nil, 3, table))
@@ -423,6 +434,7 @@ func TestPoolsWithoutTable(t *testing.T) {
 func TestDropBesideTable(t *testing.T) {
 	const n = 50
 	level := func(v float64) (d []float64) { return slices.Repeat([]float64{v}, n) }
+	some := func(k int) []float64 { return append(slices.Repeat([]float64{0}, k), level(-9)[k:]...) }
 	for name, c := range map[string]struct {
 		weights []float64   // of the sums and of the table
 		density [][]float64 // of the sums and of the table
@@ -432,6 +444,9 @@ func TestDropBesideTable(t *testing.T) {
 		"none is small":         {[]float64{.2, .2, .6}, [][]float64{level(-1), level(-1), level(-1)}, []float64{.2, .2, .6}},
 		"all are small":         {[]float64{.06, .04, .9}, [][]float64{level(-1), level(-1), level(-1)}, []float64{.1, .9}},
 		"the largest are alike": {[]float64{.05, .05, .9}, [][]float64{level(-1), level(-1), level(-1)}, []float64{.05, .05, .9}},
+		"near the limit":        {[]float64{.24, .14, .12, .5}, [][]float64{level(-1), level(-1), level(-1), level(-1)}, []float64{.24 * .5 / .38, .14 * .5 / .38, .5}},
+		"six call for one":      {[]float64{.2, .05, .75}, [][]float64{level(-9), some(6), level(-9)}, []float64{.2, .05, .75}},
+		"three may be chance":   {[]float64{.2, .05, .75}, [][]float64{level(-9), some(3), level(-9)}, []float64{.25, .75}},
 		"one is needed":         {[]float64{.2, .05, .75}, [][]float64{level(-9), level(-1), level(-9)}, []float64{.2, .05, .75}},
 	} {
 		last := len(c.weights) - 1
@@ -448,5 +463,23 @@ func TestDropBesideTable(t *testing.T) {
 		assert.Equal(t, AllColumns, m.names[len(m.names)-1], name)
 		assert.Same(t, table, m.models[len(m.models)-1], name)
 		assert.Len(t, m.dropped, len(c.weights)-len(c.want), name)
+	}
+}
+
+// A table whose densities are not known, or whose fit fails, is no table.
+func TestTableWithoutDensities(t *testing.T) {
+	views, y, _, _ := actTogether(1, 40)
+	plan, err := newPoolPlan(views, len(y), nil, 0, 1, false)
+	require.NoError(t, err)
+	boom := errors.New("boom")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{{nil, "its leave-one-out densities are not known"}, {boom, "boom"}} {
+		_, density, _, err := bestTable(&pool{}, &plan, Fitting{}, 0, 1, func(Fitting, time.Duration, View) (*AutoModel, []float64, error) {
+			return &AutoModel{}, nil, c.err
+		})
+		assert.EqualError(t, err, c.want)
+		assert.Nil(t, density)
 	}
 }

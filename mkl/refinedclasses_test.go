@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi"
 )
 
 // TestBoundOfProbabilities draws log odds between their ends and compares the bound with what happens to the probabilities. At the worst
@@ -70,9 +74,34 @@ func TestBoundOfProbabilities(t *testing.T) {
 				all = all && r.classes[c].done
 			}
 			assert.Equal(t, all, next == -1)
-			if next >= 0 {
-				assert.False(t, r.classes[next].done)
+			if next < 0 {
+				return
 			}
+			assert.False(t, r.classes[next].done)
+			widest, of := 0.0, 0.0 // by its own score, the others where they are
+			for one := range classes {
+				if r.classes[one].done {
+					continue
+				}
+				var width float64
+				for _, up := range []bool{true, false} {
+					share(func(c int) float64 {
+						switch s := r.classes[c].score; {
+						case c != one:
+							return s.at
+						case up:
+							return s.high
+						default:
+							return s.low
+						}
+					})
+					width = q[one] - width
+				}
+				if widest = max(widest, -width); one == next {
+					of = -width
+				}
+			}
+			assert.InDelta(t, widest, of, 1e-12)
 		}
 		check()
 		r.fresh = src.IntN(classes)
@@ -149,5 +178,69 @@ func TestLargestMoveOfWideIntervals(t *testing.T) {
 			}
 		}
 		assert.InDelta(t, worst, largestMove(1, p, low, high), 1e-12)
+	}
+}
+
+// The ends of a score are the log odds at the ends of the standard deviation, whatever the sign of the mean.
+func TestEndsOfScores(t *testing.T) {
+	odds := func(z float64) float64 { return math.Log(math.Erfc(-z/math.Sqrt2) / math.Erfc(z/math.Sqrt2)) }
+	for _, mean := range []float64{-0.7, 0, 1.3} {
+		var c refinedClass
+		c.set(vi.Certified{Mean: mean, Variance: 0.25, SDError: 0.1, LeastSD: 0.41})
+		a, b := odds(mean/0.6), odds(mean/0.41)
+		assert.InDelta(t, odds(mean/0.5), c.score.at, 1e-12)
+		assert.InDelta(t, min(a, b), c.score.low, 1e-12)
+		assert.InDelta(t, max(a, b), c.score.high, 1e-12)
+		c.set(vi.Certified{Mean: mean, Variance: 0.25, LeastSD: 0.41})
+		assert.Equal(t, ends{c.score.at, c.score.at, c.score.at}, c.score, "the standard deviation is exact")
+	}
+}
+
+// A new score far above the others gets a unit of its own.
+func TestUnitOfScores(t *testing.T) {
+	r := newRefinedClasses(2, 1, 3)
+	r.sharpness, r.fresh = 1, -1
+	r.classes[0].score, r.classes[1].score = ends{-250, -250, -250}, ends{-900, -400, 200}
+	r.bound()
+	r.fresh, r.classes[1].score = 1, ends{249, 250, 251}
+	bound, _ := r.bound()
+	assert.Less(t, bound, 1e-9)
+	p := make([]float64, 2)
+	r.probabilities(p)
+	assert.InDelta(t, 1, p[1], 1e-12)
+}
+
+// Classes that are refined side by side reach what is allowed, and their bound holds. They stop before all rows.
+func TestRefinedClasses(t *testing.T) {
+	x, three := classProblem(330) // so many that triangles are divided
+	two := each(three, func(k int) int { return min(1, k) })
+	for _, labels := range [][]int{two, three} {
+		m, err := MultiGPClassifier[int]{Climb: Climb{MaxSteps: 2}}.Fit(t.Context(), []View{{X: x, Kernel: kernel.RBF{Width: 0.6}}}, labels)
+		require.NoError(t, err)
+		at := around(rand.New(rand.NewPCG(2, 2)), x, 40)
+		_, want, err := m.Predict(at)
+		require.NoError(t, err)
+		one, err := m.Predictor(PredictorOptions{Tolerance: 0.03})
+		require.NoError(t, err)
+		p := one.processes
+		require.True(t, p.members[0].refines)
+		most, moved := 0.0, 0
+		for i := range at.Rows {
+			for _, allowed := range []float64{0.3, 0.03, 0} {
+				s := p.bank.take()
+				bound := p.probabilities(s, [][]float64{at.Row(i)}, hasty, allowed)
+				assert.LessOrEqual(t, bound, max(allowed, 1e-3), "what all rows allow")
+				for c, v := range s.sum {
+					assert.InDelta(t, want[i][c], v, bound+1e-6)
+					if math.Abs(want[i][c]-v) > 1e-4 {
+						moved++
+					}
+				}
+				most = max(most, bound)
+				p.bank.pool.Put(s)
+			}
+		}
+		assert.Greater(t, most, 0.03)
+		assert.Positive(t, moved, "predictions are not of all rows")
 	}
 }

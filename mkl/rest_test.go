@@ -30,6 +30,12 @@ func TestRest(t *testing.T) {
 	assert.False(t, got.posteriors[0].Resting())
 	assert.InDeltaSlice(t, predicted(t, want, x), predicted(t, got, x), 1e-10)
 	require.NoError(t, got.wake(t.Context(), 2, nil), "nothing rests")
+
+	pool := AutoClassifierModel[int]{members: []*MultiGPClassifierModel[int]{want, fit(true), fit(true)}}
+	require.NoError(t, pool.wake(t.Context(), 2, views))
+	for _, m := range pool.members {
+		assert.False(t, m.posteriors[0].Resting())
+	}
 }
 
 func TestWhatRests(t *testing.T) {

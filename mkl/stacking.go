@@ -3,6 +3,7 @@ package mkl
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 )
@@ -51,6 +52,7 @@ func stack(logDensity [][]float64, seed uint64) []float64 {
 		}
 		density = append(density, row)
 	}
+	slices.SortFunc(density, slices.Compare) // draws do not see the order of samples
 	src := special.NewRand(rand.NewPCG(seed, 0x737461636b))
 	weights, mean, count := make([]float64, M), make([]float64, M), make([]int, M)
 	for m := range weights {

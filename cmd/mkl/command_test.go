@@ -730,6 +730,7 @@ func TestHelp(t *testing.T) {
 		status, stdout, stderr := command(t, nil, "", args...)
 		assert.Equal(t, console.StatusOK, status)
 		assert.Contains(t, stdout, "Usage: mkl")
+		assert.NotContains(t, stdout, "--")
 		assert.Empty(t, stderr)
 	}
 }

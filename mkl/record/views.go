@@ -37,7 +37,7 @@ func ViewsOf(ctx context.Context, m mkl.Model, targets []string, opt mkl.Predict
 	case *mkl.AutoTargetsModel:
 		for o, target := range targets {
 			if all, err = viewsOf(ctx, m.Target(o), target, all, opt, x); err != nil {
-				return nil, err
+				return nil, fmt.Errorf("target %q: %w", target, err)
 			}
 		}
 		return all, nil

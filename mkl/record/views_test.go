@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -108,4 +109,21 @@ func TestIntervalOfAnyNumber(t *testing.T) {
 		assert.InDelta(t, 3+2*z, upper, 1e-12)
 	}
 	assert.True(t, math.IsInf(record.Quantile(1), 1))
+}
+
+// An error names the target whose predictions are no sum.
+func TestViewsOfAScaledTarget(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 9))
+	column, plain, price := make([]float64, 60), make([]float64, 60), make([]float64, 60)
+	for i := range plain {
+		column[i] = rng.NormFloat64()
+		plain[i] = column[i] + 0.1*rng.NormFloat64()
+		price[i] = math.Exp(2 * plain[i])
+	}
+	x := mkl.Column(column)
+	m, err := mkl.AutoTargets{}.Fit(t.Context(), []mkl.View{{X: x}}, plain, price)
+	require.NoError(t, err)
+	_, err = record.ViewsOf(t.Context(), m, []string{"plain", "price"}, mkl.PredictOptions{}, []mkl.Features{x})
+	require.ErrorIs(t, err, mkl.ErrNoViews)
+	assert.ErrorContains(t, err, `target "price": mkl: the predictions are no sum over views: the members learn the target's logarithm`)
 }

@@ -20,14 +20,14 @@ func TestRefinement(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for i := range x {
 		x[i] = r.Float64() * 60
-		y[i] = math.Sin(x[i]) + 0.3*r.NormFloat64()
+		y[i] = float64(0.5*math.Sin(x[i])) + 0.2*r.NormFloat64()
 	}
 	k, err := vi.NewDense(bellsOf(x, x))
 	require.NoError(t, err)
 	fit, err := Evidence{}.Fit(t.Context(), k, y)
 	require.NoError(t, err)
 	post := fit.Posterior
-	self := 1 / post.State().Gamma[0]
+	self, noise := 1/post.State().Gamma[0], 1/post.State().Tau
 	for _, tolerance := range []float64{1e-2, 1e-12} {
 		triangle := post.Triangle(nil, tolerance)
 		require.NotNil(t, triangle)
@@ -41,6 +41,10 @@ func TestRefinement(t *testing.T) {
 			exact := post.PredictOne(slices.Clone(refinement.K), self, false) // overwrites the kernels
 			sd := math.Sqrt(exact.Variance)
 			c := refinement.Begin(triangle, self)
+			assert.InEpsilon(t, math.Sqrt(noise+self), math.Sqrt(c.Variance)+c.SDError, 1e-12, "no row has taken any variance")
+			assert.InEpsilon(t, math.Sqrt(noise), c.LeastSD, 1e-12)
+			rows := NewTriangleScratch(n)
+			triangle.Start(refinement.K, self, triangle.Coarse(), rows)
 			steps := 0
 			for done := false; ; steps++ {
 				assert.Equal(t, exact.Mean, c.Mean)
@@ -51,6 +55,9 @@ func TestRefinement(t *testing.T) {
 				}
 				before := c
 				c, done = refinement.Refine()
+				if square, e, all := triangle.Add(rows); !all { // the most that the function may vary by what the rows know
+					assert.InEpsilon(t, math.Sqrt(noise+max(0, self-square)+e), math.Sqrt(c.Variance)+c.SDError, 1e-12)
+				}
 				if !done {
 					assert.LessOrEqual(t, c.SDError, before.SDError*1.01+1e-4*sd)
 				}

@@ -56,6 +56,20 @@ func TestRest(t *testing.T) {
 		}
 	}
 
+	w := resting.Wake()
+	w.some = la.NewMatrix[float64](64, n) // so few at a time
+	require.NoError(t, w.Add(k))
+	awake, err := w.Finish(1)
+	require.NoError(t, err)
+	for i := range n {
+		assert.InDeltaSlice(t, p.State().Factor.Row(i)[:i+1], awake.State().Factor.Row(i)[:i+1], 1e-12, "row %d", i)
+	}
+
+	for _, state := range []func(s *Posterior){func(p *Posterior) { p.s.Freedom = 5 }, func(p *Posterior) { p.s.Samples = 2 * n }} {
+		other := *p // the sites say more than B
+		state(&other)
+		assert.Same(t, &other, other.Rest())
+	}
 	few, err := vi.NewDense(linear)
 	require.NoError(t, err)
 	assert.ErrorContains(t, resting.Wake().Add(few), "1 kernels of 150×150 where 2 with 150 samples are needed")

@@ -114,6 +114,7 @@ func (p Program) Run(ctx context.Context, args []string, stdin io.Reader, stdout
 		kong.Description(p.Description),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 		kong.Vars(p.Vars),
 		kong.ExplicitGroups(p.Groups),

@@ -132,6 +132,30 @@ func TestErrorsHaveOneDash(t *testing.T) {
 	}
 }
 
+// Help has the flags with one dash, and their texts in one column.
+func TestHelpHasOneDash(t *testing.T) {
+	var c struct {
+		Output string `short:"o" placeholder:"FILE" help:"Written."`
+		Color  bool   `negatable:"" help:"Colours."`
+		Long   string `name:"a-flag-so-long-that-its-text-is-below-it" help:"Below."`
+		Data   string `arg:"" help:"A table."`
+	}
+	var stdout, stderr bytes.Buffer
+	assert.Equal(t, StatusOK, program(&c).Run(t.Context(), []string{"-help"}, nil, &stdout, &stderr))
+	assert.Equal(t, `Usage: mkl <data> [flags]
+
+Arguments:
+  <data>    A table.
+
+Flags:
+  -h, -help            Show context-sensitive help.
+  -o, -output=FILE     Written.
+      -[no-]color      Colours.
+      -a-flag-so-long-that-its-text-is-below-it=STRING
+                       Below.
+`, stdout.String())
+}
+
 func TestPrint(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, PrintTable(&out, "lr", [][]string{{"μ", "1"}, {"long", "23"}, {"x", ""}}))

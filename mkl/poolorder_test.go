@@ -1,0 +1,255 @@
+package mkl
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// told are samples and the inputs of predictions, told in one of several ways that mean the same.
+type told struct {
+	way   string
+	views []View
+	at    []Features // the samples that are predicted, one matrix for each input
+	rows  []int      // the training sample in each row
+}
+
+// retold returns samples in another order, with their views and columns in another order, and in other units of the features.
+func retold(views []View, at []Features) []told {
+	inputs := distinctInputs(views)
+	place := func(x Features) int {
+		return slices.IndexFunc(inputs, func(m Features) bool { return &m.Data[0] == &x.Data[0] })
+	}
+	with := func(change func(Features) Features) (out []View) {
+		changed := each(inputs, change)
+		for _, v := range views {
+			v.X = changed[place(v.X)]
+			out = append(out, v)
+		}
+		return out
+	}
+	n := views[0].X.Rows
+	order := rand.New(rand.NewPCG(3, 4)).Perm(n)
+	shuffled := with(func(x Features) Features { return taken(x, order, nil) })
+	all := []told{{"rows", shuffled, at, order}}
+
+	if len(views) > 1 {
+		last := slices.Clone(views)
+		slices.Reverse(last)
+		var x []Features
+		for _, m := range distinctInputs(last) {
+			x = append(x, at[place(m)])
+		}
+		all = append(all, told{"views", last, x, upTo(n)})
+	}
+
+	mirror := func(x Features) Features {
+		columns := upTo(x.Cols)
+		slices.Reverse(columns)
+		return taken(x, nil, columns)
+	}
+	mirrored := with(mirror)
+	for i, v := range mirrored {
+		mirrored[i].Columns = nil
+		for _, c := range v.Columns {
+			mirrored[i].Columns = append(mirrored[i].Columns, v.X.Cols-1-c)
+		}
+	}
+	all = append(all, told{"columns", mirrored, each(at, mirror), upTo(n)})
+
+	units := func(x Features) Features { // each column has a unit and a zero of its own
+		x = x.Clone()
+		for i := range x.Rows {
+			for j, v := range x.Row(i) {
+				x.Set(i, j, float64(1.8*math.Pow(7, float64(j-1))*v)+float64(32*(j+1)))
+			}
+		}
+		return x
+	}
+	return append(all, told{"units", with(units), each(at, units), upTo(n)})
+}
+
+func each[T any](all []T, change func(T) T) (out []T) {
+	for _, v := range all {
+		out = append(out, change(v))
+	}
+	return out
+}
+
+func picked[T any](all []T, rows []int) (out []T) {
+	for _, r := range rows {
+		out = append(out, all[r])
+	}
+	return out
+}
+
+// between are samples near and between the first ones.
+func between(views []View) []Features {
+	return each(distinctInputs(views), func(x Features) Features {
+		x = x.Slice(0, 20, 0, x.Cols).Clone()
+		la.Scal(1.1, x.Data)
+		return x
+	})
+}
+
+// A pool's predictions do not see units, nor the order of rows unless the rounding of sums lets a climb end a step earlier. They hardly see the
+// order of views and columns: scales of processes are drawn in this order, and a member whose weight is near the limit is dropped or not.
+// Tolerances are shares of a prediction's SD. Measured are 6e-4 for rows, 0.1 for views and columns, and 1e-11 for units.
+func TestNewMembersDoNotSeeTheOrder(t *testing.T) {
+	const ofRows, ofOrder, ofUnits = 1e-3, 0.15, 1e-9
+	table, product, _, _ := actTogether(1, 60)
+	noisy, sums, _ := besideNoise(0, 40)
+	x, price, _ := prices(1, 60)
+	products, bowl := dixonPrice(150)
+	for _, c := range []struct {
+		name  string
+		a     Auto
+		views []View
+		y     []float64
+		has   func(m *AutoModel) bool
+	}{
+		{"one table of several views", Auto{}, table, product, func(m *AutoModel) bool { return m.table != nil }},
+		{"sums that leave out views", Auto{OwnScale: true}, noisy, sums, func(m *AutoModel) bool { return len(doubtful(m.views)) > 0 }},
+		{"logarithms of targets", Auto{}, []View{{X: x}}, price, func(m *AutoModel) bool { return m.scale == logScale }},
+		{"products of features", Auto{}, []View{{X: products}}, bowl, func(m *AutoModel) bool { return slices.Contains(m.names, interactionsMember) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.a.OwnScale {
+				t.Skip("takes seconds")
+			}
+			at := between(c.views)
+			m := fitPool(t, c.a, c.views, c.y)
+			require.True(t, c.has(m), m.Story())
+			mean, variance, err := m.Predict(at...)
+			require.NoError(t, err)
+			for _, o := range retold(c.views, at) {
+				unit, tolerance, y := 1.0, ofOrder, picked(c.y, o.rows)
+				switch o.way {
+				case "rows":
+					tolerance = ofRows
+				case "units":
+					unit, tolerance = 123.4, ofUnits
+					la.Scal(unit, y)
+				}
+				p := fitPool(t, c.a, o.views, y)
+				assert.True(t, c.has(p), o.way)
+				got, v, err := p.Predict(o.at...)
+				require.NoError(t, err)
+				for i := range mean {
+					sd := math.Sqrt(variance[i])
+					assert.InDelta(t, mean[i], got[i]/unit, float64(tolerance*sd), "%s, mean of %d", o.way, i)
+					assert.InDelta(t, sd, math.Sqrt(v[i])/unit, float64(tolerance*sd), "%s, SD of %d", o.way, i)
+				}
+			}
+		})
+	}
+}
+
+// Nor do pools of classes, which do not see the names of the classes either. Tolerances are of probabilities.
+func TestNewClassMembersDoNotSeeTheOrder(t *testing.T) {
+	const ofViews, ofOthers = 1e-3, 1e-9
+	table, together, _, _ := actTogetherClasses(1, 60, 2)
+	three, of3, _, _ := actTogetherClasses(1, 60, 3)
+	cross, sign := crossing(90)
+	for _, c := range []struct {
+		name  string
+		views []View
+		class []int
+		has   func(m *AutoClassifierModel[int]) bool
+	}{
+		{"one table of several views", table, together, func(m *AutoClassifierModel[int]) bool { return m.table != nil }},
+		{"one table, three classes", three, of3, func(m *AutoClassifierModel[int]) bool { return m.table != nil }},
+		{"products of features", []View{{X: cross}}, sign, func(m *AutoClassifierModel[int]) bool { return slices.Contains(m.names, interactionsMember) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			at := between(c.views)
+			m := fitClasses(t, AutoClassifier[int]{}, c.views, c.class)
+			require.True(t, c.has(m), m.Story())
+			_, want, err := m.Predict(at...)
+			require.NoError(t, err)
+			ways := append(retold(c.views, at), told{"names", c.views, at, upTo(len(c.class))})
+			for _, o := range ways {
+				class, tolerance := picked(c.class, o.rows), ofOthers
+				switch o.way {
+				case "views":
+					tolerance = ofViews
+				case "names":
+					class = each(class, func(k int) int { return 7 - k })
+				}
+				p := fitClasses(t, AutoClassifier[int]{}, o.views, class)
+				assert.True(t, c.has(p), o.way)
+				_, got, err := p.Predict(o.at...)
+				require.NoError(t, err)
+				for k, name := range m.Classes() {
+					if o.way == "names" {
+						name = 7 - name
+					}
+					other := slices.Index(p.Classes(), name)
+					for i := range want {
+						assert.InDelta(t, want[i][k], got[i][other], tolerance, "%s, class %d of %d", o.way, k, i)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Fits of counts, times and grades on landmarks do not see the order of rows. The contents of samples choose the landmarks, and other columns and
+// units choose others. With all samples as landmarks the fits see no order and no units.
+func TestLandmarksDoNotSeeTheOrder(t *testing.T) {
+	const n, landmarks = 200, 60
+	views, y, exposure, _ := someVisits(5, n, 2)
+	views = []View{{X: views[0].X, Kernel: kernel.RBF{}, Standardize: true}, {Name: "b", Input: "b", X: views[0].X.Clone(), Kernel: kernel.RBF{ARD: true}, Standardize: true}}
+	at := between(views)
+	grades := parts(y, 4)
+	times := someLifetimes(each(y, func(v float64) float64 { return math.Log(0.5 + v) }))
+	for name, like := range map[string]func(rows []int) mgp.Likelihood{
+		"counts": func(rows []int) mgp.Likelihood {
+			return mgp.Counts{Y: picked(y, rows), Exposure: picked(exposure, rows), Dispersed: true}
+		},
+		"times": func(rows []int) mgp.Likelihood {
+			_, lower, upper, err := logTimes(picked(times, rows))
+			require.NoError(t, err)
+			return mgp.Censored{Lower: lower, Upper: upper, Law: Weibull.law()}
+		},
+		"grades": func(rows []int) mgp.Likelihood { return mgp.Ordinal{Y: picked(grades, rows), Grades: 4} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			fit := func(o told, landmarks int) (mean, variance []float64) {
+				value := func(i int) float64 { return y[o.rows[i]] }
+				m, err := (&Counts{}).problem().fitMany(t.Context(), o.views, landmarks, value, like(o.rows))
+				require.NoError(t, err)
+				p, err := (&CountModel{*m}).PredictCounts(t.Context(), PredictOptions{}, nil, o.at...)
+				require.NoError(t, err)
+				for _, d := range p.counts {
+					mean, variance = append(mean, d.Mean), append(variance, d.Variance)
+				}
+				return mean, variance
+			}
+			plain := told{"", views, at, upTo(n)}
+			mean, variance := fit(plain, landmarks)
+			allMean, allVariance := fit(plain, n)
+			for _, o := range retold(views, at) {
+				mean, variance, most := mean, variance, landmarks
+				if o.way != "rows" {
+					mean, variance, most = allMean, allVariance, n
+				}
+				const tolerance = 1e-5
+				got, v := fit(o, most)
+				for i := range mean {
+					sd := math.Sqrt(variance[i])
+					assert.InDelta(t, mean[i], got[i], float64(tolerance*sd), "%s, mean of %d", o.way, i)
+					assert.InEpsilon(t, variance[i], v[i], tolerance, "%s, variance of %d", o.way, i)
+				}
+			}
+		})
+	}
+}
