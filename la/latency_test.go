@@ -147,6 +147,13 @@ func meterPanels[T Float](k *panelKernels[T], m meter) {
 		}
 	}
 	k.mul, k.sqDist, k.absDist = meter("panel mul", k.mul), meter("panel sqDist", k.sqDist), meter("panel absDist", k.absDist)
+	parts := func(entry string, f partsEntry[T]) partsEntry[T] {
+		return func(k int, a, x, y *T) {
+			defer m(entry, 2*PanelRows*k, 2*PanelRows*k*size)()
+			f(k, a, x, y)
+		}
+	}
+	k.sqParts, k.absParts = parts("panel sqParts", k.sqParts), parts("panel absParts", k.absParts)
 }
 
 func meterStrips[T Float](k *stripKernels[T], m meter) {
@@ -235,6 +242,9 @@ func panelsAll[T Float](n int) {
 		p.MultiplyVec(x, y)
 		p.SqDistVec(x, y)
 		p.AbsDistVec(x, y)
+		t := make([]T, PanelRows*p.Cols)
+		p.SqDistParts(0, x, t)
+		p.AbsDistParts(0, x, t)
 	}
 	l := PackLower[T](NewMatrix[float64](n, n))
 	l.MultiplyVec(make([]T, n), make([]T, l.Padded()))

@@ -21,10 +21,15 @@ func testPanels[T Float](t *testing.T) {
 			p := PackPanels(a)
 			n := p.Padded()
 			everywhere(t, serial, func(*Workspace) []T {
-				y := make([]T, 3*n)
+				size := PanelRows * cols
+				y := make([]T, 3*n+2*size)
 				p.MultiplyVec(x, y[:n])
 				p.SqDistVec(x, y[n:2*n])
-				p.AbsDistVec(x, y[2*n:])
+				p.AbsDistVec(x, y[2*n:3*n])
+				if n > 0 {
+					p.SqDistParts(n/PanelRows-1, x, y[3*n:][:size])
+					p.AbsDistParts(0, x, y[3*n+size:])
+				}
 				return y
 			}, "%d×%d", rows, cols)
 		}
@@ -50,6 +55,17 @@ func TestPanelsAreWhatTheySay(t *testing.T) {
 		}
 		assert.Equal(t, wantY, y[i], "row %d", i)
 		assert.Equal(t, wantAbs, abs[i], "row %d", i)
+	}
+	squares, sizes := make([]float64, PanelRows*7), make([]float64, PanelRows*7)
+	for panel := range 3 {
+		p.SqDistParts(panel, x, squares)
+		p.AbsDistParts(panel, x, sizes)
+		for i := panel * PanelRows; i < min(130, (panel+1)*PanelRows); i++ {
+			for j, v := range a.Row(i) {
+				assert.Equal(t, (x[j]-v)*(x[j]-v), squares[j*PanelRows+i%PanelRows], "row %d", i)
+				assert.Equal(t, math.Abs(x[j]-v), sizes[j*PanelRows+i%PanelRows], "row %d", i)
+			}
+		}
 	}
 }
 
@@ -100,6 +116,8 @@ func TestPanelsRefuseBadArguments(t *testing.T) {
 	assert.PanicsWithValue(t, "la: d: length 3 where 64 is needed", func() { p.SqDistVec(make([]float32, 2), make([]float32, 3)) })
 	both := make([]float32, 64)
 	assert.PanicsWithValue(t, "la: y overlaps x", func() { p.MultiplyVec(both[:2], both) })
+	assert.PanicsWithValue(t, "la: t: length 64 where 128 is needed", func() { p.SqDistParts(0, make([]float32, 2), both) })
+	assert.PanicsWithValue(t, "la: panel 1 of 1", func() { p.AbsDistParts(1, make([]float32, 2), make([]float32, 128)) })
 	p.Data = p.Data[1:]
 	assert.PanicsWithValue(t, "la: Data: length 127 where 128 is needed", func() { p.MultiplyVec(make([]float32, 2), both) })
 	l := PackLower[float32](NewMatrix[float64](3, 3))

@@ -294,9 +294,6 @@ func others(x []float64, c int, sum float64) float64 {
 	return sum - x[c]
 }
 
-// logOdds returns log Φ(z) − log Φ(−z).
-func logOdds(z float64) float64 { return special.LogNormalCDF(z) - special.LogNormalCDF(-z) }
-
 // oddsMove bounds the error of the log odds log Φ(z) − log Φ(−z), where z is the mean of a function divided by its standard
 // deviation, given the bounds on mean and standard deviation. The slope
 // φ(z)/(Φ(z)·Φ(−z)) of the log odds is 1.596 at 0, and grows by less than 1 per unit of |z|.

@@ -13,6 +13,18 @@ var panelOps = []panelOp{
 	{"PanelAbsDist", "y = y + |x - a|"},
 }
 
+// partsOps are the routines that compute the parts of distances, with what a turn does.
+var partsOps = []panelOp{
+	{"PanelSqParts", "t = x - a; y = t*t"},
+	{"PanelAbsParts", "y = |x - a|"},
+}
+
+// partsBytes is the number of bytes of the arguments of a partsEntry.
+const partsBytes = 32
+
+// partsSignature returns the declaration of a partsEntry.
+func (p pair) partsSignature() string { return "(k int, a, x, y *" + p.arithmetic + ")" }
+
 // panelRows is the number of rows of a panel, PanelRows in package la.
 const panelRows = 64
 
