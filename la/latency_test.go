@@ -154,6 +154,7 @@ func meterPanels[T Float](k *panelKernels[T], m meter) {
 		}
 	}
 	k.sqParts, k.absParts = parts("panel sqParts", k.sqParts), parts("panel absParts", k.absParts)
+	k.addProducts = parts("panel addProducts", k.addProducts)
 }
 
 func meterStrips[T Float](k *stripKernels[T], m meter) {
@@ -258,6 +259,7 @@ func vectorsAll[S, T Float](w *Workspace) {
 	Dot(x, y)
 	Axpy(1, x, y)
 	Scal(1, x)
+	AddProducts(x, x, y)
 	Exp(y, x)
 	Exp2Sum(make([]float32, 12), make([]float32, 12), make([]float32, n), make([]float32, n), false)
 	a := NewMatrix[S](11, n)

@@ -13,6 +13,8 @@ type panelKernels[T Float] struct {
 
 	sqParts  partsEntry[T] // t = x_p - a_pr, rounded, and y_pr = t·t
 	absParts partsEntry[T] // y_pr = |x_p - a_pr|
+
+	addProducts partsEntry[T] // y_pr = y_pr + a_pr·x_pr: x has k·PanelRows elements
 }
 
 // A panelEntry advances a chain for each row r of some panels by the terms p = 0…k-1 in this order. A
@@ -49,7 +51,7 @@ func (f panelEntry[T]) rectangle(panels, k int, a, x, y *T) {
 func genericPanelKernels[T Float]() panelKernels[T] {
 	return panelKernels[T]{
 		mul: genericPanelMul[T], sqDist: genericPanelSqDist[T], absDist: genericPanelAbsDist[T],
-		sqParts: genericPanelSqParts[T], absParts: genericPanelAbsParts[T],
+		sqParts: genericPanelSqParts[T], absParts: genericPanelAbsParts[T], addProducts: genericPanelAddProducts[T],
 	}
 }
 
@@ -59,6 +61,19 @@ func genericPanelSqParts[T Float](k int, a, x, y *T) {
 
 func genericPanelAbsParts[T Float](k int, a, x, y *T) {
 	genericParts(k, a, x, y, func(t T) T { return T(math.Abs(float64(t))) })
+}
+
+func genericPanelAddProducts[T Float](k int, a, x, y *T) {
+	n := k * PanelRows
+	addProducts(unsafe.Slice(a, n), unsafe.Slice(x, n), unsafe.Slice(y, n))
+}
+
+// addProducts adds the products of the elements of x and y to z.
+func addProducts[T Float](x, y, z []T) {
+	x, y = x[:len(z)], y[:len(z)]
+	for i := range z {
+		z[i] += T(x[i] * y[i])
+	}
 }
 
 // genericParts computes part(x_p − a_pr) for each element of a panel.

@@ -70,3 +70,15 @@ func avx2PanelSqParts32(k int, a, x, y *float32)
 
 //go:noescape
 func avx2PanelAbsParts32(k int, a, x, y *float32)
+
+//go:noescape
+func avx512PanelAddProducts64(k int, a, x, y *float64)
+
+//go:noescape
+func avx512PanelAddProducts32(k int, a, x, y *float32)
+
+//go:noescape
+func avx2PanelAddProducts64(k int, a, x, y *float64)
+
+//go:noescape
+func avx2PanelAddProducts32(k int, a, x, y *float32)

@@ -31,3 +31,9 @@ func neonPanelSqParts32(k int, a, x, y *float32)
 
 //go:noescape
 func neonPanelAbsParts32(k int, a, x, y *float32)
+
+//go:noescape
+func neonPanelAddProducts64(k int, a, x, y *float64)
+
+//go:noescape
+func neonPanelAddProducts32(k int, a, x, y *float32)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -67,6 +68,30 @@ func TestPanelsAreWhatTheySay(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Products are rounded before they are added, whatever the length.
+func TestAddProducts(t *testing.T) {
+	floats(t, testAddProducts[float64], testAddProducts[float32])
+}
+
+func testAddProducts[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(29, 30))
+	for _, n := range []int{0, 1, 63, 64, 65, 200, panelPiece + 70} {
+		x, y, z := filled[T](r, 1, n).Row(0), filled[T](r, 1, n).Row(0), filled[T](r, 1, n).Row(0)
+		want := slices.Clone(z)
+		for i := range want {
+			product := x[i] * y[i]
+			want[i] += T(product)
+		}
+		everywhere(t, serial, func(*Workspace) []T {
+			got := slices.Clone(z)
+			AddProducts(x, y, got)
+			sameBits(t, want, got, "length %d", n)
+			return got
+		}, "length %d", n)
+	}
+	assert.PanicsWithValue(t, "la: y: length 2 where 3 is needed", func() { AddProducts(make([]T, 3), make([]T, 2), make([]T, 3)) })
 }
 
 func TestLowerPanelsMultiply(t *testing.T) {

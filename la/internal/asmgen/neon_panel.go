@@ -134,7 +134,7 @@ func (g *neon) parts(op panelOp) {
 	const x = 24
 	g.begin(g.routine(op.name), g.partsSignature(), partsBytes,
 		"	R1 columns left   R2 column of the panel   R3 in x   R4 column of y",
-		"	V16–V19 of a, then t   V24 x_p in every element", "",
+		"	V16–V19 of a, then t   V20–V23 of x, then of y   V24 x_p in every element", "",
 		fmt.Sprintf("	for p < k { %s }", op.turn))
 	g.op("MOVD k+0(FP), R1")
 	g.op("MOVD a+8(FP), R2")
@@ -142,22 +142,42 @@ func (g *neon) parts(op panelOp) {
 	g.op("MOVD y+24(FP), R4")
 	g.op("CBZ R1, done")
 
+	products := op.name == "PanelAddProducts"
 	g.label("column")
-	g.op("FMOV%s.P %d(R3), F%d", g.suffix, g.size, x)
-	g.broadcast(x)
+	if !products {
+		g.op("FMOV%s.P %d(R3), F%d", g.suffix, g.size, x)
+		g.broadcast(x)
+	}
 	for i := 0; i < panelRows/g.perVector(); i += quad {
-		g.loadPair(i*16, "R2", 16)
-		g.loadPair((i+2)*16, "R2", 18)
-		for j := 16; j < 16+quad; j++ {
-			if op.name == "PanelSqParts" {
-				g.op("VFSUB%s(%d, %d, %d)", g.suffix, j, x, j)
-				g.op("VFMUL%s(%d, %d, %d)", g.suffix, j, j, j)
-			} else {
-				g.op("VFABD%s(%d, %d, %d)", g.suffix, j, x, j)
+		load := func(from string, to int) {
+			g.loadPair(i*16, from, to)
+			g.loadPair((i+2)*16, from, to+2)
+		}
+		each := func(name string, other func(j int) int) { // V16–V19 and another register each
+			for j := 16; j < 16+quad; j++ {
+				g.op("%s%s(%d, %d, %d)", name, g.suffix, j, other(j), j)
 			}
+		}
+		next := func(j int) int { return j + quad }
+		ofX := func(int) int { return x }
+		load("R2", 16)
+		switch {
+		case products:
+			load("R3", 16+quad)
+			each("VFMUL", next)
+			load("R4", 16+quad)
+			each("VFADD", next)
+		case op.name == "PanelSqParts":
+			each("VFSUB", ofX)
+			each("VFMUL", func(j int) int { return j })
+		default:
+			each("VFABD", ofX)
 		}
 		g.storePair(16, i*16, "R4")
 		g.storePair(18, (i+2)*16, "R4")
+	}
+	if products {
+		g.op("ADD $%d, R3", panelRows*g.size)
 	}
 	g.op("ADD $%d, R2", panelRows*g.size)
 	g.op("ADD $%d, R4", panelRows*g.size)

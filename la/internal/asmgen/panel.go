@@ -13,8 +13,9 @@ var panelOps = []panelOp{
 	{"PanelAbsDist", "y = y + |x - a|"},
 }
 
-// partsOps are the routines that compute the parts of distances, with what a turn does.
+// partsOps are the routines that compute an element for each element of a panel, with what a turn does.
 var partsOps = []panelOp{
+	{"PanelAddProducts", "y = y + a*x"},
 	{"PanelSqParts", "t = x - a; y = t*t"},
 	{"PanelAbsParts", "y = |x - a|"},
 }

@@ -144,7 +144,7 @@ func (g *x86) parts(op panelOp) {
 	const temporaries = 8
 	g.begin(g.routine(op.name), g.partsSignature(), partsBytes,
 		"	R9 columns left   SI column of the panel   DI in x   DX column of y",
-		fmt.Sprintf("	%s t   %s x_p in every element", g.regs(t, temporaries), g.reg(x)), "",
+		fmt.Sprintf("	%s t   %s x_p in every element, or not used", g.regs(t, temporaries), g.reg(x)), "",
 		fmt.Sprintf("	for p < k { %s }", op.turn))
 	g.op("MOVQ k+0(FP), R9")
 	g.op("MOVQ a+8(FP), SI")
@@ -157,18 +157,29 @@ func (g *x86) parts(op panelOp) {
 	}
 
 	g.label("column")
-	g.op("VBROADCASTS%s (DI), %s", g.suffix, g.reg(x))
+	step := g.size
+	if op.name == "PanelAddProducts" {
+		step *= panelRows
+	} else {
+		g.op("VBROADCASTS%s (DI), %s", g.suffix, g.reg(x))
+	}
 	for i := range panelRows / g.perVector() {
 		o, d := offset(i*g.bytes), g.reg(t+i%temporaries)
-		g.op("VSUBP%s %s(SI), %s, %s", g.suffix, o, g.reg(x), d)
-		if op.name == "PanelSqParts" {
+		switch op.name {
+		case "PanelAddProducts":
+			g.op("%s %s(SI), %s", g.move(), o, d)
+			g.op("VMULP%[1]s %[2]s(DI), %[3]s, %[3]s", g.suffix, o, d)
+			g.op("VADDP%[1]s %[2]s(DX), %[3]s, %[3]s", g.suffix, o, d)
+		case "PanelSqParts":
+			g.op("VSUBP%s %s(SI), %s, %s", g.suffix, o, g.reg(x), d)
 			g.op("VMULP%[1]s %[2]s, %[2]s, %[2]s", g.suffix, d)
-		} else {
+		default:
+			g.op("VSUBP%s %s(SI), %s, %s", g.suffix, o, g.reg(x), d)
 			g.op("VANDP%s %s, %s, %s", g.suffix, d, g.reg(mask), d)
 		}
 		g.op("%s %s, %s(DX)", g.move(), d, o)
 	}
-	g.op("ADDQ $%d, DI", g.size)
+	g.op("ADDQ $%d, DI", step)
 	g.op("ADDQ $%d, SI", panelRows*g.size)
 	g.op("ADDQ $%d, DX", panelRows*g.size)
 	g.op("DECQ R9")
