@@ -36,8 +36,8 @@ func AddProducts[T Float](x, y, z []T) {
 	raceRead(y)
 	raceWrite(z)
 	f, whole := panelTable[T]().addProducts, len(z)/PanelRows*PanelRows
-	for i := 0; i < whole; i += panelPiece {
-		f(min(panelPiece, whole-i)/PanelRows, &x[i], &y[i], &z[i])
+	for i := 0; i < whole; i += partsPiece {
+		f(min(partsPiece, whole-i)/PanelRows, &x[i], &y[i], &z[i])
 	}
 	addProducts(x[whole:], y[whole:], z[whole:])
 }

@@ -147,14 +147,14 @@ func meterPanels[T Float](k *panelKernels[T], m meter) {
 		}
 	}
 	k.mul, k.sqDist, k.absDist = meter("panel mul", k.mul), meter("panel sqDist", k.sqDist), meter("panel absDist", k.absDist)
-	parts := func(entry string, f partsEntry[T]) partsEntry[T] {
+	parts := func(entry string, each int, f partsEntry[T]) partsEntry[T] {
 		return func(k int, a, x, y *T) {
-			defer m(entry, 2*PanelRows*k, 2*PanelRows*k*size)()
+			defer m(entry, 2*PanelRows*k, each*PanelRows*k*size)()
 			f(k, a, x, y)
 		}
 	}
-	k.sqParts, k.absParts = parts("panel sqParts", k.sqParts), parts("panel absParts", k.absParts)
-	k.addProducts = parts("panel addProducts", k.addProducts)
+	k.sqParts, k.absParts = parts("panel sqParts", 2, k.sqParts), parts("panel absParts", 2, k.absParts)
+	k.addProducts = parts("panel addProducts", 4, k.addProducts)
 }
 
 func meterStrips[T Float](k *stripKernels[T], m meter) {

@@ -24,8 +24,11 @@ type panelKernels[T Float] struct {
 type panelEntry[T Float] func(panels, k int, a, x, y *T, add bool)
 
 // A partsEntry computes an element of y from each of the k·PanelRows elements of a panel, in the same order, and from x. A call works on at
-// most panelPiece elements.
+// most partsPiece elements.
 type partsEntry[T Float] func(k int, a, x, y *T)
+
+// partsPiece is the number of elements in one call of a partsEntry, which reads and writes up to four of each. It is a multiple of PanelRows.
+const partsPiece = 6 << 10
 
 // panelPiece is the number of elements in one call of a panelEntry, so that a goroutine can be
 // preempted soon. It is a multiple of PanelRows.

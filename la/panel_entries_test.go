@@ -35,7 +35,7 @@ func testPanelEntries[T Float](t *testing.T, kt *panelKernels[T]) {
 		}
 	}
 	for name, pair := range map[string][2]partsEntry[T]{"sqParts": {kt.sqParts, portable.sqParts}, "absParts": {kt.absParts, portable.absParts}, "addProducts": {kt.addProducts, portable.addProducts}} {
-		for _, k := range []int{0, 1, 2, 3, 31, panelPiece / PanelRows} {
+		for _, k := range []int{0, 1, 2, 3, 31, partsPiece / PanelRows} {
 			wild := k%3 == 1
 			a, x := hard[T](r, k*PanelRows+1, wild), hard[T](r, k*PanelRows+1, wild)
 			_, got := fenced[T](r, k*PanelRows)

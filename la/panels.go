@@ -79,8 +79,9 @@ func (p Panels[T]) parts(panel int, f partsEntry[T], x, t []T) {
 	raceRead(a)
 	raceRead(x)
 	raceWrite(t)
-	for q := 0; q < p.Cols; q += panelPiece / PanelRows {
-		f(min(panelPiece/PanelRows, p.Cols-q), &a[q*PanelRows], &x[q], &t[q*PanelRows])
+	const columns = partsPiece / PanelRows
+	for q := 0; q < p.Cols; q += columns {
+		f(min(columns, p.Cols-q), &a[q*PanelRows], &x[q], &t[q*PanelRows])
 	}
 }
 

@@ -77,7 +77,7 @@ func TestAddProducts(t *testing.T) {
 
 func testAddProducts[T Float](t *testing.T) {
 	r := rand.New(rand.NewPCG(29, 30))
-	for _, n := range []int{0, 1, 63, 64, 65, 200, panelPiece + 70} {
+	for _, n := range []int{0, 1, 63, 64, 65, 200, partsPiece + 70} {
 		x, y, z := filled[T](r, 1, n).Row(0), filled[T](r, 1, n).Row(0), filled[T](r, 1, n).Row(0)
 		want := slices.Clone(z)
 		for i := range want {
