@@ -54,8 +54,14 @@ func avx512Set() *instructionSet {
 	if cpuid.CPU.Supports(cpuid.AVX512VNNI) {
 		s.mulBytes = avx512MulBytesVNNI
 	}
-	s.panels64 = panelKernels[float64]{mul: avx512PanelMul64, sqDist: avx512PanelSqDist64, absDist: avx512PanelAbsDist64}
-	s.panels32 = panelKernels[float32]{mul: avx512PanelMul32, sqDist: avx512PanelSqDist32, absDist: avx512PanelAbsDist32}
+	s.panels64 = panelKernels[float64]{
+		mul: avx512PanelMul64, sqDist: avx512PanelSqDist64, absDist: avx512PanelAbsDist64, sqParts: avx512PanelSqParts64, absParts: avx512PanelAbsParts64,
+		addProducts: avx512PanelAddProducts64,
+	}
+	s.panels32 = panelKernels[float32]{
+		mul: avx512PanelMul32, sqDist: avx512PanelSqDist32, absDist: avx512PanelAbsDist32, sqParts: avx512PanelSqParts32, absParts: avx512PanelAbsParts32,
+		addProducts: avx512PanelAddProducts32,
+	}
 	s.mixed = vectorKernels[float32, float64]{
 		dotPiece: avx512DotMixed, dotAxpyPiece: avx512DotAxpyMixed,
 		axpyPiece: avx512AxpyMixed, axpysPiece: avx512AxpysMixed, axpysRows: 8,
@@ -90,8 +96,14 @@ func avx2Set() *instructionSet {
 	}
 	s.strips64, s.strips32 = avx2Strips64, avx2Strips32
 	s.exp2Sum, s.mulBytes = avx2Exp2Sum, avx2MulBytes
-	s.panels64 = panelKernels[float64]{mul: avx2PanelMul64, sqDist: avx2PanelSqDist64, absDist: avx2PanelAbsDist64}
-	s.panels32 = panelKernels[float32]{mul: avx2PanelMul32, sqDist: avx2PanelSqDist32, absDist: avx2PanelAbsDist32}
+	s.panels64 = panelKernels[float64]{
+		mul: avx2PanelMul64, sqDist: avx2PanelSqDist64, absDist: avx2PanelAbsDist64, sqParts: avx2PanelSqParts64, absParts: avx2PanelAbsParts64,
+		addProducts: avx2PanelAddProducts64,
+	}
+	s.panels32 = panelKernels[float32]{
+		mul: avx2PanelMul32, sqDist: avx2PanelSqDist32, absDist: avx2PanelAbsDist32, sqParts: avx2PanelSqParts32, absParts: avx2PanelAbsParts32,
+		addProducts: avx2PanelAddProducts32,
+	}
 	s.mixed = vectorKernels[float32, float64]{
 		dotPiece: avx2DotMixed, dotAxpyPiece: avx2DotAxpyMixed,
 		axpyPiece: avx2AxpyMixed, axpysPiece: avx2AxpysMixed, axpysRows: 4,

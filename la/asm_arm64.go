@@ -44,8 +44,14 @@ func neonSet() *instructionSet {
 	}, 4, neonPack32, neonUnpack32, neonStripSolve32, neonStripSquares32)
 
 	s.exp2Sum = neonExp2Sum
-	s.panels64 = panelKernels[float64]{mul: neonPanelMul64, sqDist: neonPanelSqDist64, absDist: neonPanelAbsDist64}
-	s.panels32 = panelKernels[float32]{mul: neonPanelMul32, sqDist: neonPanelSqDist32, absDist: neonPanelAbsDist32}
+	s.panels64 = panelKernels[float64]{
+		mul: neonPanelMul64, sqDist: neonPanelSqDist64, absDist: neonPanelAbsDist64, sqParts: neonPanelSqParts64, absParts: neonPanelAbsParts64,
+		addProducts: neonPanelAddProducts64,
+	}
+	s.panels32 = panelKernels[float32]{
+		mul: neonPanelMul32, sqDist: neonPanelSqDist32, absDist: neonPanelAbsDist32, sqParts: neonPanelSqParts32, absParts: neonPanelAbsParts32,
+		addProducts: neonPanelAddProducts32,
+	}
 
 	s.mixed = vectorKernels[float32, float64]{
 		dotPiece: neonDotMixed, dotAxpyPiece: neonDotAxpyMixed,

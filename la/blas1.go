@@ -24,6 +24,24 @@ func Axpy[T Float](alpha T, x, y []T) {
 	table[T]().axpy(len(x), alpha, first(x), first(y))
 }
 
+// AddProducts computes z_i ← z_i + x_i·y_i. The three vectors have the same length, and z must not overlap the others.
+//
+// Roundings: the product is rounded, and then the sum.
+func AddProducts[T Float](x, y, z []T) {
+	checkLen("x", x, len(z))
+	checkLen("y", y, len(z))
+	checkApart("z", z, "x", x)
+	checkApart("z", z, "y", y)
+	raceRead(x)
+	raceRead(y)
+	raceWrite(z)
+	f, whole := panelTable[T]().addProducts, len(z)/PanelRows*PanelRows
+	for i := 0; i < whole; i += partsPiece {
+		f(min(partsPiece, whole-i)/PanelRows, &x[i], &y[i], &z[i])
+	}
+	addProducts(x[whole:], y[whole:], z[whole:])
+}
+
 // Scal computes x ← α·x, one rounded product for each element.
 func Scal[T Float](alpha T, x []T) {
 	raceWrite(x)

@@ -147,6 +147,14 @@ func meterPanels[T Float](k *panelKernels[T], m meter) {
 		}
 	}
 	k.mul, k.sqDist, k.absDist = meter("panel mul", k.mul), meter("panel sqDist", k.sqDist), meter("panel absDist", k.absDist)
+	parts := func(entry string, each int, f partsEntry[T]) partsEntry[T] {
+		return func(k int, a, x, y *T) {
+			defer m(entry, 2*PanelRows*k, each*PanelRows*k*size)()
+			f(k, a, x, y)
+		}
+	}
+	k.sqParts, k.absParts = parts("panel sqParts", 2, k.sqParts), parts("panel absParts", 2, k.absParts)
+	k.addProducts = parts("panel addProducts", 4, k.addProducts)
 }
 
 func meterStrips[T Float](k *stripKernels[T], m meter) {
@@ -235,6 +243,9 @@ func panelsAll[T Float](n int) {
 		p.MultiplyVec(x, y)
 		p.SqDistVec(x, y)
 		p.AbsDistVec(x, y)
+		t := make([]T, PanelRows*p.Cols)
+		p.SqDistParts(0, x, t)
+		p.AbsDistParts(0, x, t)
 	}
 	l := PackLower[T](NewMatrix[float64](n, n))
 	l.MultiplyVec(make([]T, n), make([]T, l.Padded()))
@@ -248,6 +259,7 @@ func vectorsAll[S, T Float](w *Workspace) {
 	Dot(x, y)
 	Axpy(1, x, y)
 	Scal(1, x)
+	AddProducts(x, x, y)
 	Exp(y, x)
 	Exp2Sum(make([]float32, 12), make([]float32, 12), make([]float32, n), make([]float32, n), false)
 	a := NewMatrix[S](11, n)

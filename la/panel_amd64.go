@@ -46,3 +46,39 @@ func avx512MulBytesVNNI(pairs int, a *int8, x *int16, y *int32, add bool)
 
 //go:noescape
 func avx2MulBytes(pairs int, a *int8, x *int16, y *int32, add bool)
+
+//go:noescape
+func avx512PanelSqParts64(k int, a, x, y *float64)
+
+//go:noescape
+func avx512PanelAbsParts64(k int, a, x, y *float64)
+
+//go:noescape
+func avx512PanelSqParts32(k int, a, x, y *float32)
+
+//go:noescape
+func avx512PanelAbsParts32(k int, a, x, y *float32)
+
+//go:noescape
+func avx2PanelSqParts64(k int, a, x, y *float64)
+
+//go:noescape
+func avx2PanelAbsParts64(k int, a, x, y *float64)
+
+//go:noescape
+func avx2PanelSqParts32(k int, a, x, y *float32)
+
+//go:noescape
+func avx2PanelAbsParts32(k int, a, x, y *float32)
+
+//go:noescape
+func avx512PanelAddProducts64(k int, a, x, y *float64)
+
+//go:noescape
+func avx512PanelAddProducts32(k int, a, x, y *float32)
+
+//go:noescape
+func avx2PanelAddProducts64(k int, a, x, y *float64)
+
+//go:noescape
+func avx2PanelAddProducts32(k int, a, x, y *float32)

@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // Chains over panels of 64 rows, which panel.go defines: products with a vector, squared Euclidean
-// distances and Manhattan distances. bytes.go defines the products of bytes. First AVX-512, then AVX2 with FMA.
+// distances and Manhattan distances, and the parts of both distances. bytes.go defines the products of bytes. First AVX-512, then AVX2 with FMA.
 
 // func avx512PanelMul64(panels, k int, a, x, y *float64, add bool)
 //
@@ -273,6 +273,165 @@ done:
 	VZEROUPPER
 	RET
 
+// func avx512PanelAddProducts64(k int, a, x, y *float64)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Z0–Z7 t   Z8 x_p in every element, or not used
+//
+//	for p < k { y = y + a*x }
+TEXT ·avx512PanelAddProducts64(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+
+column:
+	VMOVUPD (SI), Z0
+	VMULPD (DI), Z0, Z0
+	VADDPD (DX), Z0, Z0
+	VMOVUPD Z0, (DX)
+	VMOVUPD 64(SI), Z1
+	VMULPD 64(DI), Z1, Z1
+	VADDPD 64(DX), Z1, Z1
+	VMOVUPD Z1, 64(DX)
+	VMOVUPD 128(SI), Z2
+	VMULPD 128(DI), Z2, Z2
+	VADDPD 128(DX), Z2, Z2
+	VMOVUPD Z2, 128(DX)
+	VMOVUPD 192(SI), Z3
+	VMULPD 192(DI), Z3, Z3
+	VADDPD 192(DX), Z3, Z3
+	VMOVUPD Z3, 192(DX)
+	VMOVUPD 256(SI), Z4
+	VMULPD 256(DI), Z4, Z4
+	VADDPD 256(DX), Z4, Z4
+	VMOVUPD Z4, 256(DX)
+	VMOVUPD 320(SI), Z5
+	VMULPD 320(DI), Z5, Z5
+	VADDPD 320(DX), Z5, Z5
+	VMOVUPD Z5, 320(DX)
+	VMOVUPD 384(SI), Z6
+	VMULPD 384(DI), Z6, Z6
+	VADDPD 384(DX), Z6, Z6
+	VMOVUPD Z6, 384(DX)
+	VMOVUPD 448(SI), Z7
+	VMULPD 448(DI), Z7, Z7
+	VADDPD 448(DX), Z7, Z7
+	VMOVUPD Z7, 448(DX)
+	ADDQ $512, DI
+	ADDQ $512, SI
+	ADDQ $512, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512PanelSqParts64(k int, a, x, y *float64)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Z0–Z7 t   Z8 x_p in every element, or not used
+//
+//	for p < k { t = x - a; y = t*t }
+TEXT ·avx512PanelSqParts64(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+
+column:
+	VBROADCASTSD (DI), Z8
+	VSUBPD (SI), Z8, Z0
+	VMULPD Z0, Z0, Z0
+	VMOVUPD Z0, (DX)
+	VSUBPD 64(SI), Z8, Z1
+	VMULPD Z1, Z1, Z1
+	VMOVUPD Z1, 64(DX)
+	VSUBPD 128(SI), Z8, Z2
+	VMULPD Z2, Z2, Z2
+	VMOVUPD Z2, 128(DX)
+	VSUBPD 192(SI), Z8, Z3
+	VMULPD Z3, Z3, Z3
+	VMOVUPD Z3, 192(DX)
+	VSUBPD 256(SI), Z8, Z4
+	VMULPD Z4, Z4, Z4
+	VMOVUPD Z4, 256(DX)
+	VSUBPD 320(SI), Z8, Z5
+	VMULPD Z5, Z5, Z5
+	VMOVUPD Z5, 320(DX)
+	VSUBPD 384(SI), Z8, Z6
+	VMULPD Z6, Z6, Z6
+	VMOVUPD Z6, 384(DX)
+	VSUBPD 448(SI), Z8, Z7
+	VMULPD Z7, Z7, Z7
+	VMOVUPD Z7, 448(DX)
+	ADDQ $8, DI
+	ADDQ $512, SI
+	ADDQ $512, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512PanelAbsParts64(k int, a, x, y *float64)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Z0–Z7 t   Z8 x_p in every element, or not used
+//
+//	for p < k { y = |x - a| }
+TEXT ·avx512PanelAbsParts64(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+	VPTERNLOGD $0xff, Z15, Z15, Z15
+	VPSRLQ $1, Z15, Z15
+
+column:
+	VBROADCASTSD (DI), Z8
+	VSUBPD (SI), Z8, Z0
+	VANDPD Z0, Z15, Z0
+	VMOVUPD Z0, (DX)
+	VSUBPD 64(SI), Z8, Z1
+	VANDPD Z1, Z15, Z1
+	VMOVUPD Z1, 64(DX)
+	VSUBPD 128(SI), Z8, Z2
+	VANDPD Z2, Z15, Z2
+	VMOVUPD Z2, 128(DX)
+	VSUBPD 192(SI), Z8, Z3
+	VANDPD Z3, Z15, Z3
+	VMOVUPD Z3, 192(DX)
+	VSUBPD 256(SI), Z8, Z4
+	VANDPD Z4, Z15, Z4
+	VMOVUPD Z4, 256(DX)
+	VSUBPD 320(SI), Z8, Z5
+	VANDPD Z5, Z15, Z5
+	VMOVUPD Z5, 320(DX)
+	VSUBPD 384(SI), Z8, Z6
+	VANDPD Z6, Z15, Z6
+	VMOVUPD Z6, 384(DX)
+	VSUBPD 448(SI), Z8, Z7
+	VANDPD Z7, Z15, Z7
+	VMOVUPD Z7, 448(DX)
+	ADDQ $8, DI
+	ADDQ $512, SI
+	ADDQ $512, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
 // func avx512PanelMul32(panels, k int, a, x, y *float32, add bool)
 //
 //	R8 panels left   R9 k   SI panel   DI x   DX y   R10 add
@@ -474,6 +633,125 @@ store0:
 	ADDQ $256, DX
 	DECQ R8
 	JNZ  panel
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512PanelAddProducts32(k int, a, x, y *float32)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Z0–Z7 t   Z8 x_p in every element, or not used
+//
+//	for p < k { y = y + a*x }
+TEXT ·avx512PanelAddProducts32(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+
+column:
+	VMOVUPS (SI), Z0
+	VMULPS (DI), Z0, Z0
+	VADDPS (DX), Z0, Z0
+	VMOVUPS Z0, (DX)
+	VMOVUPS 64(SI), Z1
+	VMULPS 64(DI), Z1, Z1
+	VADDPS 64(DX), Z1, Z1
+	VMOVUPS Z1, 64(DX)
+	VMOVUPS 128(SI), Z2
+	VMULPS 128(DI), Z2, Z2
+	VADDPS 128(DX), Z2, Z2
+	VMOVUPS Z2, 128(DX)
+	VMOVUPS 192(SI), Z3
+	VMULPS 192(DI), Z3, Z3
+	VADDPS 192(DX), Z3, Z3
+	VMOVUPS Z3, 192(DX)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512PanelSqParts32(k int, a, x, y *float32)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Z0–Z7 t   Z8 x_p in every element, or not used
+//
+//	for p < k { t = x - a; y = t*t }
+TEXT ·avx512PanelSqParts32(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+
+column:
+	VBROADCASTSS (DI), Z8
+	VSUBPS (SI), Z8, Z0
+	VMULPS Z0, Z0, Z0
+	VMOVUPS Z0, (DX)
+	VSUBPS 64(SI), Z8, Z1
+	VMULPS Z1, Z1, Z1
+	VMOVUPS Z1, 64(DX)
+	VSUBPS 128(SI), Z8, Z2
+	VMULPS Z2, Z2, Z2
+	VMOVUPS Z2, 128(DX)
+	VSUBPS 192(SI), Z8, Z3
+	VMULPS Z3, Z3, Z3
+	VMOVUPS Z3, 192(DX)
+	ADDQ $4, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx512PanelAbsParts32(k int, a, x, y *float32)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Z0–Z7 t   Z8 x_p in every element, or not used
+//
+//	for p < k { y = |x - a| }
+TEXT ·avx512PanelAbsParts32(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+	VPTERNLOGD $0xff, Z15, Z15, Z15
+	VPSRLD $1, Z15, Z15
+
+column:
+	VBROADCASTSS (DI), Z8
+	VSUBPS (SI), Z8, Z0
+	VANDPS Z0, Z15, Z0
+	VMOVUPS Z0, (DX)
+	VSUBPS 64(SI), Z8, Z1
+	VANDPS Z1, Z15, Z1
+	VMOVUPS Z1, 64(DX)
+	VSUBPS 128(SI), Z8, Z2
+	VANDPS Z2, Z15, Z2
+	VMOVUPS Z2, 128(DX)
+	VSUBPS 192(SI), Z8, Z3
+	VANDPS Z3, Z15, Z3
+	VMOVUPS Z3, 192(DX)
+	ADDQ $4, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	DECQ R9
+	JNZ  column
 
 done:
 	VZEROUPPER
@@ -1013,6 +1291,245 @@ done:
 	VZEROUPPER
 	RET
 
+// func avx2PanelAddProducts64(k int, a, x, y *float64)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Y0–Y7 t   Y8 x_p in every element, or not used
+//
+//	for p < k { y = y + a*x }
+TEXT ·avx2PanelAddProducts64(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+
+column:
+	VMOVUPD (SI), Y0
+	VMULPD (DI), Y0, Y0
+	VADDPD (DX), Y0, Y0
+	VMOVUPD Y0, (DX)
+	VMOVUPD 32(SI), Y1
+	VMULPD 32(DI), Y1, Y1
+	VADDPD 32(DX), Y1, Y1
+	VMOVUPD Y1, 32(DX)
+	VMOVUPD 64(SI), Y2
+	VMULPD 64(DI), Y2, Y2
+	VADDPD 64(DX), Y2, Y2
+	VMOVUPD Y2, 64(DX)
+	VMOVUPD 96(SI), Y3
+	VMULPD 96(DI), Y3, Y3
+	VADDPD 96(DX), Y3, Y3
+	VMOVUPD Y3, 96(DX)
+	VMOVUPD 128(SI), Y4
+	VMULPD 128(DI), Y4, Y4
+	VADDPD 128(DX), Y4, Y4
+	VMOVUPD Y4, 128(DX)
+	VMOVUPD 160(SI), Y5
+	VMULPD 160(DI), Y5, Y5
+	VADDPD 160(DX), Y5, Y5
+	VMOVUPD Y5, 160(DX)
+	VMOVUPD 192(SI), Y6
+	VMULPD 192(DI), Y6, Y6
+	VADDPD 192(DX), Y6, Y6
+	VMOVUPD Y6, 192(DX)
+	VMOVUPD 224(SI), Y7
+	VMULPD 224(DI), Y7, Y7
+	VADDPD 224(DX), Y7, Y7
+	VMOVUPD Y7, 224(DX)
+	VMOVUPD 256(SI), Y0
+	VMULPD 256(DI), Y0, Y0
+	VADDPD 256(DX), Y0, Y0
+	VMOVUPD Y0, 256(DX)
+	VMOVUPD 288(SI), Y1
+	VMULPD 288(DI), Y1, Y1
+	VADDPD 288(DX), Y1, Y1
+	VMOVUPD Y1, 288(DX)
+	VMOVUPD 320(SI), Y2
+	VMULPD 320(DI), Y2, Y2
+	VADDPD 320(DX), Y2, Y2
+	VMOVUPD Y2, 320(DX)
+	VMOVUPD 352(SI), Y3
+	VMULPD 352(DI), Y3, Y3
+	VADDPD 352(DX), Y3, Y3
+	VMOVUPD Y3, 352(DX)
+	VMOVUPD 384(SI), Y4
+	VMULPD 384(DI), Y4, Y4
+	VADDPD 384(DX), Y4, Y4
+	VMOVUPD Y4, 384(DX)
+	VMOVUPD 416(SI), Y5
+	VMULPD 416(DI), Y5, Y5
+	VADDPD 416(DX), Y5, Y5
+	VMOVUPD Y5, 416(DX)
+	VMOVUPD 448(SI), Y6
+	VMULPD 448(DI), Y6, Y6
+	VADDPD 448(DX), Y6, Y6
+	VMOVUPD Y6, 448(DX)
+	VMOVUPD 480(SI), Y7
+	VMULPD 480(DI), Y7, Y7
+	VADDPD 480(DX), Y7, Y7
+	VMOVUPD Y7, 480(DX)
+	ADDQ $512, DI
+	ADDQ $512, SI
+	ADDQ $512, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2PanelSqParts64(k int, a, x, y *float64)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Y0–Y7 t   Y8 x_p in every element, or not used
+//
+//	for p < k { t = x - a; y = t*t }
+TEXT ·avx2PanelSqParts64(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+
+column:
+	VBROADCASTSD (DI), Y8
+	VSUBPD (SI), Y8, Y0
+	VMULPD Y0, Y0, Y0
+	VMOVUPD Y0, (DX)
+	VSUBPD 32(SI), Y8, Y1
+	VMULPD Y1, Y1, Y1
+	VMOVUPD Y1, 32(DX)
+	VSUBPD 64(SI), Y8, Y2
+	VMULPD Y2, Y2, Y2
+	VMOVUPD Y2, 64(DX)
+	VSUBPD 96(SI), Y8, Y3
+	VMULPD Y3, Y3, Y3
+	VMOVUPD Y3, 96(DX)
+	VSUBPD 128(SI), Y8, Y4
+	VMULPD Y4, Y4, Y4
+	VMOVUPD Y4, 128(DX)
+	VSUBPD 160(SI), Y8, Y5
+	VMULPD Y5, Y5, Y5
+	VMOVUPD Y5, 160(DX)
+	VSUBPD 192(SI), Y8, Y6
+	VMULPD Y6, Y6, Y6
+	VMOVUPD Y6, 192(DX)
+	VSUBPD 224(SI), Y8, Y7
+	VMULPD Y7, Y7, Y7
+	VMOVUPD Y7, 224(DX)
+	VSUBPD 256(SI), Y8, Y0
+	VMULPD Y0, Y0, Y0
+	VMOVUPD Y0, 256(DX)
+	VSUBPD 288(SI), Y8, Y1
+	VMULPD Y1, Y1, Y1
+	VMOVUPD Y1, 288(DX)
+	VSUBPD 320(SI), Y8, Y2
+	VMULPD Y2, Y2, Y2
+	VMOVUPD Y2, 320(DX)
+	VSUBPD 352(SI), Y8, Y3
+	VMULPD Y3, Y3, Y3
+	VMOVUPD Y3, 352(DX)
+	VSUBPD 384(SI), Y8, Y4
+	VMULPD Y4, Y4, Y4
+	VMOVUPD Y4, 384(DX)
+	VSUBPD 416(SI), Y8, Y5
+	VMULPD Y5, Y5, Y5
+	VMOVUPD Y5, 416(DX)
+	VSUBPD 448(SI), Y8, Y6
+	VMULPD Y6, Y6, Y6
+	VMOVUPD Y6, 448(DX)
+	VSUBPD 480(SI), Y8, Y7
+	VMULPD Y7, Y7, Y7
+	VMOVUPD Y7, 480(DX)
+	ADDQ $8, DI
+	ADDQ $512, SI
+	ADDQ $512, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2PanelAbsParts64(k int, a, x, y *float64)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Y0–Y7 t   Y8 x_p in every element, or not used
+//
+//	for p < k { y = |x - a| }
+TEXT ·avx2PanelAbsParts64(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+	VPCMPEQD Y15, Y15, Y15
+	VPSRLQ $1, Y15, Y15
+
+column:
+	VBROADCASTSD (DI), Y8
+	VSUBPD (SI), Y8, Y0
+	VANDPD Y0, Y15, Y0
+	VMOVUPD Y0, (DX)
+	VSUBPD 32(SI), Y8, Y1
+	VANDPD Y1, Y15, Y1
+	VMOVUPD Y1, 32(DX)
+	VSUBPD 64(SI), Y8, Y2
+	VANDPD Y2, Y15, Y2
+	VMOVUPD Y2, 64(DX)
+	VSUBPD 96(SI), Y8, Y3
+	VANDPD Y3, Y15, Y3
+	VMOVUPD Y3, 96(DX)
+	VSUBPD 128(SI), Y8, Y4
+	VANDPD Y4, Y15, Y4
+	VMOVUPD Y4, 128(DX)
+	VSUBPD 160(SI), Y8, Y5
+	VANDPD Y5, Y15, Y5
+	VMOVUPD Y5, 160(DX)
+	VSUBPD 192(SI), Y8, Y6
+	VANDPD Y6, Y15, Y6
+	VMOVUPD Y6, 192(DX)
+	VSUBPD 224(SI), Y8, Y7
+	VANDPD Y7, Y15, Y7
+	VMOVUPD Y7, 224(DX)
+	VSUBPD 256(SI), Y8, Y0
+	VANDPD Y0, Y15, Y0
+	VMOVUPD Y0, 256(DX)
+	VSUBPD 288(SI), Y8, Y1
+	VANDPD Y1, Y15, Y1
+	VMOVUPD Y1, 288(DX)
+	VSUBPD 320(SI), Y8, Y2
+	VANDPD Y2, Y15, Y2
+	VMOVUPD Y2, 320(DX)
+	VSUBPD 352(SI), Y8, Y3
+	VANDPD Y3, Y15, Y3
+	VMOVUPD Y3, 352(DX)
+	VSUBPD 384(SI), Y8, Y4
+	VANDPD Y4, Y15, Y4
+	VMOVUPD Y4, 384(DX)
+	VSUBPD 416(SI), Y8, Y5
+	VANDPD Y5, Y15, Y5
+	VMOVUPD Y5, 416(DX)
+	VSUBPD 448(SI), Y8, Y6
+	VANDPD Y6, Y15, Y6
+	VMOVUPD Y6, 448(DX)
+	VSUBPD 480(SI), Y8, Y7
+	VANDPD Y7, Y15, Y7
+	VMOVUPD Y7, 480(DX)
+	ADDQ $8, DI
+	ADDQ $512, SI
+	ADDQ $512, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
 // func avx2PanelMul32(panels, k int, a, x, y *float32, add bool)
 //
 //	R8 panels left   R9 k   SI panel   DI x   DX y   R10 add
@@ -1274,6 +1791,165 @@ store0:
 	ADDQ $256, DX
 	DECQ R8
 	JNZ  panel
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2PanelAddProducts32(k int, a, x, y *float32)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Y0–Y7 t   Y8 x_p in every element, or not used
+//
+//	for p < k { y = y + a*x }
+TEXT ·avx2PanelAddProducts32(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+
+column:
+	VMOVUPS (SI), Y0
+	VMULPS (DI), Y0, Y0
+	VADDPS (DX), Y0, Y0
+	VMOVUPS Y0, (DX)
+	VMOVUPS 32(SI), Y1
+	VMULPS 32(DI), Y1, Y1
+	VADDPS 32(DX), Y1, Y1
+	VMOVUPS Y1, 32(DX)
+	VMOVUPS 64(SI), Y2
+	VMULPS 64(DI), Y2, Y2
+	VADDPS 64(DX), Y2, Y2
+	VMOVUPS Y2, 64(DX)
+	VMOVUPS 96(SI), Y3
+	VMULPS 96(DI), Y3, Y3
+	VADDPS 96(DX), Y3, Y3
+	VMOVUPS Y3, 96(DX)
+	VMOVUPS 128(SI), Y4
+	VMULPS 128(DI), Y4, Y4
+	VADDPS 128(DX), Y4, Y4
+	VMOVUPS Y4, 128(DX)
+	VMOVUPS 160(SI), Y5
+	VMULPS 160(DI), Y5, Y5
+	VADDPS 160(DX), Y5, Y5
+	VMOVUPS Y5, 160(DX)
+	VMOVUPS 192(SI), Y6
+	VMULPS 192(DI), Y6, Y6
+	VADDPS 192(DX), Y6, Y6
+	VMOVUPS Y6, 192(DX)
+	VMOVUPS 224(SI), Y7
+	VMULPS 224(DI), Y7, Y7
+	VADDPS 224(DX), Y7, Y7
+	VMOVUPS Y7, 224(DX)
+	ADDQ $256, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2PanelSqParts32(k int, a, x, y *float32)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Y0–Y7 t   Y8 x_p in every element, or not used
+//
+//	for p < k { t = x - a; y = t*t }
+TEXT ·avx2PanelSqParts32(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+
+column:
+	VBROADCASTSS (DI), Y8
+	VSUBPS (SI), Y8, Y0
+	VMULPS Y0, Y0, Y0
+	VMOVUPS Y0, (DX)
+	VSUBPS 32(SI), Y8, Y1
+	VMULPS Y1, Y1, Y1
+	VMOVUPS Y1, 32(DX)
+	VSUBPS 64(SI), Y8, Y2
+	VMULPS Y2, Y2, Y2
+	VMOVUPS Y2, 64(DX)
+	VSUBPS 96(SI), Y8, Y3
+	VMULPS Y3, Y3, Y3
+	VMOVUPS Y3, 96(DX)
+	VSUBPS 128(SI), Y8, Y4
+	VMULPS Y4, Y4, Y4
+	VMOVUPS Y4, 128(DX)
+	VSUBPS 160(SI), Y8, Y5
+	VMULPS Y5, Y5, Y5
+	VMOVUPS Y5, 160(DX)
+	VSUBPS 192(SI), Y8, Y6
+	VMULPS Y6, Y6, Y6
+	VMOVUPS Y6, 192(DX)
+	VSUBPS 224(SI), Y8, Y7
+	VMULPS Y7, Y7, Y7
+	VMOVUPS Y7, 224(DX)
+	ADDQ $4, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	DECQ R9
+	JNZ  column
+
+done:
+	VZEROUPPER
+	RET
+
+// func avx2PanelAbsParts32(k int, a, x, y *float32)
+//
+//	R9 columns left   SI column of the panel   DI in x   DX column of y
+//	Y0–Y7 t   Y8 x_p in every element, or not used
+//
+//	for p < k { y = |x - a| }
+TEXT ·avx2PanelAbsParts32(SB), NOSPLIT, $0-32
+	MOVQ k+0(FP), R9
+	MOVQ a+8(FP), SI
+	MOVQ x+16(FP), DI
+	MOVQ y+24(FP), DX
+	TESTQ R9, R9
+	JZ    done
+	VPCMPEQD Y15, Y15, Y15
+	VPSRLD $1, Y15, Y15
+
+column:
+	VBROADCASTSS (DI), Y8
+	VSUBPS (SI), Y8, Y0
+	VANDPS Y0, Y15, Y0
+	VMOVUPS Y0, (DX)
+	VSUBPS 32(SI), Y8, Y1
+	VANDPS Y1, Y15, Y1
+	VMOVUPS Y1, 32(DX)
+	VSUBPS 64(SI), Y8, Y2
+	VANDPS Y2, Y15, Y2
+	VMOVUPS Y2, 64(DX)
+	VSUBPS 96(SI), Y8, Y3
+	VANDPS Y3, Y15, Y3
+	VMOVUPS Y3, 96(DX)
+	VSUBPS 128(SI), Y8, Y4
+	VANDPS Y4, Y15, Y4
+	VMOVUPS Y4, 128(DX)
+	VSUBPS 160(SI), Y8, Y5
+	VANDPS Y5, Y15, Y5
+	VMOVUPS Y5, 160(DX)
+	VSUBPS 192(SI), Y8, Y6
+	VANDPS Y6, Y15, Y6
+	VMOVUPS Y6, 192(DX)
+	VSUBPS 224(SI), Y8, Y7
+	VANDPS Y7, Y15, Y7
+	VMOVUPS Y7, 224(DX)
+	ADDQ $4, DI
+	ADDQ $256, SI
+	ADDQ $256, DX
+	DECQ R9
+	JNZ  column
 
 done:
 	VZEROUPPER

@@ -6,7 +6,7 @@
 #include "neon_arm64.h"
 
 // Chains over panels of 64 rows, which panel.go defines: products with a vector, squared Euclidean
-// distances and Manhattan distances.
+// distances and Manhattan distances, and the parts of both distances.
 
 // func neonPanelMul64(panels, k int, a, x, y *float64, add bool)
 //
@@ -525,6 +525,365 @@ store1:
 done:
 	RET
 
+// func neonPanelAddProducts64(k int, a, x, y *float64)
+//
+//	R1 columns left   R2 column of the panel   R3 in x   R4 column of y
+//	V16–V19 of a, then t   V20–V23 of x, then of y   V24 x_p in every element
+//
+//	for p < k { y = y + a*x }
+TEXT ·neonPanelAddProducts64(SB), NOSPLIT, $0-32
+	MOVD k+0(FP), R1
+	MOVD a+8(FP), R2
+	MOVD x+16(FP), R3
+	MOVD y+24(FP), R4
+	CBZ R1, done
+
+column:
+	FLDPQ (R2), (F16, F17)
+	FLDPQ 32(R2), (F18, F19)
+	FLDPQ (R3), (F20, F21)
+	FLDPQ 32(R3), (F22, F23)
+	VFMULD(16, 20, 16)
+	VFMULD(17, 21, 17)
+	VFMULD(18, 22, 18)
+	VFMULD(19, 23, 19)
+	FLDPQ (R4), (F20, F21)
+	FLDPQ 32(R4), (F22, F23)
+	VFADDD(16, 20, 16)
+	VFADDD(17, 21, 17)
+	VFADDD(18, 22, 18)
+	VFADDD(19, 23, 19)
+	FSTPQ (F16, F17), (R4)
+	FSTPQ (F18, F19), 32(R4)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 96(R2), (F18, F19)
+	FLDPQ 64(R3), (F20, F21)
+	FLDPQ 96(R3), (F22, F23)
+	VFMULD(16, 20, 16)
+	VFMULD(17, 21, 17)
+	VFMULD(18, 22, 18)
+	VFMULD(19, 23, 19)
+	FLDPQ 64(R4), (F20, F21)
+	FLDPQ 96(R4), (F22, F23)
+	VFADDD(16, 20, 16)
+	VFADDD(17, 21, 17)
+	VFADDD(18, 22, 18)
+	VFADDD(19, 23, 19)
+	FSTPQ (F16, F17), 64(R4)
+	FSTPQ (F18, F19), 96(R4)
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 160(R2), (F18, F19)
+	FLDPQ 128(R3), (F20, F21)
+	FLDPQ 160(R3), (F22, F23)
+	VFMULD(16, 20, 16)
+	VFMULD(17, 21, 17)
+	VFMULD(18, 22, 18)
+	VFMULD(19, 23, 19)
+	FLDPQ 128(R4), (F20, F21)
+	FLDPQ 160(R4), (F22, F23)
+	VFADDD(16, 20, 16)
+	VFADDD(17, 21, 17)
+	VFADDD(18, 22, 18)
+	VFADDD(19, 23, 19)
+	FSTPQ (F16, F17), 128(R4)
+	FSTPQ (F18, F19), 160(R4)
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 224(R2), (F18, F19)
+	FLDPQ 192(R3), (F20, F21)
+	FLDPQ 224(R3), (F22, F23)
+	VFMULD(16, 20, 16)
+	VFMULD(17, 21, 17)
+	VFMULD(18, 22, 18)
+	VFMULD(19, 23, 19)
+	FLDPQ 192(R4), (F20, F21)
+	FLDPQ 224(R4), (F22, F23)
+	VFADDD(16, 20, 16)
+	VFADDD(17, 21, 17)
+	VFADDD(18, 22, 18)
+	VFADDD(19, 23, 19)
+	FSTPQ (F16, F17), 192(R4)
+	FSTPQ (F18, F19), 224(R4)
+	FLDPQ 256(R2), (F16, F17)
+	FLDPQ 288(R2), (F18, F19)
+	FLDPQ 256(R3), (F20, F21)
+	FLDPQ 288(R3), (F22, F23)
+	VFMULD(16, 20, 16)
+	VFMULD(17, 21, 17)
+	VFMULD(18, 22, 18)
+	VFMULD(19, 23, 19)
+	FLDPQ 256(R4), (F20, F21)
+	FLDPQ 288(R4), (F22, F23)
+	VFADDD(16, 20, 16)
+	VFADDD(17, 21, 17)
+	VFADDD(18, 22, 18)
+	VFADDD(19, 23, 19)
+	FSTPQ (F16, F17), 256(R4)
+	FSTPQ (F18, F19), 288(R4)
+	FLDPQ 320(R2), (F16, F17)
+	FLDPQ 352(R2), (F18, F19)
+	FLDPQ 320(R3), (F20, F21)
+	FLDPQ 352(R3), (F22, F23)
+	VFMULD(16, 20, 16)
+	VFMULD(17, 21, 17)
+	VFMULD(18, 22, 18)
+	VFMULD(19, 23, 19)
+	FLDPQ 320(R4), (F20, F21)
+	FLDPQ 352(R4), (F22, F23)
+	VFADDD(16, 20, 16)
+	VFADDD(17, 21, 17)
+	VFADDD(18, 22, 18)
+	VFADDD(19, 23, 19)
+	FSTPQ (F16, F17), 320(R4)
+	FSTPQ (F18, F19), 352(R4)
+	FLDPQ 384(R2), (F16, F17)
+	FLDPQ 416(R2), (F18, F19)
+	FLDPQ 384(R3), (F20, F21)
+	FLDPQ 416(R3), (F22, F23)
+	VFMULD(16, 20, 16)
+	VFMULD(17, 21, 17)
+	VFMULD(18, 22, 18)
+	VFMULD(19, 23, 19)
+	FLDPQ 384(R4), (F20, F21)
+	FLDPQ 416(R4), (F22, F23)
+	VFADDD(16, 20, 16)
+	VFADDD(17, 21, 17)
+	VFADDD(18, 22, 18)
+	VFADDD(19, 23, 19)
+	FSTPQ (F16, F17), 384(R4)
+	FSTPQ (F18, F19), 416(R4)
+	FLDPQ 448(R2), (F16, F17)
+	FLDPQ 480(R2), (F18, F19)
+	FLDPQ 448(R3), (F20, F21)
+	FLDPQ 480(R3), (F22, F23)
+	VFMULD(16, 20, 16)
+	VFMULD(17, 21, 17)
+	VFMULD(18, 22, 18)
+	VFMULD(19, 23, 19)
+	FLDPQ 448(R4), (F20, F21)
+	FLDPQ 480(R4), (F22, F23)
+	VFADDD(16, 20, 16)
+	VFADDD(17, 21, 17)
+	VFADDD(18, 22, 18)
+	VFADDD(19, 23, 19)
+	FSTPQ (F16, F17), 448(R4)
+	FSTPQ (F18, F19), 480(R4)
+	ADD $512, R3
+	ADD $512, R2
+	ADD $512, R4
+	SUBS $1, R1
+	BNE column
+
+done:
+	RET
+
+// func neonPanelSqParts64(k int, a, x, y *float64)
+//
+//	R1 columns left   R2 column of the panel   R3 in x   R4 column of y
+//	V16–V19 of a, then t   V20–V23 of x, then of y   V24 x_p in every element
+//
+//	for p < k { t = x - a; y = t*t }
+TEXT ·neonPanelSqParts64(SB), NOSPLIT, $0-32
+	MOVD k+0(FP), R1
+	MOVD a+8(FP), R2
+	MOVD x+16(FP), R3
+	MOVD y+24(FP), R4
+	CBZ R1, done
+
+column:
+	FMOVD.P 8(R3), F24
+	VDUP V24.D[0], V24.D2
+	FLDPQ (R2), (F16, F17)
+	FLDPQ 32(R2), (F18, F19)
+	VFSUBD(16, 24, 16)
+	VFSUBD(17, 24, 17)
+	VFSUBD(18, 24, 18)
+	VFSUBD(19, 24, 19)
+	VFMULD(16, 16, 16)
+	VFMULD(17, 17, 17)
+	VFMULD(18, 18, 18)
+	VFMULD(19, 19, 19)
+	FSTPQ (F16, F17), (R4)
+	FSTPQ (F18, F19), 32(R4)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 96(R2), (F18, F19)
+	VFSUBD(16, 24, 16)
+	VFSUBD(17, 24, 17)
+	VFSUBD(18, 24, 18)
+	VFSUBD(19, 24, 19)
+	VFMULD(16, 16, 16)
+	VFMULD(17, 17, 17)
+	VFMULD(18, 18, 18)
+	VFMULD(19, 19, 19)
+	FSTPQ (F16, F17), 64(R4)
+	FSTPQ (F18, F19), 96(R4)
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 160(R2), (F18, F19)
+	VFSUBD(16, 24, 16)
+	VFSUBD(17, 24, 17)
+	VFSUBD(18, 24, 18)
+	VFSUBD(19, 24, 19)
+	VFMULD(16, 16, 16)
+	VFMULD(17, 17, 17)
+	VFMULD(18, 18, 18)
+	VFMULD(19, 19, 19)
+	FSTPQ (F16, F17), 128(R4)
+	FSTPQ (F18, F19), 160(R4)
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 224(R2), (F18, F19)
+	VFSUBD(16, 24, 16)
+	VFSUBD(17, 24, 17)
+	VFSUBD(18, 24, 18)
+	VFSUBD(19, 24, 19)
+	VFMULD(16, 16, 16)
+	VFMULD(17, 17, 17)
+	VFMULD(18, 18, 18)
+	VFMULD(19, 19, 19)
+	FSTPQ (F16, F17), 192(R4)
+	FSTPQ (F18, F19), 224(R4)
+	FLDPQ 256(R2), (F16, F17)
+	FLDPQ 288(R2), (F18, F19)
+	VFSUBD(16, 24, 16)
+	VFSUBD(17, 24, 17)
+	VFSUBD(18, 24, 18)
+	VFSUBD(19, 24, 19)
+	VFMULD(16, 16, 16)
+	VFMULD(17, 17, 17)
+	VFMULD(18, 18, 18)
+	VFMULD(19, 19, 19)
+	FSTPQ (F16, F17), 256(R4)
+	FSTPQ (F18, F19), 288(R4)
+	FLDPQ 320(R2), (F16, F17)
+	FLDPQ 352(R2), (F18, F19)
+	VFSUBD(16, 24, 16)
+	VFSUBD(17, 24, 17)
+	VFSUBD(18, 24, 18)
+	VFSUBD(19, 24, 19)
+	VFMULD(16, 16, 16)
+	VFMULD(17, 17, 17)
+	VFMULD(18, 18, 18)
+	VFMULD(19, 19, 19)
+	FSTPQ (F16, F17), 320(R4)
+	FSTPQ (F18, F19), 352(R4)
+	FLDPQ 384(R2), (F16, F17)
+	FLDPQ 416(R2), (F18, F19)
+	VFSUBD(16, 24, 16)
+	VFSUBD(17, 24, 17)
+	VFSUBD(18, 24, 18)
+	VFSUBD(19, 24, 19)
+	VFMULD(16, 16, 16)
+	VFMULD(17, 17, 17)
+	VFMULD(18, 18, 18)
+	VFMULD(19, 19, 19)
+	FSTPQ (F16, F17), 384(R4)
+	FSTPQ (F18, F19), 416(R4)
+	FLDPQ 448(R2), (F16, F17)
+	FLDPQ 480(R2), (F18, F19)
+	VFSUBD(16, 24, 16)
+	VFSUBD(17, 24, 17)
+	VFSUBD(18, 24, 18)
+	VFSUBD(19, 24, 19)
+	VFMULD(16, 16, 16)
+	VFMULD(17, 17, 17)
+	VFMULD(18, 18, 18)
+	VFMULD(19, 19, 19)
+	FSTPQ (F16, F17), 448(R4)
+	FSTPQ (F18, F19), 480(R4)
+	ADD $512, R2
+	ADD $512, R4
+	SUBS $1, R1
+	BNE column
+
+done:
+	RET
+
+// func neonPanelAbsParts64(k int, a, x, y *float64)
+//
+//	R1 columns left   R2 column of the panel   R3 in x   R4 column of y
+//	V16–V19 of a, then t   V20–V23 of x, then of y   V24 x_p in every element
+//
+//	for p < k { y = |x - a| }
+TEXT ·neonPanelAbsParts64(SB), NOSPLIT, $0-32
+	MOVD k+0(FP), R1
+	MOVD a+8(FP), R2
+	MOVD x+16(FP), R3
+	MOVD y+24(FP), R4
+	CBZ R1, done
+
+column:
+	FMOVD.P 8(R3), F24
+	VDUP V24.D[0], V24.D2
+	FLDPQ (R2), (F16, F17)
+	FLDPQ 32(R2), (F18, F19)
+	VFABDD(16, 24, 16)
+	VFABDD(17, 24, 17)
+	VFABDD(18, 24, 18)
+	VFABDD(19, 24, 19)
+	FSTPQ (F16, F17), (R4)
+	FSTPQ (F18, F19), 32(R4)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 96(R2), (F18, F19)
+	VFABDD(16, 24, 16)
+	VFABDD(17, 24, 17)
+	VFABDD(18, 24, 18)
+	VFABDD(19, 24, 19)
+	FSTPQ (F16, F17), 64(R4)
+	FSTPQ (F18, F19), 96(R4)
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 160(R2), (F18, F19)
+	VFABDD(16, 24, 16)
+	VFABDD(17, 24, 17)
+	VFABDD(18, 24, 18)
+	VFABDD(19, 24, 19)
+	FSTPQ (F16, F17), 128(R4)
+	FSTPQ (F18, F19), 160(R4)
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 224(R2), (F18, F19)
+	VFABDD(16, 24, 16)
+	VFABDD(17, 24, 17)
+	VFABDD(18, 24, 18)
+	VFABDD(19, 24, 19)
+	FSTPQ (F16, F17), 192(R4)
+	FSTPQ (F18, F19), 224(R4)
+	FLDPQ 256(R2), (F16, F17)
+	FLDPQ 288(R2), (F18, F19)
+	VFABDD(16, 24, 16)
+	VFABDD(17, 24, 17)
+	VFABDD(18, 24, 18)
+	VFABDD(19, 24, 19)
+	FSTPQ (F16, F17), 256(R4)
+	FSTPQ (F18, F19), 288(R4)
+	FLDPQ 320(R2), (F16, F17)
+	FLDPQ 352(R2), (F18, F19)
+	VFABDD(16, 24, 16)
+	VFABDD(17, 24, 17)
+	VFABDD(18, 24, 18)
+	VFABDD(19, 24, 19)
+	FSTPQ (F16, F17), 320(R4)
+	FSTPQ (F18, F19), 352(R4)
+	FLDPQ 384(R2), (F16, F17)
+	FLDPQ 416(R2), (F18, F19)
+	VFABDD(16, 24, 16)
+	VFABDD(17, 24, 17)
+	VFABDD(18, 24, 18)
+	VFABDD(19, 24, 19)
+	FSTPQ (F16, F17), 384(R4)
+	FSTPQ (F18, F19), 416(R4)
+	FLDPQ 448(R2), (F16, F17)
+	FLDPQ 480(R2), (F18, F19)
+	VFABDD(16, 24, 16)
+	VFABDD(17, 24, 17)
+	VFABDD(18, 24, 18)
+	VFABDD(19, 24, 19)
+	FSTPQ (F16, F17), 448(R4)
+	FSTPQ (F18, F19), 480(R4)
+	ADD $512, R2
+	ADD $512, R4
+	SUBS $1, R1
+	BNE column
+
+done:
+	RET
+
 // func neonPanelMul32(panels, k int, a, x, y *float32, add bool)
 //
 //	R0 panels left   R1 k   R2 panel   R3 x   R4 y   R5 add
@@ -817,6 +1176,221 @@ store0:
 	ADD $256, R4
 	SUBS $1, R0
 	BNE panel
+
+done:
+	RET
+
+// func neonPanelAddProducts32(k int, a, x, y *float32)
+//
+//	R1 columns left   R2 column of the panel   R3 in x   R4 column of y
+//	V16–V19 of a, then t   V20–V23 of x, then of y   V24 x_p in every element
+//
+//	for p < k { y = y + a*x }
+TEXT ·neonPanelAddProducts32(SB), NOSPLIT, $0-32
+	MOVD k+0(FP), R1
+	MOVD a+8(FP), R2
+	MOVD x+16(FP), R3
+	MOVD y+24(FP), R4
+	CBZ R1, done
+
+column:
+	FLDPQ (R2), (F16, F17)
+	FLDPQ 32(R2), (F18, F19)
+	FLDPQ (R3), (F20, F21)
+	FLDPQ 32(R3), (F22, F23)
+	VFMULS(16, 20, 16)
+	VFMULS(17, 21, 17)
+	VFMULS(18, 22, 18)
+	VFMULS(19, 23, 19)
+	FLDPQ (R4), (F20, F21)
+	FLDPQ 32(R4), (F22, F23)
+	VFADDS(16, 20, 16)
+	VFADDS(17, 21, 17)
+	VFADDS(18, 22, 18)
+	VFADDS(19, 23, 19)
+	FSTPQ (F16, F17), (R4)
+	FSTPQ (F18, F19), 32(R4)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 96(R2), (F18, F19)
+	FLDPQ 64(R3), (F20, F21)
+	FLDPQ 96(R3), (F22, F23)
+	VFMULS(16, 20, 16)
+	VFMULS(17, 21, 17)
+	VFMULS(18, 22, 18)
+	VFMULS(19, 23, 19)
+	FLDPQ 64(R4), (F20, F21)
+	FLDPQ 96(R4), (F22, F23)
+	VFADDS(16, 20, 16)
+	VFADDS(17, 21, 17)
+	VFADDS(18, 22, 18)
+	VFADDS(19, 23, 19)
+	FSTPQ (F16, F17), 64(R4)
+	FSTPQ (F18, F19), 96(R4)
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 160(R2), (F18, F19)
+	FLDPQ 128(R3), (F20, F21)
+	FLDPQ 160(R3), (F22, F23)
+	VFMULS(16, 20, 16)
+	VFMULS(17, 21, 17)
+	VFMULS(18, 22, 18)
+	VFMULS(19, 23, 19)
+	FLDPQ 128(R4), (F20, F21)
+	FLDPQ 160(R4), (F22, F23)
+	VFADDS(16, 20, 16)
+	VFADDS(17, 21, 17)
+	VFADDS(18, 22, 18)
+	VFADDS(19, 23, 19)
+	FSTPQ (F16, F17), 128(R4)
+	FSTPQ (F18, F19), 160(R4)
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 224(R2), (F18, F19)
+	FLDPQ 192(R3), (F20, F21)
+	FLDPQ 224(R3), (F22, F23)
+	VFMULS(16, 20, 16)
+	VFMULS(17, 21, 17)
+	VFMULS(18, 22, 18)
+	VFMULS(19, 23, 19)
+	FLDPQ 192(R4), (F20, F21)
+	FLDPQ 224(R4), (F22, F23)
+	VFADDS(16, 20, 16)
+	VFADDS(17, 21, 17)
+	VFADDS(18, 22, 18)
+	VFADDS(19, 23, 19)
+	FSTPQ (F16, F17), 192(R4)
+	FSTPQ (F18, F19), 224(R4)
+	ADD $256, R3
+	ADD $256, R2
+	ADD $256, R4
+	SUBS $1, R1
+	BNE column
+
+done:
+	RET
+
+// func neonPanelSqParts32(k int, a, x, y *float32)
+//
+//	R1 columns left   R2 column of the panel   R3 in x   R4 column of y
+//	V16–V19 of a, then t   V20–V23 of x, then of y   V24 x_p in every element
+//
+//	for p < k { t = x - a; y = t*t }
+TEXT ·neonPanelSqParts32(SB), NOSPLIT, $0-32
+	MOVD k+0(FP), R1
+	MOVD a+8(FP), R2
+	MOVD x+16(FP), R3
+	MOVD y+24(FP), R4
+	CBZ R1, done
+
+column:
+	FMOVS.P 4(R3), F24
+	VDUP V24.S[0], V24.S4
+	FLDPQ (R2), (F16, F17)
+	FLDPQ 32(R2), (F18, F19)
+	VFSUBS(16, 24, 16)
+	VFSUBS(17, 24, 17)
+	VFSUBS(18, 24, 18)
+	VFSUBS(19, 24, 19)
+	VFMULS(16, 16, 16)
+	VFMULS(17, 17, 17)
+	VFMULS(18, 18, 18)
+	VFMULS(19, 19, 19)
+	FSTPQ (F16, F17), (R4)
+	FSTPQ (F18, F19), 32(R4)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 96(R2), (F18, F19)
+	VFSUBS(16, 24, 16)
+	VFSUBS(17, 24, 17)
+	VFSUBS(18, 24, 18)
+	VFSUBS(19, 24, 19)
+	VFMULS(16, 16, 16)
+	VFMULS(17, 17, 17)
+	VFMULS(18, 18, 18)
+	VFMULS(19, 19, 19)
+	FSTPQ (F16, F17), 64(R4)
+	FSTPQ (F18, F19), 96(R4)
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 160(R2), (F18, F19)
+	VFSUBS(16, 24, 16)
+	VFSUBS(17, 24, 17)
+	VFSUBS(18, 24, 18)
+	VFSUBS(19, 24, 19)
+	VFMULS(16, 16, 16)
+	VFMULS(17, 17, 17)
+	VFMULS(18, 18, 18)
+	VFMULS(19, 19, 19)
+	FSTPQ (F16, F17), 128(R4)
+	FSTPQ (F18, F19), 160(R4)
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 224(R2), (F18, F19)
+	VFSUBS(16, 24, 16)
+	VFSUBS(17, 24, 17)
+	VFSUBS(18, 24, 18)
+	VFSUBS(19, 24, 19)
+	VFMULS(16, 16, 16)
+	VFMULS(17, 17, 17)
+	VFMULS(18, 18, 18)
+	VFMULS(19, 19, 19)
+	FSTPQ (F16, F17), 192(R4)
+	FSTPQ (F18, F19), 224(R4)
+	ADD $256, R2
+	ADD $256, R4
+	SUBS $1, R1
+	BNE column
+
+done:
+	RET
+
+// func neonPanelAbsParts32(k int, a, x, y *float32)
+//
+//	R1 columns left   R2 column of the panel   R3 in x   R4 column of y
+//	V16–V19 of a, then t   V20–V23 of x, then of y   V24 x_p in every element
+//
+//	for p < k { y = |x - a| }
+TEXT ·neonPanelAbsParts32(SB), NOSPLIT, $0-32
+	MOVD k+0(FP), R1
+	MOVD a+8(FP), R2
+	MOVD x+16(FP), R3
+	MOVD y+24(FP), R4
+	CBZ R1, done
+
+column:
+	FMOVS.P 4(R3), F24
+	VDUP V24.S[0], V24.S4
+	FLDPQ (R2), (F16, F17)
+	FLDPQ 32(R2), (F18, F19)
+	VFABDS(16, 24, 16)
+	VFABDS(17, 24, 17)
+	VFABDS(18, 24, 18)
+	VFABDS(19, 24, 19)
+	FSTPQ (F16, F17), (R4)
+	FSTPQ (F18, F19), 32(R4)
+	FLDPQ 64(R2), (F16, F17)
+	FLDPQ 96(R2), (F18, F19)
+	VFABDS(16, 24, 16)
+	VFABDS(17, 24, 17)
+	VFABDS(18, 24, 18)
+	VFABDS(19, 24, 19)
+	FSTPQ (F16, F17), 64(R4)
+	FSTPQ (F18, F19), 96(R4)
+	FLDPQ 128(R2), (F16, F17)
+	FLDPQ 160(R2), (F18, F19)
+	VFABDS(16, 24, 16)
+	VFABDS(17, 24, 17)
+	VFABDS(18, 24, 18)
+	VFABDS(19, 24, 19)
+	FSTPQ (F16, F17), 128(R4)
+	FSTPQ (F18, F19), 160(R4)
+	FLDPQ 192(R2), (F16, F17)
+	FLDPQ 224(R2), (F18, F19)
+	VFABDS(16, 24, 16)
+	VFABDS(17, 24, 17)
+	VFABDS(18, 24, 18)
+	VFABDS(19, 24, 19)
+	FSTPQ (F16, F17), 192(R4)
+	FSTPQ (F18, F19), 224(R4)
+	ADD $256, R2
+	ADD $256, R4
+	SUBS $1, R1
+	BNE column
 
 done:
 	RET

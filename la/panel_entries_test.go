@@ -34,4 +34,15 @@ func testPanelEntries[T Float](t *testing.T, kt *panelKernels[T]) {
 			}
 		}
 	}
+	for name, pair := range map[string][2]partsEntry[T]{"sqParts": {kt.sqParts, portable.sqParts}, "absParts": {kt.absParts, portable.absParts}, "addProducts": {kt.addProducts, portable.addProducts}} {
+		for _, k := range []int{0, 1, 2, 3, 31, partsPiece / PanelRows} {
+			wild := k%3 == 1
+			a, x := hard[T](r, k*PanelRows+1, wild), hard[T](r, k*PanelRows+1, wild)
+			_, got := fenced[T](r, k*PanelRows)
+			want := slices.Clone(got)
+			pair[0](k, &a[0], &x[0], &got[8])
+			pair[1](k, &a[0], &x[0], &want[8])
+			sameBits(t, want, got, "%s k=%d", name, k)
+		}
+	}
 }

@@ -53,6 +53,38 @@ func (p Panels[T]) SqDistVec(x, d []T) { p.apply("d", panelTable[T]().sqDist, x,
 // Roundings: t = x_j − a_ij is rounded, and then d_i = d_i + |t|, for j in order, from +0.
 func (p Panels[T]) AbsDistVec(x, d []T) { p.apply("d", panelTable[T]().absDist, x, d) }
 
+// SqDistParts computes the terms t_ij = (x_j − a_ij)² of the squared distances of x to the rows of one panel. x has Cols elements. t receives
+// [PanelRows] rows in a panel, PanelRows·Cols elements, and must not overlap x. The distances with weights of the columns are
+// then products of t with a vector, see [Panels.MultiplyVec].
+//
+// Roundings: x_j − a_ij is rounded, and its square is rounded.
+func (p Panels[T]) SqDistParts(panel int, x, t []T) { p.parts(panel, panelTable[T]().sqParts, x, t) }
+
+// AbsDistParts is SqDistParts of the terms t_ij = |x_j − a_ij| of Manhattan distances.
+//
+// Roundings: x_j − a_ij is rounded.
+func (p Panels[T]) AbsDistParts(panel int, x, t []T) { p.parts(panel, panelTable[T]().absParts, x, t) }
+
+// parts checks the arguments and calls f for a panel.
+func (p Panels[T]) parts(panel int, f partsEntry[T], x, t []T) {
+	n := PanelRows * p.Cols
+	checkLen("Data", p.Data, p.Padded()*p.Cols)
+	checkLen("x", x, p.Cols)
+	checkLen("t", t, n)
+	checkApart("t", t, "x", x)
+	if panel < 0 || panel >= p.Padded()/PanelRows {
+		panic(fmt.Sprintf("la: panel %d of %d", panel, p.Padded()/PanelRows))
+	}
+	a := p.Data[panel*n:][:n]
+	raceRead(a)
+	raceRead(x)
+	raceWrite(t)
+	const columns = partsPiece / PanelRows
+	for q := 0; q < p.Cols; q += columns {
+		f(min(columns, p.Cols-q), &a[q*PanelRows], &x[q], &t[q*PanelRows])
+	}
+}
+
 // apply checks the arguments and calls f for all panels. name is the argument that receives y.
 func (p Panels[T]) apply(name string, f panelEntry[T], x, y []T) {
 	n := p.Padded()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,10 +22,15 @@ func testPanels[T Float](t *testing.T) {
 			p := PackPanels(a)
 			n := p.Padded()
 			everywhere(t, serial, func(*Workspace) []T {
-				y := make([]T, 3*n)
+				size := PanelRows * cols
+				y := make([]T, 3*n+2*size)
 				p.MultiplyVec(x, y[:n])
 				p.SqDistVec(x, y[n:2*n])
-				p.AbsDistVec(x, y[2*n:])
+				p.AbsDistVec(x, y[2*n:3*n])
+				if n > 0 {
+					p.SqDistParts(n/PanelRows-1, x, y[3*n:][:size])
+					p.AbsDistParts(0, x, y[3*n+size:])
+				}
 				return y
 			}, "%d×%d", rows, cols)
 		}
@@ -51,6 +57,41 @@ func TestPanelsAreWhatTheySay(t *testing.T) {
 		assert.Equal(t, wantY, y[i], "row %d", i)
 		assert.Equal(t, wantAbs, abs[i], "row %d", i)
 	}
+	squares, sizes := make([]float64, PanelRows*7), make([]float64, PanelRows*7)
+	for panel := range 3 {
+		p.SqDistParts(panel, x, squares)
+		p.AbsDistParts(panel, x, sizes)
+		for i := panel * PanelRows; i < min(130, (panel+1)*PanelRows); i++ {
+			for j, v := range a.Row(i) {
+				assert.Equal(t, (x[j]-v)*(x[j]-v), squares[j*PanelRows+i%PanelRows], "row %d", i)
+				assert.Equal(t, math.Abs(x[j]-v), sizes[j*PanelRows+i%PanelRows], "row %d", i)
+			}
+		}
+	}
+}
+
+// Products are rounded before they are added, whatever the length.
+func TestAddProducts(t *testing.T) {
+	floats(t, testAddProducts[float64], testAddProducts[float32])
+}
+
+func testAddProducts[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(29, 30))
+	for _, n := range []int{0, 1, 63, 64, 65, 200, partsPiece + 70} {
+		x, y, z := filled[T](r, 1, n).Row(0), filled[T](r, 1, n).Row(0), filled[T](r, 1, n).Row(0)
+		want := slices.Clone(z)
+		for i := range want {
+			product := x[i] * y[i]
+			want[i] += T(product)
+		}
+		everywhere(t, serial, func(*Workspace) []T {
+			got := slices.Clone(z)
+			AddProducts(x, y, got)
+			sameBits(t, want, got, "length %d", n)
+			return got
+		}, "length %d", n)
+	}
+	assert.PanicsWithValue(t, "la: y: length 2 where 3 is needed", func() { AddProducts(make([]T, 3), make([]T, 2), make([]T, 3)) })
 }
 
 func TestLowerPanelsMultiply(t *testing.T) {
@@ -100,6 +141,8 @@ func TestPanelsRefuseBadArguments(t *testing.T) {
 	assert.PanicsWithValue(t, "la: d: length 3 where 64 is needed", func() { p.SqDistVec(make([]float32, 2), make([]float32, 3)) })
 	both := make([]float32, 64)
 	assert.PanicsWithValue(t, "la: y overlaps x", func() { p.MultiplyVec(both[:2], both) })
+	assert.PanicsWithValue(t, "la: t: length 64 where 128 is needed", func() { p.SqDistParts(0, make([]float32, 2), both) })
+	assert.PanicsWithValue(t, "la: panel 1 of 1", func() { p.AbsDistParts(1, make([]float32, 2), make([]float32, 128)) })
 	p.Data = p.Data[1:]
 	assert.PanicsWithValue(t, "la: Data: length 127 where 128 is needed", func() { p.MultiplyVec(make([]float32, 2), both) })
 	l := PackLower[float32](NewMatrix[float64](3, 3))

@@ -78,6 +78,7 @@ func (b *processBank) sum(ds *gram.Design, amplitude []float64) (sum *bankSum, o
 
 // ready prepares the memory of predictions, after all functions have been added.
 func (b *processBank) ready() {
+	b.Join()
 	b.pool = reuse.NewPool(func() *bankScratch {
 		return &bankScratch{
 			BankScratch: b.NewScratch(), triangle: mgp.NewTriangleScratch(b.most),

@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -61,6 +62,59 @@ func TestBankComputesTheKernelsOfItsDesigns(t *testing.T) {
 		require.NoError(t, err)
 		_, ok := bank.Add(bound.Design, vec.UpTo(len(bound.Design.Views)))
 		assert.False(t, ok, name)
+	}
+}
+
+// Distances that differ in widths alone are computed together, within rounding of the kernels that each design computes alone.
+func TestBankJoinsDistances(t *testing.T) {
+	const n = 130
+	rng := rand.New(rand.NewPCG(61, 62))
+	x := normal(rng, n, 5)
+	copy(x.Row(9), x.Row(8))
+	var bank gram.Bank
+	var points []gram.Points
+	var at [][]gram.BankView
+	for c := range 4 {
+		widths := func(d int) (w []float64) {
+			for range d {
+				w = append(w, math.Exp(2*rng.NormFloat64()))
+			}
+			return w
+		}
+		own := widths(5)
+		views := []View{
+			{X: x, Kernel: kernel.RBF{Widths: own}, Standardize: true}, {X: x, Kernel: kernel.RationalQuadratic{Alpha: 2, Widths: own}, Standardize: true},
+			{X: x, Kernel: kernel.Laplacian{Widths: widths(5)}, Ranks: true}, {X: x, Kernel: kernel.RBF{Width: 2}, Standardize: true},
+			{X: x, Kernel: kernel.Laplacian{Widths: widths(2)}, Columns: []int{3, 1}}, {X: x, Kernel: kernel.Linear{}},
+		}
+		if c > 1 {
+			views = append(views[:4], views[5:]...) // too few for the sight of two columns
+		}
+		bound, err := bindViews(views, n, false)
+		require.NoError(t, err)
+		require.NoError(t, bound.Prepare(t.Context(), 1))
+		where, ok := bank.Add(bound.Design, vec.UpTo(len(views)))
+		require.True(t, ok)
+		at, points = append(at, where), append(points, gram.NewPoints(bound.Design, vec.UpTo(len(views)), vec.UpTo(n), true))
+	}
+	bank.Join()
+	s := bank.NewScratch()
+	for _, q := range []Features{x, normal(rng, 20, 5)} {
+		for i := range q.Rows {
+			s.Begin()
+			for j := range points {
+				own := points[j].NewScratch()
+				points[j].Kernels(own, [][]float64{q.Row(i)})
+				bank.Kernels(s, at[j], [][]float64{q.Row(i)})
+				for v, b := range at[j] {
+					assert.InDeltaSlice(t, own.K.Row(v), bank.Row(s, b), 1e-14, "set %d, view %d", j, v)
+					assert.Equal(t, own.Self[v], s.Self[b.Row])
+				}
+			}
+		}
+		if t.Failed() {
+			return
+		}
 	}
 }
 

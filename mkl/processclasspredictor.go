@@ -18,6 +18,7 @@ type processClassPredictor[T comparable] struct {
 	inputs  []gram.Input
 	classes []T
 	members []classMember[T]
+	order   []int // in which the members are predicted
 	bank    processBank
 
 	tolerance float64 // largest error of a probability
@@ -26,7 +27,7 @@ type processClassPredictor[T comparable] struct {
 // classMember is one of several classifiers whose probabilities are averaged.
 type classMember[T comparable] struct {
 	weight    float64
-	rest      float64 // the sum of the weights of this member and of those after it
+	share     float64 // of the tolerance that is left when the member's turn comes, divided by the weight
 	sharpness float64
 	functions []pointFunction // one function for two classes, else one for each
 	refines   bool            // all functions refine; see [processFunction.refines]
@@ -124,14 +125,34 @@ func (p *processClassPredictor[T]) ready(opt PredictorOptions) (*ClassPredictor[
 	return &ClassPredictor[T]{processes: p}, nil
 }
 
-// complete prepares the memory of predictions, once there are all members.
+// complete prepares the memory of predictions, once there are all members. The members with the fewest triangles are the first to be
+// predicted, and what they leave of the tolerance is for the others. If the rows that a triangle needs grow with the logarithm of the
+// tolerance, all triangles together need the fewest where each may have the same share of the tolerance, whatever its member's weight.
 func (p *processClassPredictor[T]) complete() {
-	rest := 0.0
-	for i := len(p.members) - 1; i >= 0; i-- {
-		rest += p.members[i].weight
-		p.members[i].rest = rest
+	p.order = vec.UpTo(len(p.members))
+	slices.SortStableFunc(p.order, func(i, j int) int { return p.members[i].triangles() - p.members[j].triangles() })
+	rest := 0
+	for _, i := range slices.Backward(p.order) {
+		m := &p.members[i]
+		rest += m.triangles()
+		m.share = float64(m.triangles()) / (float64(max(1, rest)) * m.weight)
 	}
 	p.bank.ready()
+}
+
+// triangles returns the number of triangles from which the member may leave rows out.
+func (m *classMember[T]) triangles() (n int) {
+	switch {
+	case m.refines:
+		return len(m.functions)
+	case m.indicators != nil:
+		return 1
+	case m.table != nil:
+		for i := range m.table.processes.members {
+			n += m.table.processes.members[i].triangles()
+		}
+	}
+	return n
 }
 
 func newProcessClassPredictor[T comparable](inputs []gram.Input, classes []T, opt PredictorOptions) *processClassPredictor[T] {
@@ -208,10 +229,9 @@ func (p *processClassPredictor[T]) predictBounded(probability []float64, x [][]f
 // stage is exactly. The bound should be at most the tolerance.
 func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, stage stage, tolerance float64) (bound float64) {
 	clear(s.sum)
-	for i := range p.members {
+	for _, i := range p.order {
 		m := &p.members[i]
-		// What the members before this one left of the tolerance is for it and for those after it.
-		allowed := (tolerance - bound) / m.rest
+		allowed := (tolerance - bound) * m.share
 		if m.indicators != nil {
 			bound += float64(m.weight * m.indicators.predict(&p.bank, s, x, stage, allowed, s.log))
 			la.Axpy(m.weight, s.log, s.sum)
@@ -293,9 +313,6 @@ func others(x []float64, c int, sum float64) float64 {
 	}
 	return sum - x[c]
 }
-
-// logOdds returns log Φ(z) − log Φ(−z).
-func logOdds(z float64) float64 { return special.LogNormalCDF(z) - special.LogNormalCDF(-z) }
 
 // oddsMove bounds the error of the log odds log Φ(z) − log Φ(−z), where z is the mean of a function divided by its standard
 // deviation, given the bounds on mean and standard deviation. The slope

@@ -59,10 +59,10 @@ func newRefinedClasses(classes, functions, n int) refinedClasses {
 // the interval of the standard deviation. The mean must be exact.
 func (c *refinedClass) set(f vi.Certified) {
 	sd := math.Sqrt(f.Variance)
-	at := logOdds(f.Mean / sd)
+	at := special.LogOdds(f.Mean / sd)
 	c.score = ends{at, at, at}
 	if f.SDError != 0 {
-		c.score.low, c.score.high = logOdds(f.Mean/(sd+f.SDError)), logOdds(f.Mean/f.LeastSD)
+		c.score.low, c.score.high = special.LogOdds(f.Mean/(sd+f.SDError)), special.LogOdds(f.Mean/f.LeastSD)
 	}
 	if c.score.low > c.score.high {
 		c.score.low, c.score.high = c.score.high, c.score.low

@@ -244,3 +244,26 @@ func TestRefinedClasses(t *testing.T) {
 		assert.Positive(t, moved, "predictions are not of all rows")
 	}
 }
+
+// Members with few triangles come first, each triangle has the same share of the tolerance, and what members leave is for those after them.
+func TestSharesOfTheTolerance(t *testing.T) {
+	const tolerance = 0.01
+	p := processClassPredictor[string]{}
+	of := []struct {
+		weight    float64
+		triangles int
+	}{{0.3, 10}, {0.05, 1}, {0.15, 10}, {0.1, 0}, {0.4, 3}}
+	for _, m := range of {
+		p.members = append(p.members, classMember[string]{weight: m.weight, functions: make([]pointFunction, m.triangles), refines: m.triangles > 0})
+	}
+	p.complete()
+	assert.Equal(t, []int{3, 1, 4, 0, 2}, p.order)
+	bound := 0.0
+	for _, i := range p.order { // each takes all that it may
+		taken := (tolerance - bound) * p.members[i].share * of[i].weight
+		assert.InDelta(t, tolerance*float64(of[i].triangles)/24, taken, 1e-15)
+		bound += taken
+	}
+	assert.InDelta(t, tolerance, bound, 1e-15)
+	assert.InDelta(t, 1, p.members[2].share*of[2].weight, 1e-15, "all that is left is for the last")
+}

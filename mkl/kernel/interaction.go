@@ -119,7 +119,7 @@ func (k Interaction) fill(r *interactionRoom, a, b, out la.Matrix[float64]) {
 				la.Exp(one, one)
 				la.Axpy(-float64(share*own[j]), product, one)
 				for o := min(k.Order, j+1); o > 0; o-- {
-					multiplyAdd(r.e[o][:n], r.e[o-1][:n], one)
+					la.AddProducts(r.e[o-1][:n], one, r.e[o][:n])
 				}
 			}
 			to := out.Row(i)[first : first+n]

@@ -68,7 +68,7 @@ func (p *InteractionPoints) Compute(s *InteractionScratch, x []float64) {
 		la.Exp(s.one, s.one)
 		la.Axpy(-float64(p.share*s.own[j]), p.products[j], s.one)
 		for o := min(len(s.sum)-1, j+1); o > 1; o-- {
-			multiplyAdd(s.sum[o], s.sum[o-1], s.one)
+			la.AddProducts(s.sum[o-1], s.one, s.sum[o])
 		}
 		la.Axpy(1, s.one, s.sum[1])
 	}
@@ -76,14 +76,6 @@ func (p *InteractionPoints) Compute(s *InteractionScratch, x []float64) {
 		for i := range sum {
 			sum[i] /= p.sets[o]
 		}
-	}
-}
-
-// multiplyAdd adds the products of the elements of x and y to sum.
-func multiplyAdd(sum, x, y []float64) {
-	x, y = x[:len(sum)], y[:len(sum)]
-	for i := range sum {
-		sum[i] += float64(x[i] * y[i])
 	}
 }
 

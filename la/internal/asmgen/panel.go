@@ -13,6 +13,19 @@ var panelOps = []panelOp{
 	{"PanelAbsDist", "y = y + |x - a|"},
 }
 
+// partsOps are the routines that compute an element for each element of a panel, with what a turn does.
+var partsOps = []panelOp{
+	{"PanelAddProducts", "y = y + a*x"},
+	{"PanelSqParts", "t = x - a; y = t*t"},
+	{"PanelAbsParts", "y = |x - a|"},
+}
+
+// partsBytes is the number of bytes of the arguments of a partsEntry.
+const partsBytes = 32
+
+// partsSignature returns the declaration of a partsEntry.
+func (p pair) partsSignature() string { return "(k int, a, x, y *" + p.arithmetic + ")" }
+
 // panelRows is the number of rows of a panel, PanelRows in package la.
 const panelRows = 64
 

@@ -34,6 +34,7 @@ type bankGroup struct {
 	stat    kernel.Statistic
 	panels  la.Panels[float64] // the basis points as the kernels see them
 	kernels []bankKernel
+	joint   *jointGroups // nil if the statistic is computed by itself
 }
 
 // bankKernel is a kernel, its row among all kernels, and its value for a sample with itself, which is NaN if it
@@ -140,15 +141,15 @@ type BankScratch struct {
 	seen  [][]float64 // by sight
 	known []bool      // by sight: whether it is computed
 	z     []float64   // divided by widths
-	stat  []float64
-	done  []bool // by group: whether it is computed
+	parts []float64   // of distances that are computed together, by a panel
+	done  []bool      // by group: whether it is computed
 }
 
 // NewScratch returns memory for the kernels of a sample.
 func (b *Bank) NewScratch() *BankScratch {
 	padded := (b.samples + la.PanelRows - 1) / la.PanelRows * la.PanelRows
 	s := &BankScratch{
-		K: la.NewMatrix[float64](b.rows, padded), Self: make([]float64, b.rows), stat: make([]float64, padded),
+		K: la.NewMatrix[float64](b.rows, padded), Self: make([]float64, b.rows),
 		known: make([]bool, len(b.sights)), done: make([]bool, len(b.groups)),
 	}
 	longest := 0
@@ -156,7 +157,7 @@ func (b *Bank) NewScratch() *BankScratch {
 		s.seen = append(s.seen, make([]float64, v.sight.Cols(v.in.Cols)))
 		longest = max(longest, len(s.seen[len(s.seen)-1]))
 	}
-	s.z = make([]float64, longest)
+	s.z, s.parts = make([]float64, longest), make([]float64, longest*la.PanelRows)
 	return s
 }
 
@@ -174,12 +175,11 @@ func (b *Bank) Kernels(s *BankScratch, views []BankView, x [][]float64) {
 	for _, v := range views {
 		if !s.done[v.Group] {
 			b.compute(s, v.Group, x)
-			s.done[v.Group] = true
 		}
 	}
 }
 
-// compute computes the kernels of a group.
+// compute computes the kernels of a group, and of all groups whose distances are computed with it.
 func (b *Bank) compute(s *BankScratch, i int, x [][]float64) {
 	g := &b.groups[i]
 	z := s.seen[g.sight]
@@ -188,16 +188,22 @@ func (b *Bank) compute(s *BankScratch, i int, x [][]float64) {
 		v.in.see(z, x[v.input], v.sight, nil)
 		s.known[g.sight] = true
 	}
+	if g.joint != nil {
+		b.distances(s, g.joint, z)
+		for _, each := range g.joint.groups {
+			other := &b.groups[each]
+			b.apply(s, other, z, s.K.Row(other.kernels[0].row))
+			s.done[each] = true
+		}
+		return
+	}
 	if g.stat.Widths != nil {
 		for j, w := range g.stat.Widths {
 			s.z[j] = z[j] / w
 		}
 		z = s.z[:len(z)]
 	}
-	stat := s.stat
-	if len(g.kernels) == 1 {
-		stat = s.K.Row(g.kernels[0].row)
-	}
+	stat := s.K.Row(g.kernels[0].row)
 	switch g.stat.Kind {
 	case kernel.SquaredDistance:
 		g.panels.SqDistVec(z, stat)
@@ -208,10 +214,17 @@ func (b *Bank) compute(s *BankScratch, i int, x [][]float64) {
 	case kernel.NoStatistic:
 		clear(stat)
 	}
-	for n := range g.kernels {
+	b.apply(s, g, z, stat)
+	s.done[i] = true
+}
+
+// apply turns the statistics of a group into its kernels. z is the sample, divided by widths where that matters. The first kernel, whose
+// row has the statistics, is the last to be computed.
+func (b *Bank) apply(s *BankScratch, g *bankGroup, z, stat []float64) {
+	for n := len(g.kernels) - 1; n >= 0; n-- {
 		k := &g.kernels[n]
 		row := s.K.Row(k.row)[:b.samples]
-		if len(g.kernels) > 1 {
+		if n > 0 {
 			copy(row, stat)
 		}
 		k.kernel.Apply(row)
