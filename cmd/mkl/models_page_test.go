@@ -33,7 +33,7 @@ func TestModelsFit(t *testing.T) {
 		args := append([]string{"fit"}, strings.Fields(strings.ReplaceAll(line, "'", ""))...)
 		status, stdout, stderr := command(t, nil, "", args...)
 		assert.Equal(t, console.StatusOK, status, "%s: %s", line, stderr)
-		assert.Regexp(t, `[1-9] of \d+ (kernels|features|factors)( of \d+ members)? active`, stdout, line)
+		assert.Regexp(t, `[1-9]\d* of \d+ (kernels|features|factors)( of \d+ members)? active`, stdout, line)
 	}
 	assert.GreaterOrEqual(t, fits, 8)
 }
