@@ -60,9 +60,9 @@ func throughErrors(l, u, mean, variance, sigma float64) (m moments, shape float6
 		shape += float64(w * p.slope * e)
 		return true
 	}
-	for k := 0; add(errorStep * float64(k)); k++ {
+	for k := 0; add(float64(errorStep * float64(k))); k++ {
 	}
-	for k := -1; errorStep*float64(k) > leastError && add(errorStep*float64(k)); k-- {
+	for k := -1; errorStep*float64(k) > leastError && add(float64(errorStep*float64(k))); k-- {
 	}
 	m.logZ = top + special.Log(weight*errorStep)
 	m.slope = first / weight
