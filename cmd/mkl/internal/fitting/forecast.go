@@ -37,7 +37,8 @@ func (j *Job) Forecast(e *console.Env, opt Options) string {
 	if j.Model.Model == model.Auto && rows > mkl.DefaultExactSamples {
 		return fmt.Sprintf("forecast: at most about %s of processor time (-time bounds it)", roughly(mkl.DefaultTime(rows)))
 	}
-	took, ok := j.exactTime(e, opt, rows, rows, elapsed)
+	began := time.Now()
+	took, ok := j.exactTime(e, opt, rows, rows, func() time.Duration { return time.Since(began) })
 	if !ok {
 		return ""
 	}
@@ -53,12 +54,8 @@ func (j *Job) need(rows int) memory.Size {
 	return memory.Size(min(j.Model.Need(j.Samples.Shapes(), rows, j.Data.Outputs()), math.MaxInt64))
 }
 
-// elapsed is a clock.
-func elapsed() time.Duration { return time.Since(began) }
-
-var began = time.Now()
-
-// exactTime is about how many seconds of the clock a fit to so many of the rows takes. It is not ok if a fit to few of them failed.
+// exactTime is about how many seconds of the clock an exact fit to so many of the rows takes, spread over all. It is not ok if a fit to few of
+// them failed.
 func (j *Job) exactTime(e *console.Env, opt Options, rows, of int, clock func() time.Duration) (seconds float64, ok bool) {
 	var took [2]float64
 	for k, part := range []int{8, 4} {
