@@ -400,10 +400,13 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 		return nil, err
 	}
 	opt = m.archived(opt)
+	meanOnly := opt.MeanOnly
+	opt.MeanOnly = meanOnly && !m.needsVariance()
 	p, err := m.mixture(opt, 1)
 	if err != nil {
 		return nil, err
 	}
+	p.meanOnly = meanOnly
 	return p.ready(opt)
 }
 
@@ -413,7 +416,6 @@ func (m *AutoModel) mixture(opt PredictorOptions, share float64) (*mixturePredic
 	if m.levels != nil {
 		p.rows = reuse.NewPool(func() *levelRow { return &levelRow{} })
 	}
-	opt.MeanOnly = opt.MeanOnly && !m.needsVariance()
 	functions := 0
 	for _, member := range m.members {
 		functions += len(member.averaged().posteriors)

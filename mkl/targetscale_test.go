@@ -122,3 +122,23 @@ func TestPositiveTargetsOfManyRows(t *testing.T) {
 	assert.Equal(t, ownScale, own.scale, "positive, but neither skewed nor with noise that grows")
 	assert.Nil(t, own.widening.at)
 }
+
+// Means on the target's scale need variances. A predictor of means alone computes them by the same triangles as a predictor of both.
+func TestMeanAloneOfAnotherScale(t *testing.T) {
+	x, price, _ := prices(1, 60)
+	m := fitPool(t, Auto{}, []View{{X: x}}, price)
+	require.Equal(t, logScale, m.scale)
+	both, err := m.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	alone, err := m.Predictor(PredictorOptions{MeanOnly: true})
+	require.NoError(t, err)
+	assert.Equal(t, both.Info(), alone.Info())
+	for i := range 20 {
+		want, _, err := both.Predict(x.Row(i))
+		require.NoError(t, err)
+		mean, variance, err := alone.Predict(x.Row(i))
+		require.NoError(t, err)
+		assert.Equal(t, want, mean)
+		assert.True(t, math.IsNaN(variance))
+	}
+}
