@@ -294,7 +294,7 @@ func sizeScores(size []float64) []float64 {
 	for first := 0; first < N; {
 		last := first
 		var sum float64
-		for last < N && size[order[last]] == size[order[first]] {
+		for last == first || last < N && size[order[last]] == size[order[first]] { // a NaN is not equal to itself
 			sum += special.NormalQuantile(0.5 + 0.5*float64(last+1)/float64(N+1))
 			last++
 		}

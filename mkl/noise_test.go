@@ -315,3 +315,38 @@ func sines(x Features) (y []float64) {
 	}
 	return y
 }
+
+// A size that is no number has a rank of its own.
+func TestSizeScoresOfAnything(t *testing.T) {
+	u := sizeScores([]float64{3, math.NaN(), 1, math.NaN(), 3})
+	assert.Len(t, u, 5)
+	assert.Equal(t, u[0], u[4])
+	assert.InDelta(t, 0, u[0]+u[1]+u[2]+u[3]+u[4], 1e-14)
+}
+
+// The function is not a sum of functions of single features, so that with little noise some members make targets all but impossible.
+func TestKnownNoiseThatIsSmall(t *testing.T) {
+	src := rand.New(rand.NewPCG(1, 1))
+	x := la.NewMatrix[float64](30, 2)
+	var y []float64
+	for i := range x.Rows {
+		a, b := 15*src.Float64()-5, 15*src.Float64()
+		x.Set(i, 0, a)
+		x.Set(i, 1, b)
+		d := b - 5.1/(4*math.Pi*math.Pi)*a*a + 5/math.Pi*a - 6
+		y = append(y, d*d+10*(1-1/(8*math.Pi))*math.Cos(a)+10)
+	}
+	_, sd := vec.MeanSD(y)
+	m, err := Auto{KnownNoise: 1.1e-4 * sd}.Fit(t.Context(), []View{{X: x}}, y)
+	require.NoError(t, err)
+	for _, member := range m.members {
+		for i, v := range member.leaveOneOut[0].Variance {
+			assert.Positive(t, v, i)
+		}
+	}
+	mean, _, err := m.Predict(x)
+	require.NoError(t, err)
+	for i, v := range mean {
+		assert.InDelta(t, y[i], v, 0.1*sd)
+	}
+}

@@ -166,7 +166,9 @@ func mixLeaveOneOut(y []float64, all []LeaveOneOut) *LeaveOneOut {
 		}
 		var sum, mean, variance float64
 		for i, l := range all {
-			weight[i] = special.Exp(weight[i] - top)
+			if weight[i] = special.Exp(weight[i] - top); weight[i] == 0 {
+				continue // as the sum may be, which is a divisor
+			}
 			sum += weight[i]
 			// Of the mixture so far, without the difference of squares.
 			share, d := weight[i]/sum, l.Mean[n]-mean

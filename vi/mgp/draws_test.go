@@ -225,3 +225,15 @@ func TestDrawsAndWorkers(t *testing.T) {
 		assert.Equal(t, d.Posterior.State(), fits[2].Draws[i].Posterior.State())
 	}
 }
+
+// A draw may make a target so improbable that all other draws weigh nothing beside it.
+func TestMixLeaveOneOutOfUnequalDraws(t *testing.T) {
+	y := []float64{2}
+	good, bad := LeaveOneOut{Mean: []float64{2}, Variance: []float64{1}}, LeaveOneOut{Mean: []float64{0}, Variance: []float64{1e-3}}
+	for _, all := range [][]LeaveOneOut{{good, bad}, {bad, good}, {good, good, bad, good}} {
+		out := mixLeaveOneOut(y, all)
+		assert.Equal(t, bad.Mean, out.Mean)
+		assert.Equal(t, bad.Variance, out.Variance)
+		assert.InDelta(t, math.Log(float64(len(all)))-0.5*(4/1e-3+math.Log(2*math.Pi*1e-3)), out.LogProbability[0], 1e-9)
+	}
+}
