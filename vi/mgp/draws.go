@@ -167,7 +167,7 @@ func mixLeaveOneOut(y []float64, all []LeaveOneOut) *LeaveOneOut {
 		var sum, mean, variance float64
 		for i, l := range all {
 			if weight[i] = special.Exp(weight[i] - top); weight[i] == 0 {
-				continue // as the sum may be, which is a divisor
+				continue // the sum so far may be 0 too, and it is a divisor
 			}
 			sum += weight[i]
 			// Of the mixture so far, without the difference of squares.
