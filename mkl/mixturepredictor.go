@@ -401,7 +401,7 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	}
 	opt = m.archived(opt)
 	meanOnly := opt.MeanOnly
-	opt.MeanOnly = meanOnly && !m.needsVariance()
+	opt.MeanOnly = meanOnly && !m.needsVariance() // a mean on another scale needs the variance of the learned target
 	p, err := m.mixture(opt, 1)
 	if err != nil {
 		return nil, err

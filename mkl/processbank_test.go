@@ -30,28 +30,12 @@ func TestBankComputesTheKernelsOfItsDesigns(t *testing.T) {
 	var points []gram.Points
 	var at [][]gram.BankView
 	for _, views := range sets {
-		bound, err := bindViews(views, n, false)
-		require.NoError(t, err)
-		require.NoError(t, bound.Prepare(t.Context(), 1))
-		views, ok := bank.Add(bound.Design, vec.UpTo(len(bound.Design.Views)))
-		require.True(t, ok)
-		at, points = append(at, views), append(points, gram.NewPoints(bound.Design, vec.UpTo(len(views)), vec.UpTo(n), true))
+		where, alone := addToBank(t, &bank, views)
+		at, points = append(at, where), append(points, alone)
 	}
 	assert.Equal(t, at[0][2:4], at[1], "the kernels of the first design")
-	s := bank.NewScratch()
 	for _, q := range []Features{x, normal(rng, 5, 5)} {
-		for i := range q.Rows {
-			s.Begin()
-			for j := range points {
-				own := points[j].NewScratch()
-				points[j].Kernels(own, [][]float64{q.Row(i)})
-				bank.Kernels(s, at[j], [][]float64{q.Row(i)})
-				for v, b := range at[j] {
-					assert.Equal(t, own.K.Row(v), bank.Row(s, b), "set %d, view %d", j, v)
-					assert.Equal(t, own.Self[v], s.Self[b.Row])
-				}
-			}
-		}
+		compareWithBank(t, &bank, at, points, q, 0)
 	}
 
 	for name, view := range map[string]View{
@@ -90,31 +74,12 @@ func TestBankJoinsDistances(t *testing.T) {
 		if c > 1 {
 			views = append(views[:4], views[5:]...) // too few for the sight of two columns
 		}
-		bound, err := bindViews(views, n, false)
-		require.NoError(t, err)
-		require.NoError(t, bound.Prepare(t.Context(), 1))
-		where, ok := bank.Add(bound.Design, vec.UpTo(len(views)))
-		require.True(t, ok)
-		at, points = append(at, where), append(points, gram.NewPoints(bound.Design, vec.UpTo(len(views)), vec.UpTo(n), true))
+		where, alone := addToBank(t, &bank, views)
+		at, points = append(at, where), append(points, alone)
 	}
 	bank.Join()
-	s := bank.NewScratch()
 	for _, q := range []Features{x, normal(rng, 20, 5)} {
-		for i := range q.Rows {
-			s.Begin()
-			for j := range points {
-				own := points[j].NewScratch()
-				points[j].Kernels(own, [][]float64{q.Row(i)})
-				bank.Kernels(s, at[j], [][]float64{q.Row(i)})
-				for v, b := range at[j] {
-					assert.InDeltaSlice(t, own.K.Row(v), bank.Row(s, b), 1e-14, "set %d, view %d", j, v)
-					assert.Equal(t, own.Self[v], s.Self[b.Row])
-				}
-			}
-		}
-		if t.Failed() {
-			return
-		}
+		compareWithBank(t, &bank, at, points, q, 1e-14)
 	}
 }
 
@@ -152,6 +117,34 @@ func TestBankCentresSums(t *testing.T) {
 			}
 			assert.InDeltaSlice(t, want, got, 1e-12)
 			assert.InDelta(t, la.Dot(amplitude, own.Self), self, 1e-12)
+		}
+	}
+}
+
+// addToBank adds the kernels of the views to a bank, and returns their places and kernels that use no bank.
+func addToBank(t *testing.T, bank *gram.Bank, views []View) ([]gram.BankView, gram.Points) {
+	n := views[0].X.Rows
+	bound, err := bindViews(views, n, false)
+	require.NoError(t, err)
+	require.NoError(t, bound.Prepare(t.Context(), 1))
+	where, ok := bank.Add(bound.Design, vec.UpTo(len(views)))
+	require.True(t, ok)
+	return where, gram.NewPoints(bound.Design, vec.UpTo(len(views)), vec.UpTo(n), true)
+}
+
+// compareWithBank compares the kernels of the rows of q by a bank with kernels that use no bank.
+func compareWithBank(t *testing.T, bank *gram.Bank, at [][]gram.BankView, points []gram.Points, q Features, tolerance float64) {
+	s := bank.NewScratch()
+	for i := range q.Rows {
+		s.Begin()
+		for j := range points {
+			own := points[j].NewScratch()
+			points[j].Kernels(own, [][]float64{q.Row(i)})
+			bank.Kernels(s, at[j], [][]float64{q.Row(i)})
+			for v, b := range at[j] {
+				require.InDeltaSlice(t, own.K.Row(v), bank.Row(s, b), tolerance, "set %d, view %d", j, v)
+				require.Equal(t, own.Self[v], s.Self[b.Row])
+			}
 		}
 	}
 }

@@ -50,8 +50,8 @@ type Survival struct {
 
 	Law SurvivalLaw // of the times; the zero value is LawByEvidence
 
-	// Landmarks is how many samples are landmarks. 0 means: above [DefaultExactSamples] samples 2000 to 300 by their number, and else
-	// none. As many as there are samples, or more, means an exact fit.
+	// Landmarks is the number of samples that are landmarks. 0 means an exact fit of at most [DefaultExactSamples] samples, and
+	// [ObservationLandmarks] of more. If there are no more samples than Landmarks, the fit is exact.
 	Landmarks int
 
 	MissingViews bool          // as in [Regression]

@@ -12,10 +12,3 @@ func TestSweepsForecast(t *testing.T) {
 		sweepsForecast(4, 3, 2000, 300<<20))
 	assert.Empty(t, sweepsForecast(1, 0.1, 2000, 300<<20), "a short fit")
 }
-
-// A sweep takes operations in proportion to the rows and to the square of the landmarks. The bounds are wide, because caches count too.
-func TestSweepSeconds(t *testing.T) {
-	few, more := sweepSeconds(timedRows, 100, 1), sweepSeconds(100*timedRows, 800, 1)
-	assert.Positive(t, few)
-	assert.Greater(t, more, 500*few)
-}
