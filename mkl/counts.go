@@ -51,7 +51,11 @@ func (c Counts) Fit(ctx context.Context, views []View, y []float64) (*CountModel
 	if err := checkExposure("Exposure", c.Exposure, len(y)); err != nil {
 		return nil, err
 	}
-	m, err := c.problem().fit(ctx, views, func(i int) float64 { return y[i] }, mgp.Counts{Y: y, Exposure: c.Exposure, Dispersed: !c.Poisson})
+	targets := [][]float64{y}
+	if c.Exposure != nil {
+		targets = append(targets, c.Exposure)
+	}
+	m, err := c.problem().fit(ctx, views, targets, mgp.Counts{Y: y, Exposure: c.Exposure, Dispersed: !c.Poisson})
 	if m == nil {
 		return nil, err
 	}

@@ -30,12 +30,11 @@ func ObservationLandmarks(n int) int {
 }
 
 // fitMany is fit for more samples than an exact fit can take. Some samples, the landmarks, are fitted exactly. Their fit gives
-// the weights and the widths of the kernels, and the fit of all samples begins with it. value returns a number by which samples with the same
-// features differ. With an error it returns the fit of the landmarks, if there is one.
-func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, value func(i int) float64, all ...mgp.Likelihood) (*processes, error) {
+// the weights and the widths of the kernels, and the fit of all samples begins with it. targets are as in [processObservations.fit]. With an error it returns the fit of the landmarks, if there is one.
+func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, targets [][]float64, all ...mgp.Likelihood) (*processes, error) {
 	n := all[0].Samples()
 	x := distinctInputs(views)
-	rows := landmarkRows(rowOrder(x, value, p.seed), landmarks, alikeIn(views, value)...)
+	rows := landmarkRows(rowOrder(x, targets, false, p.seed), landmarks, alikeIn(views, targets[0])...)
 	few := slices.Clone(all)
 	for i, l := range all {
 		few[i] = l.Some(rows)
@@ -106,10 +105,10 @@ func landmarkRows(order []int, most int, alike ...func(i, j int) bool) []int {
 	return rows
 }
 
-// alikeIn returns the ways in which landmarks may not all be alike: in the value, and in the columns of each view, because kernels take their
+// alikeIn returns the ways in which landmarks may not all be alike: in the targets, and in the columns of each view, because kernels take their
 // widths from samples that differ.
-func alikeIn(views []View, value func(i int) float64) []func(i, j int) bool {
-	ways := []func(i, j int) bool{func(i, j int) bool { return value(i) == value(j) }}
+func alikeIn(views []View, y []float64) []func(i, j int) bool {
+	ways := []func(i, j int) bool{func(i, j int) bool { return y[i] == y[j] }}
 	for k, v := range views {
 		if slices.ContainsFunc(views[:k], func(w View) bool { return w.Input == v.Input && slices.Equal(w.Columns, v.Columns) }) {
 			continue

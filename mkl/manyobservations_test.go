@@ -19,7 +19,7 @@ import (
 
 // countsOnLandmarks fits counts as above DefaultExactSamples.
 func countsOnLandmarks(t *testing.T, c Counts, views []View, landmarks int, y []float64) *CountModel {
-	m, err := c.problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return y[i] }, mgp.Counts{Y: y, Exposure: c.Exposure, Dispersed: true})
+	m, err := c.problem().fitMany(t.Context(), views, landmarks, [][]float64{y}, mgp.Counts{Y: y, Exposure: c.Exposure, Dispersed: true})
 	require.NoError(t, err)
 	return &CountModel{*m}
 }
@@ -43,8 +43,7 @@ func TestCountsOnLandmarks(t *testing.T) {
 		}
 		return sum
 	}
-	value := func(i int) float64 { return y[i] }
-	rows := landmarkRows(rowOrder(distinctInputs(views), value, 0), landmarks, alikeIn(views, value)...)
+	rows := landmarkRows(rowOrder(distinctInputs(views), [][]float64{y}, false, 0), landmarks, alikeIn(views, y)...)
 	few, err := Counts{Exposure: vec.Picked(exposure, rows)}.Fit(t.Context(), takeRows(views, rows), vec.Picked(y, rows))
 	require.NoError(t, err)
 	assert.InDelta(t, score(exact), score(m), 0.01)
@@ -78,18 +77,24 @@ func TestLandmarksConverge(t *testing.T) {
 			index[i] = 4
 		}
 	}
-	value := func(i int) float64 { return times[i].From }
-	rows := landmarkRows(rowOrder(distinctInputs(views), value, 0), landmarks, alikeIn(views, value)...)
-	early := slices.IndexFunc(vec.UpTo(n), func(i int) bool { return !slices.Contains(rows, i) })
-	times[early] = EventAt(1e-20)
-	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return float64(index[i]) }, mgp.Ordinal{Y: index, Grades: 6})
+	for early := range n { // the first that is no landmark once its time is early
+		was := times[early]
+		times[early] = EventAt(1e-20)
+		_, lower, upper, err := logTimes(times)
+		require.NoError(t, err)
+		if rows := landmarkRows(rowOrder(distinctInputs(views), [][]float64{lower, upper}, false, 0), landmarks, alikeIn(views, lower)...); !slices.Contains(rows, early) {
+			break
+		}
+		times[early] = was
+	}
+	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, [][]float64{vec.Floats(index)}, mgp.Ordinal{Y: index, Grades: 6})
 	require.NoError(t, err)
 	assert.True(t, m.Trace().Converged)
 	_, lower, upper, err := logTimes(times)
 	require.NoError(t, err)
 	for _, law := range []SurvivalLaw{LogNormal, Weibull} {
 		like := mgp.Censored{Lower: lower, Upper: upper, Law: law.law()}
-		m, err = (&Survival{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return times[i].From }, like)
+		m, err = (&Survival{}).problem().fitMany(t.Context(), views, landmarks, [][]float64{lower, upper}, like)
 		require.NoError(t, err)
 		exact, err := (&Survival{}).problem().fitExact(t.Context(), views, 1, like)
 		require.NoError(t, err)
@@ -114,7 +119,7 @@ func TestLandmarksWithAConstantKernel(t *testing.T) {
 	}
 	views := []View{{X: x, Kernel: kernel.RBF{Width: 2}}, {X: x, Kernel: kernel.Constant{}}}
 	like := mgp.Ordinal{Y: grades, Grades: 5}
-	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, func(i int) float64 { return float64(grades[i]) }, like)
+	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, [][]float64{vec.Floats(grades)}, like)
 	require.NoError(t, err)
 	assert.True(t, m.Trace().Converged)
 	exact, err := (&Ordinal[int]{}).problem().fitExact(t.Context(), views, 1, like)
@@ -133,7 +138,7 @@ func TestStoppedOnLandmarks(t *testing.T) {
 			cancel()
 		}
 	}}}
-	m, err := c.problem().fitMany(ctx, views, 50, func(i int) float64 { return y[i] }, mgp.Counts{Y: y})
+	m, err := c.problem().fitMany(ctx, views, 50, [][]float64{y}, mgp.Counts{Y: y})
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotNil(t, m)
 	assert.Equal(t, 50, m.Samples())
@@ -163,13 +168,23 @@ func TestCountsOnLandmarksWithGaps(t *testing.T) {
 	assert.Less(t, miss/known, 0.55) // the exposures, which the fit does not know, make .4
 }
 
+// orderWithoutFirst returns an order of samples that does not have the given ones among the first, and its seed.
+func orderWithoutFirst(x []Features, y []float64, first int, without ...int) (order []int, seed uint64) {
+	for ; ; seed++ {
+		order = rowOrder(x, [][]float64{y}, false, seed)
+		if !slices.ContainsFunc(without, func(i int) bool { return slices.Contains(order[:first], i) }) {
+			return order, seed
+		}
+	}
+}
+
 // Landmarks have more than one value where the samples do.
 func TestLandmarksOfRareEvents(t *testing.T) {
 	y := make([]float64, 4000)
 	y[17], y[3001] = 1, 2
-	value := func(i int) float64 { return y[i] }
 	x, _, _, _ := someVisits(8, len(y), 0)
-	rows := landmarkRows(rowOrder(distinctInputs(x), value, 1), 100, alikeIn(x, value)...)
+	order, _ := orderWithoutFirst(distinctInputs(x), y, 100, 17, 3001)
+	rows := landmarkRows(order, 100, alikeIn(x, y)...)
 	assert.Len(t, rows, 100)
 	assert.True(t, slices.IsSorted(rows))
 	assert.Contains(t, rows, 17)
@@ -189,12 +204,12 @@ func TestCountsOfRareFeatures(t *testing.T) {
 	rare.Set(n-2, 1, 3)
 	views, _, err := FillViews(KernelsBroad, []View{{X: rare}})
 	require.NoError(t, err)
-	value := func(i int) float64 { return y[i] }
-	rows := landmarkRows(rowOrder(distinctInputs(views), value, 0), 100, alikeIn(views, value)...)
+	order, seed := orderWithoutFirst(distinctInputs(views), y, 100, 17, n-2)
+	rows := landmarkRows(order, 100, alikeIn(views, y)...)
 	assert.Contains(t, rows, 17)
 	assert.Contains(t, rows, n-2)
 	assert.Len(t, slices.Compact(rows), 100)
-	m := countsOnLandmarks(t, Counts{}, views, 100, y)
+	m := countsOnLandmarks(t, Counts{Fitting: Fitting{Seed: seed}}, views, 100, y)
 	p, err := m.Predict(la.NewMatrix[float64](1, 2))
 	require.NoError(t, err)
 	mean, _ := p.Moments()
@@ -278,15 +293,14 @@ func TestStoppedNearTheEndOfAll(t *testing.T) {
 			}
 		}
 	}}}
-	value := func(i int) float64 { return y[i] }
-	m, err := c.problem().fitMany(ctx, views, 50, value, mgp.Counts{Y: y})
+	m, err := c.problem().fitMany(ctx, views, 50, [][]float64{y}, mgp.Counts{Y: y})
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotNil(t, m)
 	assert.Len(t, seen, 3)
 	assert.Equal(t, vi.Cancelled.String(), m.Trace().Reason)
 	require.Equal(t, 300, m.Samples())
 	c.Progress = nil
-	whole, err := c.problem().fitMany(t.Context(), views, 50, value, mgp.Counts{Y: y})
+	whole, err := c.problem().fitMany(t.Context(), views, 50, [][]float64{y}, mgp.Counts{Y: y})
 	require.NoError(t, err)
 	assert.InDelta(t, whole.Bound(), m.Bound(), 1)
 }

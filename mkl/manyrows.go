@@ -31,14 +31,15 @@ type manyRows struct {
 // heldOut returns the number of held-out samples that weight the members of a pool of n samples.
 func heldOut(n int) int { return min(4000, n/5) }
 
-// newManyRows checks the views of n samples and orders them. value(i) is a number for the target of sample i.
-func newManyRows(ctx context.Context, f *fitting, views []View, n int, value func(int) float64, limit time.Duration) (*manyRows, error) {
+// newManyRows checks the views of samples and orders them, given their targets, which may be names of classes.
+func newManyRows(ctx context.Context, f *fitting, views []View, targets []float64, names bool, limit time.Duration) (*manyRows, error) {
 	if ctx == nil {
 		return nil, gram.ErrNoContext
 	}
 	if limit < 0 {
 		return nil, fmt.Errorf("mkl: Time is %v: it must not be negative", limit)
 	}
+	n := len(targets)
 	views, _, _, err := checkPoolViews(views, n, false)
 	if err != nil {
 		return nil, err
@@ -46,8 +47,8 @@ func newManyRows(ctx context.Context, f *fitting, views []View, n int, value fun
 	if limit == 0 {
 		limit = DefaultTime(n)
 	}
-	m := &manyRows{fitting: f, ctx: ctx, held: heldOut(n), seconds: limit.Seconds(), spent: float64(secondsOrder * float64(n))}
-	m.order = rowOrder(distinctInputs(views), value, f.Seed)
+	m := &manyRows{fitting: f, ctx: ctx, held: heldOut(n), seconds: limit.Seconds(), spent: orderSeconds(n, featuresOf(views))}
+	m.order = rowOrder(distinctInputs(views), [][]float64{targets}, names, f.Seed)
 	m.views = takeRows(views, m.order)
 	return m, nil
 }
@@ -131,7 +132,7 @@ func isOpen(v View) bool { return v.Kernel == nil }
 // fitMany fits the pool to more samples than its exact members can use. They are fitted to a part of the samples.
 func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoModel, error) {
 	n := len(y)
-	r, err := newManyRows(ctx, a.fitting(), views, n, func(i int) float64 { return y[i] }, a.Time)
+	r, err := newManyRows(ctx, a.fitting(), views, y, false, a.Time)
 	if err != nil {
 		return nil, err
 	}

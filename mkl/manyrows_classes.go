@@ -15,7 +15,7 @@ import (
 // is the best if there are many classes.
 func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, classes []T, class []int) (*AutoClassifierModel[T], error) {
 	n := len(labels)
-	r, err := newManyRows(ctx, a.fitting(), views, n, func(i int) float64 { return float64(class[i]) }, a.Time)
+	r, err := newManyRows(ctx, a.fitting(), views, vec.Floats(class), true, a.Time)
 	if err != nil {
 		return nil, err
 	}

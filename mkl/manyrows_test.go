@@ -149,29 +149,6 @@ func TestManyRowsRejects(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-func TestRowOrderIsOfTheContent(t *testing.T) {
-	x, y := ripples(1, 500)
-	copy(x.Row(3), x.Row(4))
-	y[3] = y[4]
-	x.Set(5, 0, 0)
-	at := func(y []float64) func(int) float64 { return func(i int) float64 { return y[i] } }
-	first := rowOrder([]Features{x}, at(y), 1)
-	perm := rand.New(rand.NewPCG(1, 1)).Perm(500)
-	moved, py := x.TakeRows(perm), vec.Picked(y, perm)
-	moved.Set(slices.Index(perm, 5), 0, math.Copysign(0, -1))
-	second := rowOrder([]Features{moved}, at(py), 1)
-	assert.Equal(t, vec.Picked(y, first), vec.Picked(py, second))
-	assert.NotEqual(t, first, rowOrder([]Features{x}, at(y), 2))
-	// It is no order of any column.
-	rises := 0
-	for i := 1; i < 500; i++ {
-		if y[first[i]] > y[first[i-1]] {
-			rises++
-		}
-	}
-	assert.InDelta(t, 250, rises, 45)
-}
-
 func TestLocalFeatures(t *testing.T) {
 	x, _ := ripples(1, 4000)
 	wide := matrix(4000, 2, func(i, j int) float64 { return float64(j * i % 7) })
@@ -246,25 +223,5 @@ func TestManyRowsOfClasses(t *testing.T) {
 			assert.InDeltaSlice(t, probability[i], one, 1e-5)
 		}
 		assert.NotEmpty(t, p.Info())
-	}
-}
-
-// TestRowOrderSpreadsCopies finds about a fifth of the copies of a sample among the last fifth of the samples, in any order of the samples.
-func TestRowOrderSpreadsCopies(t *testing.T) {
-	x, y := ripples(1, 1000)
-	for i := range 400 {
-		copy(x.Row(i), x.Row(0))
-		y[i] = y[0]
-	}
-	for seed := range uint64(5) {
-		order := rowOrder([]Features{x}, func(i int) float64 { return y[i] }, seed)
-		assert.ElementsMatch(t, vec.UpTo(1000), order)
-		last := 0
-		for _, i := range order[800:] {
-			if i < 400 {
-				last++
-			}
-		}
-		assert.InDelta(t, 80, last, 25, "four standard deviations")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -52,7 +53,7 @@ func (o Ordinal[T]) Fit(ctx context.Context, views []View, grades []T) (*Ordinal
 	if err != nil {
 		return nil, err
 	}
-	m, err := o.problem().fit(ctx, views, func(i int) float64 { return float64(index[i]) }, mgp.Ordinal{Y: index, Grades: len(classes)})
+	m, err := o.problem().fit(ctx, views, [][]float64{vec.Floats(index)}, mgp.Ordinal{Y: index, Grades: len(classes)})
 	if m == nil {
 		return nil, err
 	}

@@ -203,8 +203,7 @@ func TestNewClassMembersDoNotSeeTheOrder(t *testing.T) {
 	}
 }
 
-// Fits of counts, times and grades on landmarks do not see the order of rows. The contents of samples choose the landmarks, and other columns and
-// units choose others. With all samples as landmarks the fits see no order and no units.
+// Fits of counts, times and grades on landmarks do not see the order of rows, views and columns, nor units.
 func TestLandmarksDoNotSeeTheOrder(t *testing.T) {
 	const n, landmarks = 200, 60
 	views, y, exposure, _ := someVisits(5, n, 2)
@@ -225,8 +224,8 @@ func TestLandmarksDoNotSeeTheOrder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			fit := func(o told, landmarks int) (mean, variance []float64) {
-				value := func(i int) float64 { return y[o.rows[i]] }
-				m, err := (&Counts{}).problem().fitMany(t.Context(), o.views, landmarks, value, like(o.rows))
+				targets := [][]float64{picked(y, o.rows), picked(exposure, o.rows)}
+				m, err := (&Counts{}).problem().fitMany(t.Context(), o.views, landmarks, targets, like(o.rows))
 				require.NoError(t, err)
 				p, err := (&CountModel{*m}).PredictCounts(t.Context(), PredictOptions{}, nil, o.at...)
 				require.NoError(t, err)
@@ -237,14 +236,9 @@ func TestLandmarksDoNotSeeTheOrder(t *testing.T) {
 			}
 			plain := told{"", views, at, upTo(n)}
 			mean, variance := fit(plain, landmarks)
-			allMean, allVariance := fit(plain, n)
 			for _, o := range retold(views, at) {
-				mean, variance, most := mean, variance, landmarks
-				if o.way != "rows" {
-					mean, variance, most = allMean, allVariance, n
-				}
 				const tolerance = 1e-5
-				got, v := fit(o, most)
+				got, v := fit(o, landmarks)
 				for i := range mean {
 					sd := math.Sqrt(variance[i])
 					assert.InDelta(t, mean[i], got[i], float64(tolerance*sd), "%s, mean of %d", o.way, i)

@@ -28,9 +28,9 @@ func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage
 }
 
 // fit fits a function to the views of observations under each of the likelihoods, and returns the fit with the highest
-// evidence. If one ends with an error, it returns the error and the best fit before. value returns a number by which samples with the
-// same features differ.
-func (p *processObservations) fit(ctx context.Context, views []View, value func(i int) float64, all ...mgp.Likelihood) (*processes, error) {
+// evidence. If one ends with an error, it returns the error and the best fit before. targets are
+// numbers by which samples with the same features differ, the first of them the targets themselves.
+func (p *processObservations) fit(ctx context.Context, views []View, targets [][]float64, all ...mgp.Likelihood) (*processes, error) {
 	n, given := all[0].Samples(), slices.ContainsFunc(views, isGiven)
 	switch {
 	case p.landmarks < 0:
@@ -48,7 +48,7 @@ func (p *processObservations) fit(ctx context.Context, views []View, value func(
 	if err := p.check(p.memory(FitSize{Samples: n, Kernels: len(views)})); err != nil {
 		return nil, err
 	}
-	return p.fitMany(ctx, views, landmarks, value, all...)
+	return p.fitMany(ctx, views, landmarks, targets, all...)
 }
 
 // landmarksOf returns how many of n samples are landmarks; 0 means that the fit is exact.

@@ -9,55 +9,262 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
-// rowOrder returns an order of samples that depends on their content and the seed, but not on the
-// order in which they come: samples are sorted by a hash of their features and their value, and samples
-// with the same hash by their content. In all other respects the order is random. The hash of a copy of a sample
-// counts its earlier copies too: without that all copies would be held out together, or none.
-func rowOrder(x []Features, value func(i int) float64, seed uint64) []int {
-	n := x[0].Rows
-	hash := make([]uint64, n)
-	for i := range n {
-		h := mixBits(seed+0x726f7773, value(i))
-		for _, m := range x {
-			for _, v := range m.Row(i) {
-				h = mixBits(h, v)
-			}
-		}
-		hash[i] = h
-	}
-	content := func(i, j int) int {
-		if c := cmp.Or(cmp.Compare(hash[i], hash[j]), cmp.Compare(value(i), value(j))); c != 0 {
+// Settings of rowOrder.
+const (
+	sameValue    = 1e-9 // of the distance of the quartiles of a column's values: closer values count as equal
+	mostKeySteps = 4
+)
+
+// rowOrder returns an order of n samples that is random but for the seed. It depends neither on the order of the rows,
+// of the columns and of the inputs, nor on the zero and the unit of a column. The targets are further columns, by which
+// samples with the same features differ. If they are names, as of classes, the order of the names does not matter either.
+//
+// The samples are sorted by keys, which see only the ranks of the values within their columns ([rowKeys]). Samples of the same key are copies,
+// or differ only in the order of columns. These are sorted by their content. The place of a copy depends on the
+// number of earlier copies too: without that all copies would be held out together, or none.
+func rowOrder(x []Features, targets [][]float64, names bool, seed uint64) []int {
+	keys, order := rowKeys(x, targets, names, seed)
+	slices.SortFunc(order, func(i, j int) int {
+		if c := cmp.Compare(keys[i], keys[j]); c != 0 {
 			return c
 		}
-		for _, m := range x {
-			if c := slices.Compare(m.Row(i), m.Row(j)); c != 0 {
-				return c
-			}
-		}
-		return 0
-	}
-	byContent := func(i, j int) int { return cmp.Or(content(i, j), cmp.Compare(i, j)) } // equal samples: either may come first
-	order := vec.UpTo(n)
-	slices.SortFunc(order, byContent)
-	spread := slices.Clone(hash)
-	for at, copies := 1, 0; at < n; at++ {
-		if content(order[at-1], order[at]) != 0 {
+		return cmp.Or(compareContent(x, targets, i, j), cmp.Compare(i, j)) // equal samples: either may come first
+	})
+	spread := slices.Clone(keys)
+	for at, copies := 1, uint64(0); at < len(order); at++ {
+		if keys[order[at-1]] != keys[order[at]] {
 			copies = 0
 			continue
 		}
 		copies++
-		spread[order[at]] = mixBits(hash[order[at]], float64(copies))
+		spread[order[at]] = mixBits(keys[order[at]], copies)
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(spread[i], spread[j]) })
 	return order
 }
 
-// mixBits returns a hash of a hash and a number; 0 and −0 count as one number.
+func compareContent(x []Features, targets [][]float64, i, j int) int {
+	for _, t := range targets {
+		if c := cmp.Compare(t[i], t[j]); c != 0 {
+			return c
+		}
+	}
+	for _, m := range x {
+		if c := slices.Compare(m.Row(i), m.Row(j)); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// rowKeys returns a hash of each sample, and the samples in the order of these keys. The hash of a column is the sum over the samples of hashes of the rank of the value and of the key of
+// the sample so far. The next key of a sample is the sum over the columns of hashes of the hash of the column and of the rank. Sums do not see an
+// order. The first keys are of the targets. One step nearly always gives different samples different keys. If it does not, because
+// columns are alike, further steps tell more of them apart.
+//
+// Source: colour refinement, as in B. Weisfeiler and A. Leman, "The reduction of a graph to canonical form and the algebra which appears therein", 1968.
+func rowKeys(x []Features, targets [][]float64, names bool, seed uint64) (keys []uint64, order []int) {
+	n := x[0].Rows
+	first := make([]uint64, n)
+	for i := range first {
+		first[i] = seed + 0x726f7773
+	}
+	r := newRanker(n)
+	for k, t := range targets {
+		r.rank(func(i int) float64 { return t[i] })
+		for i := range first {
+			rank := r.at[i]
+			if names {
+				rank = r.equals(i)
+			}
+			first[i] = mixBits(mixBits(first[i], uint64(k)), rank)
+		}
+	}
+	keys, order = first, vec.UpTo(n)
+	for step, distinct := 0, 0; step < mostKeySteps; step++ {
+		keys = nextKeys(r, x, first, keys)
+		if names {
+			addNames(keys, targets[0])
+		}
+		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(keys[i], keys[j]) })
+		seen, alike := distinctKeys(x, targets, keys, order)
+		if !alike || seen == distinct {
+			break
+		}
+		distinct = seen
+	}
+	return keys, order
+}
+
+// nextKeys returns the keys that follow keys, given the first ones.
+func nextKeys(r *ranker, x []Features, first, keys []uint64) []uint64 {
+	next := slices.Clone(first)
+	for _, m := range x {
+		for j := range m.Cols {
+			r.rank(func(i int) float64 { return m.At(i, j) })
+			var column uint64
+			for i, rank := range r.at {
+				column += mixBits(keys[i], rank)
+			}
+			for i, rank := range r.at {
+				next[i] += mixBits(column, rank)
+			}
+		}
+	}
+	return next
+}
+
+// distinctKeys returns how many keys there are, given their order, and whether different samples have the same.
+func distinctKeys(x []Features, targets [][]float64, keys []uint64, order []int) (seen int, alike bool) {
+	seen = 1
+	for at := 1; at < len(order); at++ {
+		if i, j := order[at-1], order[at]; keys[i] != keys[j] {
+			seen++
+		} else if !alike {
+			alike = compareContent(x, targets, i, j) != 0
+		}
+	}
+	return seen, alike
+}
+
+// addNames makes keys of samples with different names different: it adds the hash of all samples of the name.
+func addNames(keys []uint64, name []float64) {
+	of := map[float64]uint64{}
+	for i, key := range keys {
+		of[name[i]] += mixBits(key, 1)
+	}
+	for i := range keys {
+		keys[i] = mixBits(keys[i], of[name[i]])
+	}
+}
+
+// ranker ranks the values of columns.
+type ranker struct {
+	at      []uint64 // the rank of each sample: how many values are less, or missing
+	sorted  []keyed
+	scratch []keyed
+	equal   []int // where the groups of equal values begin, and the number of samples
+}
+
+// keyed is a sample with a number that sorts as its value does.
+type keyed struct {
+	key    uint64
+	sample uint32
+}
+
+func newRanker(n int) *ranker {
+	return &ranker{at: make([]uint64, n), sorted: make([]keyed, n), scratch: make([]keyed, n)}
+}
+
+// rank ranks the values of the samples. Values that differ only by rounding have the same rank, in each unit. Missing values come first.
+func (r *ranker) rank(value func(i int) float64) {
+	for i := range r.sorted {
+		r.sorted[i] = keyed{ascendingBits(value(i)), uint32(i)}
+	}
+	r.sort()
+	near := r.near()
+	r.equal = r.equal[:0]
+	var last float64
+	for i, k := range r.sorted {
+		v := numberOf(k.key)
+		if i == 0 || k.key != r.sorted[i-1].key && !(v-last <= near) {
+			r.equal = append(r.equal, i)
+		}
+		last = v
+		r.at[k.sample] = uint64(r.equal[len(r.equal)-1])
+	}
+	r.equal = append(r.equal, len(r.sorted))
+}
+
+// equals returns how many samples have the value of sample i.
+func (r *ranker) equals(i int) uint64 {
+	k, _ := slices.BinarySearch(r.equal, int(r.at[i]))
+	return uint64(r.equal[k+1] - r.equal[k])
+}
+
+// near returns the distance up to which values count as equal. Only the quartiles of the different values decide it, which
+// neither a value far away nor one that nearly all samples share can move.
+func (r *ranker) near() float64 {
+	different := 0
+	each := func(do func(v float64)) {
+		for i, k := range r.sorted {
+			if k.key != 0 && (i == 0 || k.key != r.sorted[i-1].key) {
+				do(numberOf(k.key))
+			}
+		}
+	}
+	each(func(float64) { different++ })
+	var lower, upper float64
+	at := 0
+	each(func(v float64) {
+		if at == different/4 {
+			lower = v
+		}
+		if at == 3*different/4 {
+			upper = v
+		}
+		at++
+	})
+	near := sameValue * (upper - lower)
+	if near-near != 0 {
+		return 0
+	}
+	return near
+}
+
+// sort sorts by the keys, by one byte of them after the other.
+func (r *ranker) sort() {
+	var counts [8][256]int
+	for _, k := range r.sorted {
+		for b := range counts {
+			counts[b][byte(k.key>>(8*b))]++
+		}
+	}
+	for b := range counts {
+		count := &counts[b]
+		if slices.Max(count[:]) == len(r.sorted) {
+			continue
+		}
+		place := 0
+		for d, c := range count {
+			count[d] = place
+			place += c
+		}
+		for _, k := range r.sorted {
+			d := byte(k.key >> (8 * b))
+			r.scratch[count[d]] = k
+			count[d]++
+		}
+		r.sorted, r.scratch = r.scratch, r.sorted
+	}
+}
+
+// ascendingBits returns an integer that is larger for a larger number, the same for 0 and −0, and 0 for NaN.
+func ascendingBits(v float64) uint64 {
+	if v != v {
+		return 0
+	}
+	b := math.Float64bits(v + 0)
+	if b>>63 != 0 {
+		return ^b
+	}
+	return b | 1<<63
+}
+
+// numberOf returns the number of ascendingBits, and NaN of 0.
+func numberOf(b uint64) float64 {
+	if b>>63 != 0 {
+		return math.Float64frombits(b &^ (1 << 63))
+	}
+	return math.Float64frombits(^b)
+}
+
+// mixBits returns a hash of two hashes.
 //
 // Source: the finaliser of splitmix64, G. L. Steele, D. Lea and C. H. Flood, "Fast splittable pseudorandom number
 // generators", OOPSLA 2014.
-func mixBits(h uint64, v float64) uint64 {
-	h = bits.RotateLeft64(h, 5) ^ math.Float64bits(v+0)
+func mixBits(h, v uint64) uint64 {
+	h = bits.RotateLeft64(h, 5) ^ v
 	h += 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
 	h = (h ^ h>>27) * 0x94d049bb133111eb

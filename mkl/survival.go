@@ -75,7 +75,7 @@ func (s Survival) Fit(ctx context.Context, views []View, times []Lifetime) (*Sur
 	for _, l := range laws {
 		all = append(all, mgp.Censored{Lower: lower, Upper: upper, Law: l.law()})
 	}
-	m, err := s.problem().fit(ctx, views, func(i int) float64 { return times[i].From }, all...)
+	m, err := s.problem().fit(ctx, views, [][]float64{lower, upper}, all...)
 	if m == nil {
 		return nil, err
 	}

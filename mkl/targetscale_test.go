@@ -88,8 +88,12 @@ func TestPositiveTargetsOfManyRows(t *testing.T) {
 	assert.Contains(t, m.Story(), "the target's logarithm")
 	p, err := m.PredictTargets(context.Background(), PredictOptions{}, at)
 	require.NoError(t, err)
-	for _, share := range coveredByTenths(p, truth) {
-		assert.InDelta(t, 0.945, share, 0.035)
+	second := fitPool(t, Auto{Time: quickly, Fitting: Fitting{Seed: 1}}, []View{{X: x}}, price)
+	q, err := second.PredictTargets(context.Background(), PredictOptions{}, at)
+	require.NoError(t, err)
+	again := coveredByTenths(q, truth)
+	for i, share := range coveredByTenths(p, truth) { // the shares of one fit of 300 samples go from .89 to .97
+		assert.InDelta(t, 0.945, (share+again[i])/2, 0.035)
 	}
 	for i := range truth {
 		low, high := p.Interval(0, i, 0.9999)

@@ -118,7 +118,7 @@ func TestGoldenTreesOfClasses(t *testing.T) {
 		classes, class, err := checkLabels(nil, labels)
 		require.NoError(t, err)
 		f := &fitting{Fitting: Fitting{Notes: map[string]string{"made by": "TestGoldenTreesOfClasses -update"}}}
-		r, err := newManyRows(context.Background(), f, []View{{X: x}}, len(labels), func(i int) float64 { return float64(class[i]) }, quickly)
+		r, err := newManyRows(context.Background(), f, []View{{X: x}}, vec.Floats(class), true, quickly)
 		require.NoError(t, err)
 		m := &AutoClassifierModel[int]{}
 		require.NoError(t, AutoClassifier[int]{}.addTrees(r, m, classes, vec.Picked(class, r.order)))

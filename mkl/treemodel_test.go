@@ -72,7 +72,7 @@ func TestGoldenTrees(t *testing.T) {
 	if _, err := os.Stat(path + ".safetensors"); *updateGolden && err != nil {
 		x, y := steps(4, 100)
 		f := &fitting{Fitting: Fitting{Notes: map[string]string{"made by": "TestGoldenTrees -update"}}}
-		r, err := newManyRows(context.Background(), f, []View{{X: x}}, len(y), func(i int) float64 { return y[i] }, quickly)
+		r, err := newManyRows(context.Background(), f, []View{{X: x}}, y, false, quickly)
 		require.NoError(t, err)
 		member, err := r.fitTrees(Fitting{}, vec.Picked(y, r.order))
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ const (
 	secondsCube    = 3.5e-10 // of a member on N samples, times N³, for each of its functions
 	secondsMember  = 0.01    // of a member on few samples
 	secondsOrder   = 1e-6    // of the place of a sample in the order of many rows
+	secondsRank    = 6e-8    // of the rank of a value in its column, for this order
 	secondsScale   = 0.3     // of a comparison of a scale of the target
 	secondsSquare  = 4e-7    // of an exact member above DefaultExactSamples, times N², beside secondsMany
 	secondsLength  = 1.9e-8  // of the same, times N², for each feature whose width is learned
@@ -25,6 +26,11 @@ const (
 	labelWork       = 5   // the work of one function of labels, in functions of numbers
 	passesOfClasses = 3.3 // passes of a classifier with landmarks, in units of a sum of features
 )
+
+// orderSeconds forecasts [rowOrder] of n samples with so many features.
+func orderSeconds(n, features int) float64 {
+	return float64(n) * (secondsOrder + float64(secondsRank*float64(features)))
+}
 
 // exactSeconds forecasts a member on n samples with the given numbers of functions and features.
 func exactSeconds(n, functions, features int) float64 {

@@ -2,8 +2,10 @@
 //
 //	go run ./bench/landmarks -seeds 3 -kinds counts,grades
 //	go run ./bench/landmarks -seeds 3 -kinds rare
+//	go run ./bench/landmarks -seeds 3 -retold counts.csv -landmarks 300
 //
-// The kind rare has 3500 times with five events, and prints whether the fits of each law have converged.
+// The kind rare has 3500 times with five events, and prints whether the fits of each law have converged. With -retold
+// it fits counts of files with their rows, columns and units as they are and in other ways.
 package main
 
 import (
@@ -22,7 +24,15 @@ import (
 func main() {
 	seeds := flag.Int("seeds", 1, "draws of each kind")
 	kinds := flag.String("kinds", "counts,times,grades", "kinds of targets: counts, times, grades, rare")
+	files := flag.String("retold", "", "`FILES` of numbers with a header, whose first column has counts, to fit in other orders and units")
+	landmarks := flag.Int("landmarks", 0, "landmarks of -retold; 0 means the default")
 	flag.Parse()
+	if *files != "" {
+		if err := retold(*files, *landmarks, *seeds); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	for _, kind := range strings.Split(*kinds, ",") {
 		run := measure
 		if kind == "rare" {

@@ -124,3 +124,12 @@ func Total(x []float64) (sum float64) {
 	}
 	return sum
 }
+
+// Floats returns integers as floating-point numbers.
+func Floats(x []int) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
