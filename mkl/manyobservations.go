@@ -34,7 +34,7 @@ func ObservationLandmarks(n int) int {
 func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, targets [][]float64, all ...mgp.Likelihood) (*processes, error) {
 	n := all[0].Samples()
 	x := distinctInputs(views)
-	rows := landmarkRows(rowOrder(x, targets, false, p.seed), landmarks, alikeIn(views, targets[0])...)
+	rows := landmarkRows(rowOrder(rowColumns(views), targets, false, p.seed), landmarks, alikeIn(views, targets[0])...)
 	few := slices.Clone(all)
 	for i, l := range all {
 		few[i] = l.Some(rows)

@@ -43,7 +43,7 @@ func TestCountsOnLandmarks(t *testing.T) {
 		}
 		return sum
 	}
-	rows := landmarkRows(rowOrder(distinctInputs(views), [][]float64{y}, false, 0), landmarks, alikeIn(views, y)...)
+	rows := landmarkRows(rowOrder(rowColumns(views), [][]float64{y}, false, 0), landmarks, alikeIn(views, y)...)
 	few, err := Counts{Exposure: vec.Picked(exposure, rows)}.Fit(t.Context(), takeRows(views, rows), vec.Picked(y, rows))
 	require.NoError(t, err)
 	assert.InDelta(t, score(exact), score(m), 0.01)
@@ -82,7 +82,7 @@ func TestLandmarksConverge(t *testing.T) {
 		times[early] = EventAt(1e-20)
 		_, lower, upper, err := logTimes(times)
 		require.NoError(t, err)
-		if rows := landmarkRows(rowOrder(distinctInputs(views), [][]float64{lower, upper}, false, 0), landmarks, alikeIn(views, lower)...); !slices.Contains(rows, early) {
+		if rows := landmarkRows(rowOrder(rowColumns(views), [][]float64{lower, upper}, false, 0), landmarks, alikeIn(views, lower)...); !slices.Contains(rows, early) {
 			break
 		}
 		times[early] = was
@@ -169,9 +169,9 @@ func TestCountsOnLandmarksWithGaps(t *testing.T) {
 }
 
 // orderWithoutFirst returns an order of samples that does not have the given ones among the first, and its seed.
-func orderWithoutFirst(x []Features, y []float64, first int, without ...int) (order []int, seed uint64) {
+func orderWithoutFirst(views []View, y []float64, first int, without ...int) (order []int, seed uint64) {
 	for ; ; seed++ {
-		order = rowOrder(x, [][]float64{y}, false, seed)
+		order = rowOrder(rowColumns(views), [][]float64{y}, false, seed)
 		if !slices.ContainsFunc(without, func(i int) bool { return slices.Contains(order[:first], i) }) {
 			return order, seed
 		}
@@ -183,7 +183,7 @@ func TestLandmarksOfRareEvents(t *testing.T) {
 	y := make([]float64, 4000)
 	y[17], y[3001] = 1, 2
 	x, _, _, _ := someVisits(8, len(y), 0)
-	order, _ := orderWithoutFirst(distinctInputs(x), y, 100, 17, 3001)
+	order, _ := orderWithoutFirst(x, y, 100, 17, 3001)
 	rows := landmarkRows(order, 100, alikeIn(x, y)...)
 	assert.Len(t, rows, 100)
 	assert.True(t, slices.IsSorted(rows))
@@ -204,7 +204,7 @@ func TestCountsOfRareFeatures(t *testing.T) {
 	rare.Set(n-2, 1, 3)
 	views, _, err := FillViews(KernelsBroad, []View{{X: rare}})
 	require.NoError(t, err)
-	order, seed := orderWithoutFirst(distinctInputs(views), y, 100, 17, n-2)
+	order, seed := orderWithoutFirst(views, y, 100, 17, n-2)
 	rows := landmarkRows(order, 100, alikeIn(views, y)...)
 	assert.Contains(t, rows, 17)
 	assert.Contains(t, rows, n-2)

@@ -48,7 +48,7 @@ func newManyRows(ctx context.Context, f *fitting, views []View, targets []float6
 		limit = DefaultTime(n)
 	}
 	m := &manyRows{fitting: f, ctx: ctx, held: heldOut(n), seconds: limit.Seconds(), spent: orderSeconds(n, featuresOf(views))}
-	m.order = rowOrder(distinctInputs(views), [][]float64{targets}, names, f.Seed)
+	m.order = rowOrder(rowColumns(views), [][]float64{targets}, names, f.Seed)
 	m.views = takeRows(views, m.order)
 	return m, nil
 }

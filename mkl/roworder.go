@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 )
 
 // Settings of rowOrder.
@@ -17,18 +18,18 @@ const (
 
 // rowOrder returns an order of n samples that is random but for the seed. It depends neither on the order of the rows,
 // of the columns and of the inputs, nor on the zero and the unit of a column. The targets are further columns, by which
-// samples with the same features differ. If they are names, as of classes, the order of the names does not matter either.
+// samples with the same features differ. In columns of names, as of classes, the order of the names does not matter either.
 //
 // The samples are sorted by keys, which see only the ranks of the values within their columns ([rowKeys]). Samples of the same key are copies,
 // or differ only in the order of columns. These are sorted by their content. The place of a copy depends on the
 // number of earlier copies too: without that all copies would be held out together, or none.
-func rowOrder(x []Features, targets [][]float64, names bool, seed uint64) []int {
-	keys, order := rowKeys(x, targets, names, seed)
+func rowOrder(columns []rowColumn, targets [][]float64, names bool, seed uint64) []int {
+	keys, order := rowKeys(columns, targets, names, seed)
 	slices.SortFunc(order, func(i, j int) int {
 		if c := cmp.Compare(keys[i], keys[j]); c != 0 {
 			return c
 		}
-		return cmp.Or(compareContent(x, targets, i, j), cmp.Compare(i, j)) // equal samples: either may come first
+		return cmp.Or(compareContent(columns, targets, i, j), cmp.Compare(i, j)) // equal samples: either may come first
 	})
 	spread := slices.Clone(keys)
 	for at, copies := 1, uint64(0); at < len(order); at++ {
@@ -43,51 +44,84 @@ func rowOrder(x []Features, targets [][]float64, names bool, seed uint64) []int 
 	return order
 }
 
-func compareContent(x []Features, targets [][]float64, i, j int) int {
+// rowColumn is a column of the features of samples.
+type rowColumn struct {
+	x     Features
+	j     int
+	names bool // the values are codes of names
+}
+
+func (c rowColumn) at(i int) float64 { return c.x.At(i, c.j) }
+
+// rowColumns returns the columns of the inputs of views. Codes of names are in the columns that only kernels of categories see.
+func rowColumns(views []View) (all []rowColumn) {
+	for k, v := range views {
+		if slices.ContainsFunc(views[:k], func(w View) bool { return w.Input == v.Input }) {
+			continue
+		}
+		for j := range v.X.Cols {
+			c := rowColumn{x: v.X, j: j}
+			for _, w := range views[k:] {
+				if w.Input != v.Input || w.Columns != nil && !slices.Contains(w.Columns, j) {
+					continue
+				}
+				if _, c.names = w.Kernel.(kernel.Categorical); !c.names {
+					break
+				}
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func compareContent(columns []rowColumn, targets [][]float64, i, j int) int {
 	for _, t := range targets {
 		if c := cmp.Compare(t[i], t[j]); c != 0 {
 			return c
 		}
 	}
-	for _, m := range x {
-		if c := slices.Compare(m.Row(i), m.Row(j)); c != 0 {
+	for _, column := range columns {
+		if c := cmp.Compare(column.at(i), column.at(j)); c != 0 {
 			return c
 		}
 	}
 	return 0
 }
 
-// rowKeys returns a hash of each sample, and the samples in the order of these keys. The hash of a column is the sum over the samples of hashes of the rank of the value and of the key of
-// the sample so far. The next key of a sample is the sum over the columns of hashes of the hash of the column and of the rank. Sums do not see an
-// order. The first keys are of the targets. One step nearly always gives different samples different keys. If it does not, because
-// columns are alike, further steps tell more of them apart.
+// rowKeys returns a hash of each sample, and the samples in the order of these keys. The hash of a column is the sum over the
+// samples of hashes of the rank of the value and of the key of the sample so far. In a column of names the sum of hashes of the keys of all
+// samples of a name takes the place of the rank. The next key of a sample is the sum over the columns of hashes of the hash of the column
+// and of the rank. Sums do not see an order. The first keys are of the targets. One step nearly always gives different samples
+// different keys. If it does not, because columns or names are alike, further steps separate more of them.
 //
-// Source: colour refinement, as in B. Weisfeiler and A. Leman, "The reduction of a graph to canonical form and the algebra which appears therein", 1968.
-func rowKeys(x []Features, targets [][]float64, names bool, seed uint64) (keys []uint64, order []int) {
-	n := x[0].Rows
+// Source: colour refinement, as in B. Weisfeiler and A. Leman, "The reduction of a graph to canonical form and the algebra which
+// appears therein", 1968.
+func rowKeys(columns []rowColumn, targets [][]float64, names bool, seed uint64) (keys []uint64, order []int) {
+	n := columns[0].x.Rows
 	first := make([]uint64, n)
 	for i := range first {
 		first[i] = seed + 0x726f7773
 	}
 	r := newRanker(n)
-	for k, t := range targets {
-		r.rank(func(i int) float64 { return t[i] })
-		for i := range first {
-			rank := r.at[i]
-			if names {
-				rank = r.equals(i)
+	if names {
+		columns = slices.Clone(columns)
+		for _, t := range targets {
+			columns = append(columns, rowColumn{x: Column(t), names: true})
+		}
+	} else {
+		for k, t := range targets {
+			r.rank(func(i int) float64 { return t[i] })
+			for i, rank := range r.at {
+				first[i] = mixBits(mixBits(first[i], uint64(k)), rank)
 			}
-			first[i] = mixBits(mixBits(first[i], uint64(k)), rank)
 		}
 	}
 	keys, order = first, vec.UpTo(n)
 	for step, distinct := 0, 0; step < mostKeySteps; step++ {
-		keys = nextKeys(r, x, first, keys)
-		if names {
-			addNames(keys, targets[0])
-		}
+		keys = r.nextKeys(columns, first, keys)
 		slices.SortFunc(order, func(i, j int) int { return cmp.Compare(keys[i], keys[j]) })
-		seen, alike := distinctKeys(x, targets, keys, order)
+		seen, alike := distinctKeys(columns, targets, keys, order)
 		if !alike || seen == distinct {
 			break
 		}
@@ -97,53 +131,43 @@ func rowKeys(x []Features, targets [][]float64, names bool, seed uint64) (keys [
 }
 
 // nextKeys returns the keys that follow keys, given the first ones.
-func nextKeys(r *ranker, x []Features, first, keys []uint64) []uint64 {
+func (r *ranker) nextKeys(columns []rowColumn, first, keys []uint64) []uint64 {
 	next := slices.Clone(first)
-	for _, m := range x {
-		for j := range m.Cols {
-			r.rank(func(i int) float64 { return m.At(i, j) })
-			var column uint64
-			for i, rank := range r.at {
-				column += mixBits(keys[i], rank)
-			}
-			for i, rank := range r.at {
-				next[i] += mixBits(column, rank)
-			}
+	for _, c := range columns {
+		r.rank(c.at)
+		if c.names {
+			r.nameBy(keys)
+		}
+		var column uint64
+		for i, rank := range r.at {
+			column += mixBits(keys[i], rank)
+		}
+		for i, rank := range r.at {
+			next[i] += mixBits(column, rank)
 		}
 	}
 	return next
 }
 
 // distinctKeys returns how many keys there are, given their order, and whether different samples have the same.
-func distinctKeys(x []Features, targets [][]float64, keys []uint64, order []int) (seen int, alike bool) {
+func distinctKeys(columns []rowColumn, targets [][]float64, keys []uint64, order []int) (seen int, alike bool) {
 	seen = 1
 	for at := 1; at < len(order); at++ {
 		if i, j := order[at-1], order[at]; keys[i] != keys[j] {
 			seen++
 		} else if !alike {
-			alike = compareContent(x, targets, i, j) != 0
+			alike = compareContent(columns, targets, i, j) != 0
 		}
 	}
 	return seen, alike
 }
 
-// addNames makes keys of samples with different names different: it adds the hash of all samples of the name.
-func addNames(keys []uint64, name []float64) {
-	of := map[float64]uint64{}
-	for i, key := range keys {
-		of[name[i]] += mixBits(key, 1)
-	}
-	for i := range keys {
-		keys[i] = mixBits(keys[i], of[name[i]])
-	}
-}
-
 // ranker ranks the values of columns.
 type ranker struct {
 	at      []uint64 // the rank of each sample: how many values are less, or missing
+	sum     []uint64 // by rank
 	sorted  []keyed
 	scratch []keyed
-	equal   []int // where the groups of equal values begin, and the number of samples
 }
 
 // keyed is a sample with a number that sorts as its value does.
@@ -153,7 +177,7 @@ type keyed struct {
 }
 
 func newRanker(n int) *ranker {
-	return &ranker{at: make([]uint64, n), sorted: make([]keyed, n), scratch: make([]keyed, n)}
+	return &ranker{at: make([]uint64, n), sum: make([]uint64, n), sorted: make([]keyed, n), scratch: make([]keyed, n)}
 }
 
 // rank ranks the values of the samples. Values that differ only by rounding have the same rank, in each unit. Missing values come first.
@@ -163,23 +187,27 @@ func (r *ranker) rank(value func(i int) float64) {
 	}
 	r.sort()
 	near := r.near()
-	r.equal = r.equal[:0]
 	var last float64
+	var rank uint64
 	for i, k := range r.sorted {
 		v := numberOf(k.key)
 		if i == 0 || k.key != r.sorted[i-1].key && !(v-last <= near) {
-			r.equal = append(r.equal, i)
+			rank = uint64(i)
 		}
 		last = v
-		r.at[k.sample] = uint64(r.equal[len(r.equal)-1])
+		r.at[k.sample] = rank
 	}
-	r.equal = append(r.equal, len(r.sorted))
 }
 
-// equals returns how many samples have the value of sample i.
-func (r *ranker) equals(i int) uint64 {
-	k, _ := slices.BinarySearch(r.equal, int(r.at[i]))
-	return uint64(r.equal[k+1] - r.equal[k])
+// nameBy replaces the ranks of names by hashes of the keys of all samples of the name.
+func (r *ranker) nameBy(keys []uint64) {
+	clear(r.sum)
+	for i, rank := range r.at {
+		r.sum[rank] += mixBits(keys[i], 1)
+	}
+	for i, rank := range r.at {
+		r.at[i] = r.sum[rank]
+	}
 }
 
 // near returns the distance up to which values count as equal. Only the quartiles of the different values decide it, which

@@ -154,7 +154,7 @@ func (p *poolPlan) chooseScale(ctx context.Context, a *Auto, y []float64) (c sca
 		if slices.ContainsFunc(views, isGiven) {
 			return c, nil
 		}
-		rows := rowOrder(distinctInputs(views), [][]float64{y}, false, a.Seed)[:scaleRows]
+		rows := rowOrder(rowColumns(views), [][]float64{y}, false, a.Seed)[:scaleRows]
 		if views, few = takeRows(views, rows), vec.Picked(y, rows); !mayScale(few) {
 			return c, nil
 		}

@@ -2,6 +2,7 @@
 //
 //	go run ./bench/landmarks -seeds 3 -kinds counts,grades
 //	go run ./bench/landmarks -seeds 3 -kinds rare
+//	go run ./bench/landmarks -seeds 1 -kinds counts -run 3000:2000
 //	go run ./bench/landmarks -seeds 3 -retold counts.csv -landmarks 300
 //
 // The kind rare has 3500 times with five events, and prints whether the fits of each law have converged. With -retold
@@ -24,6 +25,7 @@ import (
 func main() {
 	seeds := flag.Int("seeds", 1, "draws of each kind")
 	kinds := flag.String("kinds", "counts,times,grades", "kinds of targets: counts, times, grades, rare")
+	only := flag.String("run", "", "`SAMPLES:LANDMARKS` in place of the usual fits; as many landmarks as samples are an exact fit")
 	files := flag.String("retold", "", "`FILES` of numbers with a header, whose first column has counts, to fit in other orders and units")
 	landmarks := flag.Int("landmarks", 0, "landmarks of -retold; 0 means the default")
 	flag.Parse()
@@ -32,6 +34,12 @@ func main() {
 			log.Fatal(err)
 		}
 		return
+	}
+	if *only != "" {
+		runs = runs[:1]
+		if _, err := fmt.Sscanf(*only, "%d:%d", &runs[0].n, &runs[0].landmarks); err != nil {
+			log.Fatalf("-run %s: %v", *only, err)
+		}
 	}
 	for _, kind := range strings.Split(*kinds, ",") {
 		run := measure
