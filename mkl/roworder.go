@@ -62,7 +62,8 @@ func rowColumns(views []View) (all []rowColumn) {
 		for j := range v.X.Cols {
 			c := rowColumn{x: v.X, j: j}
 			for _, w := range views[k:] {
-				if w.Input != v.Input || w.Columns != nil && !slices.Contains(w.Columns, j) {
+				_, blind := w.Kernel.(kernel.Constant)
+				if blind || w.Input != v.Input || w.Columns != nil && !slices.Contains(w.Columns, j) {
 					continue
 				}
 				if _, c.names = w.Kernel.(kernel.Categorical); !c.names {

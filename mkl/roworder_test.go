@@ -217,6 +217,8 @@ func TestRowOrderDoesNotSeeCodes(t *testing.T) {
 	}
 	order := func(views []View) []int { return rowOrder(rowColumns(views), [][]float64{y}, false, 1) }
 	assert.Equal(t, order(views(x)), order(views(other)))
+	constant := View{Kernel: kernel.Constant{}}
+	assert.Equal(t, order(views(x, constant)), order(views(other, constant)), "a constant kernel sees no column")
 	number := View{Columns: []int{1}, Kernel: kernel.RBF{}}
 	assert.NotEqual(t, order(views(x, number)), order(views(other, number)))
 }
