@@ -83,7 +83,8 @@ type Auto struct {
 	// OwnScale keeps positive targets on their own scale.
 	OwnScale bool
 
-	part bool // the fit is of the exact members in a pool of very many samples
+	part   bool         // the fit is of the exact members in a pool of very many samples
+	choice *scaleChoice // of the pool of several views, if the fit is of the table of their columns
 }
 
 // DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
@@ -135,6 +136,9 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 		return nil, nil, err
 	}
 	m.scale, some = choice.scale, choice.scale.all(some)
+	if a.choice == nil {
+		a.choice = &choice
+	}
 	m.middle, _ = vec.MeanSD(some)
 	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
 	var amplitudes amplitudeRegressions
@@ -167,6 +171,7 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 	if density, err = a.addInteractions(ctx, m, &plan, some, density, each); err != nil {
 		return nil, nil, err
 	}
+	density = m.keepWorthy(a.choice, density, some)
 	m.weights, m.rule = stack(density, a.Seed), stacked
 	own = mixedDensity(density, m.weights)
 	density = m.keepLarge(density)
@@ -208,6 +213,22 @@ func exactLimit(most int) int { return cmp.Or(max(most, 0), DefaultExactSamples)
 // most, the limit MaxSamples, or if some views hold given kernels or distances.
 func atScale(n, most int, given bool) bool {
 	return most <= 0 && n > DefaultExactSamples && !given
+}
+
+// keepWorthy drops the members on another scale than the target's own that are worse than the target's own scale. density holds the logarithms
+// of the members' leave-one-out densities of the learned targets z. It returns the densities of the others.
+func (m *AutoModel) keepWorthy(c *scaleChoice, density [][]float64, z []float64) (kept [][]float64) {
+	if c.scale == ownScale {
+		return density
+	}
+	worthy := c.worthy(m.members, density, z)
+	for i, d := range density {
+		if worthy[i] {
+			kept = append(kept, d)
+		}
+	}
+	m.members = keepMembers(&m.pool, m.members, func(i int) bool { return worthy[i] })
+	return kept
 }
 
 // keepLarge drops the members whose weight is below half of an equal share. They

@@ -229,7 +229,7 @@ func (f *fileReader) takeProcess(m *processes, name string, j processJSON, desig
 		return err
 	}
 	if j.Noise != nil {
-		if m.noise, err = f.takeNoise(name+"noise.", *j.Noise, P, N); err != nil {
+		if m.noise, err = f.takeNoise(name+"noise.", *j.Noise, p, P, N); err != nil {
 			return err
 		}
 	}
@@ -258,13 +258,13 @@ func (j processJSON) knownWeights(P int) (is []bool, err error) {
 	return is, nil
 }
 
-// takeNoise reads varying noise.
-func (f *fileReader) takeNoise(name string, j noiseJSON, P, N int) (*mgp.NoiseProcess, error) {
+// takeNoise reads the varying noise of a function.
+func (f *fileReader) takeNoise(name string, j noiseJSON, function *mgp.Posterior, P, N int) (*mgp.NoiseProcess, error) {
 	about, err := f.takeState(name, mgp.State{Family: j.Family, Prior: j.Prior, Tau: 1}, P, N, true)
 	if err != nil {
 		return nil, err
 	}
-	return mgp.NewNoiseProcess(j.Level, about)
+	return mgp.NewNoiseProcess(j.Level, function, about)
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].

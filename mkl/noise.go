@@ -116,6 +116,8 @@ var otherNoises = []otherNoise{
 // standard errors, there is no new member. Heavy-tailed noise should improve the function,
 // which outliers spoil. But residuals are large, too, at an edge that the function is too smooth for:
 // so with heavy-tailed noise the errors must fall.
+//
+// Few samples must also be predicted better by fits to others: see [Auto.predictsFolds].
 func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []float64, density [][]float64, each float64, other otherNoise) ([][]float64, error) {
 	best := -1
 	for i, w := range stack(density[:len(views)], a.Seed) {
@@ -150,6 +152,11 @@ func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []fl
 		case err != nil && ctx.Err() != nil:
 			return nil, err
 		case err != nil || predictsWorse(member.leaveOneOut[0].Mean, from.leaveOneOut[0].Mean, member.standard(y), try.errors):
+			continue
+		}
+		if better, err := a.predictsFolds(ctx, g, try.keep, views[best], y); err != nil {
+			return nil, err
+		} else if !better {
 			continue
 		}
 		m.remarks = append(m.remarks, other.seen+" (a test at the level of 1 %)")
@@ -202,7 +209,8 @@ func clearlyLess(a, b []float64, errors float64) bool {
 // where |K_p| is the norm of the centred kernel off its diagonal. Q counts as large if at
 // most one of 199 random permutations of u has a Q at least as large. Because u depends on ranks only,
 // heavy-tailed residuals are no reason to reject; the test stops at the second permutation
-// above Q, so that it costs little if the noise is constant.
+// above Q, so that it costs little if the noise is constant. The permutations are of the samples in the order
+// of their targets, so that they do not depend on the order of rows.
 //
 // Source: H. Glejser, "A new test for heteroskedasticity", Journal of the American
 // Statistical Association 64 (1969), which regresses |residuals| on the inputs. With
@@ -220,9 +228,13 @@ func noiseVaries(k vi.Kernels, loo *mgp.LeaveOneOut, y []float64, seed uint64) b
 	}
 	u := sizeScores(size)
 	q := pairSum(m, u)
+	order := vec.UpTo(len(y))
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(cmp.Compare(y[i], y[j]), cmp.Compare(loo.Mean[i], loo.Mean[j]), cmp.Compare(loo.Variance[i], loo.Variance[j]))
+	})
 	src := special.NewRand(rand.NewPCG(seed, 0x6e6f697365))
 	for count, p := 0, 0; p < permutations; p++ {
-		src.Shuffle(len(u), func(i, j int) { u[i], u[j] = u[j], u[i] })
+		src.Shuffle(len(u), func(a, b int) { i, j := order[a], order[b]; u[i], u[j] = u[j], u[i] })
 		if pairSum(m, u) >= q {
 			if count++; count > above {
 				return false

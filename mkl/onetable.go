@@ -162,7 +162,7 @@ func (a Auto) addTable(ctx context.Context, m *AutoModel, plan *poolPlan, y, den
 		return nil
 	}
 	b := a
-	b.Groups, b.MaxSamples, b.OwnScale = nil, len(y), true // y are on the scale of the pool
+	b.Groups, b.MaxSamples, b.OwnScale = nil, len(y), true // y are on the scale of the pool, which b.choice names
 	table, own, without, err := bestTable(&m.pool, plan, a.Fitting, a.Time, each, func(f Fitting, limit time.Duration, v View) (*AutoModel, []float64, error) {
 		b.Fitting, b.Time = f, limit
 		return b.fitPool(ctx, []View{v}, y)

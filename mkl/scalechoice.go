@@ -33,6 +33,7 @@ func mayScale(y []float64) bool {
 type scaleChoice struct {
 	scale  targetScale
 	gain   float64       // in nats a sample, over the target's own scale
+	bar    float64       // the score of the process on the target's own scale
 	member *MultiGPModel // the process that learned the targets on this scale
 }
 
@@ -64,7 +65,7 @@ func (g MultiGP) chooseScale(ctx context.Context, views []View, y []float64) (be
 		}
 		of := scaleScore(y, mean, density)
 		if s == ownScale {
-			own, left, score, best.member = density, mean, of, member
+			own, left, score, best.bar, best.member = density, mean, of, of, member
 		} else if of > score && clearlyLess(own, density, 2) {
 			best.scale, score, best.member = s, of, member
 			best.gain = (vec.Total(density) - vec.Total(own)) / float64(len(y))
@@ -81,6 +82,34 @@ func scaleScore(y, mean, density []float64) float64 {
 		square += float64((v - mean[i]) * (v - mean[i]) / n)
 	}
 	return vec.Total(density)/n - float64(0.5*special.Log(square))
+}
+
+// worthy reports for each member of a pool on another scale than the target's own whether the member is better than the process on the target's
+// own scale, by the score that chose the scale. A member may fail although it predicts z well: where z = log y is uncertain, as beside noise
+// that varies, E y = exp(E z + ½·Var z) can exceed all targets. The member of the highest score is worthy in any case. density holds the
+// logarithms of the members' leave-one-out densities of z, as [MultiGPModel.leftOutDensity] returns them.
+func (c *scaleChoice) worthy(members []*MultiGPModel, density [][]float64, z []float64) []bool {
+	score, best := make([]float64, len(members)), 0
+	y := make([]float64, len(z))
+	for n, v := range z {
+		y[n] = c.scale.target(v)
+	}
+	for i, m := range members {
+		p := m.LeaveOneOut()
+		mean, own := make([]float64, len(z)), make([]float64, len(z))
+		for n := range z {
+			mean[n], _ = c.scale.moments(p.Mean[0][n], p.Variance[0][n])
+			own[n] = density[i][n] - special.Log(m.target.sd) + c.scale.logSlope(y[n])
+		}
+		if score[i] = scaleScore(y, mean, own); score[i] > score[best] {
+			best = i
+		}
+	}
+	out := make([]bool, len(members))
+	for i, s := range score {
+		out[i] = s >= c.bar || i == best
+	}
+	return out
 }
 
 // promise returns what a scale promises to add to the mean log density of targets y, by means that predict each target from the others. It is

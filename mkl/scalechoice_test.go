@@ -14,6 +14,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // areas are squares of a noisy function.
@@ -370,4 +371,27 @@ func TestScalesOfTargets(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A member that predicts the logarithm well, but one sample with so much uncertainty that its mean exceeds all targets, is not worthy.
+func TestMeansBeyondAllTargets(t *testing.T) {
+	z := make([]float64, 40)
+	for n := range z {
+		z[n] = math.Sin(float64(n))
+	}
+	member := func(sd float64) (*MultiGPModel, []float64) {
+		l := &mgp.LeaveOneOut{Mean: slices.Clone(z), Variance: slices.Repeat([]float64{0.01}, len(z))}
+		for n := range z {
+			l.Mean[n] += 0.1 * math.Cos(7*float64(n))
+		}
+		l.Variance[3] = sd * sd
+		m := &MultiGPModel{processes: processes{leaveOneOut: []*mgp.LeaveOneOut{l}}, target: target{sd: 1}}
+		return m, m.leftOutDensity(z)
+	}
+	good, ofGood := member(0.1)
+	bad, ofBad := member(10) // E y = e⁵⁰ at sample 3
+	assert.InDelta(t, vec.Total(ofGood), vec.Total(ofBad), 5, "densities hardly differ")
+	c := scaleChoice{scale: logScale, bar: -3}
+	assert.Equal(t, []bool{true, false}, c.worthy([]*MultiGPModel{good, bad}, [][]float64{ofGood, ofBad}, z))
+	assert.Equal(t, []bool{true}, c.worthy([]*MultiGPModel{bad}, [][]float64{ofBad}, z), "one member stays")
 }

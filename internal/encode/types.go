@@ -76,7 +76,7 @@ func (t Type) Value(cell string) (x float64, ok bool) {
 // Missing reports whether a cell says that there is nothing.
 func Missing(cell string) bool {
 	switch cell {
-	case "", "NA", "N/A", "n/a", "NULL", "null", "?":
+	case "", "NA", "N/A", "n/a", "NULL", "null", "?", ".": // a point in files of SAS and Stata
 		return true
 	}
 	return strings.EqualFold(cell, "nan")

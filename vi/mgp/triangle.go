@@ -106,7 +106,7 @@ func (p *NoiseProcess) predictAround(about *Triangle, mean, function, e float64,
 	half := 0.5 * max(0, noiseSelf) // a given kernel of a sample with itself may be below 0
 	logVariance, within, all := half, half, false
 	for begun := false; ; begun = true {
-		noise := meanNoise(level, logVariance)
+		noise := meanNoise(level, logVariance, p.Most)
 		// The logarithm of the mean noise is off by half of the error of the variance.
 		c = certified(mean, function+noise, e+float64(noise*special.Expm1(0.5*within)), 0)
 		if all || c.Within(tolerance) {

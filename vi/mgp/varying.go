@@ -39,17 +39,21 @@ import (
 type NoiseProcess struct {
 	Level float64    // μ
 	About *Posterior // q(h − μ)
+
+	// Most is the largest logarithm of a predicted noise variance: the sum of the noise variances of all training samples. Where all samples are far
+	// away, the prior of h may promise many powers of ten more, or more than any number holds.
+	Most float64
 }
 
-// NewNoiseProcess returns the noise of a level and a posterior with sites about it.
-func NewNoiseProcess(level float64, about *Posterior) (*NoiseProcess, error) {
+// NewNoiseProcess returns the noise of a level and a posterior with sites about it, for the function f.
+func NewNoiseProcess(level float64, f, about *Posterior) (*NoiseProcess, error) {
 	switch {
 	case math.IsNaN(level) || math.IsInf(level, 0):
 		return nil, fmt.Errorf("vi: noise level: %g", level)
 	case about.s.Sites == nil || about.s.Labels:
 		return nil, errors.New("vi: noise process: its posterior has no sites, or is of labels")
 	}
-	return &NoiseProcess{level, about}, nil
+	return &NoiseProcess{Level: level, About: about, Most: mostLogNoise(len(f.s.Alpha), 1/f.s.Tau)}, nil
 }
 
 // Predict returns the mean and the variance of h, the logarithm of the noise variance,
@@ -79,7 +83,7 @@ func (p *NoiseProcess) Widen(out *Prediction, k vi.Kernels, self la.Matrix[float
 	if err != nil {
 		return err
 	}
-	out.widen(mean, variance)
+	p.widen(out, mean, variance)
 	return nil
 }
 
@@ -90,14 +94,15 @@ func (p *NoiseProcess) WidenComposite(ws *la.Workspace, out *Prediction, kbar la
 	if err != nil {
 		return err
 	}
-	out.widen(p.lifted(h))
+	mean, variance := p.lifted(h)
+	p.widen(out, mean, variance)
 	return nil
 }
 
 // widen sets the variances of targets, given the moments of the logarithm of the noise variance.
-func (p *Prediction) widen(mean, variance []float64) {
-	for i, v := range p.Function {
-		p.Variance[i] = v + meanNoise(mean[i], variance[i])
+func (p *NoiseProcess) widen(out *Prediction, mean, variance []float64) {
+	for i, v := range out.Function {
+		out.Variance[i] = v + meanNoise(mean[i], variance[i], p.Most)
 	}
 }
 
@@ -106,20 +111,19 @@ func (p *Prediction) widen(mean, variance []float64) {
 // scales. Both k and noiseK are overwritten.
 func (p *NoiseProcess) PredictOne(f *Posterior, k []float64, self float64, noiseK []float64, noiseSelf float64) vi.Certified {
 	mean := p.Level + la.Dot(noiseK, p.About.s.Alpha)
-	noise := meanNoise(mean, p.About.functionVariance(noiseK, noiseSelf))
+	noise := meanNoise(mean, p.About.functionVariance(noiseK, noiseSelf), p.Most)
 	c := vi.Certified{Mean: la.Dot(k, f.s.Alpha)}
 	c.Variance = f.functionVariance(k, self) + noise
 	c.LeastSD = math.Sqrt(c.Variance)
 	return c
 }
 
-// mostLogNoise bounds the logarithm of a noise variance: far from all samples a
-// linear kernel may promise more than any number holds.
-const mostLogNoise = 40
+// mostLogNoise returns the logarithm of the sum of N noise variances with the given mean.
+func mostLogNoise(N int, mean float64) float64 { return special.Log(float64(N) * mean) }
 
-// MeanNoise returns E[exp(h)] of h with the given mean and variance, at most e⁴⁰.
-func meanNoise(mean, variance float64) float64 {
-	return special.Exp(min(mean+float64(0.5*variance), mostLogNoise))
+// meanNoise returns E[exp(h)] of h with the given mean and variance, at most eᵐᵒˢᵗ.
+func meanNoise(mean, variance, most float64) float64 {
+	return special.Exp(min(mean+float64(0.5*variance), most))
 }
 
 // FitVarying fits to N targets given square kernels, with noise that varies. It starts from Start,
@@ -329,7 +333,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 	for n, r := range m.variance {
 		v := f.y[n] - float64(r*f.alpha[n])
 		square += float64(v * v)
-		noise += meanNoise(m.level+h.sites.mean[n], h.sites.variance[n]) / float64(f.N)
+		noise += special.Exp(m.level+h.sites.mean[n]+float64(0.5*h.sites.variance[n])) / float64(f.N)
 	}
 	fit.Collapsed = square < 1e-3*noise*float64(f.N)
 	function := State{Family: f.family, Prior: f.prior, Tau: 1 / f.ofOne(noise), Alpha: slices.Clone(f.alpha), Factor: lowerOf(f.factor)}
@@ -343,7 +347,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 		f.left += float64(r * m.inverse[n])
 	}
 	h.precision(h.quad)
-	fit.LeaveOneOut = m.leaveOneOut()
+	fit.LeaveOneOut = m.leaveOneOut(mostLogNoise(f.N, noise))
 	for p := range f.P {
 		function.Gamma = append(function.Gamma, 1/f.weight[p])
 		about.Gamma = append(about.Gamma, 1/h.weight[p])
@@ -361,7 +365,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 	if f.share != nil {
 		level = special.Log(f.ofOne(special.Exp(level)))
 	}
-	fit.Noise, err = NewNoiseProcess(level, q)
+	fit.Noise, err = NewNoiseProcess(level, fit.Posterior, q)
 	return fit, err
 }
 
@@ -373,7 +377,7 @@ func (m *varying) finish(x []float64, rec vi.Record) (*Fit, error) {
 // that has not seen it, moves the mean by
 //
 //	Σ_j V₋_nj·(λ₋_j − λ_j),   V₋_nj = −(R_h)_nj/(λ_n·λ_j·(1 − λ_n·V_nn)).
-func (m *varying) leaveOneOut() *LeaveOneOut {
+func (m *varying) leaveOneOut(most float64) *LeaveOneOut {
 	f, s := m.f, m.h.sites
 	f.factor.MirrorLower()
 	m.h.factor.MirrorLower()
@@ -393,7 +397,7 @@ func (m *varying) leaveOneOut() *LeaveOneOut {
 		mean += special.Log(f.shareOf(n))
 		function := max(0, 1-float64(r*own)) / own
 		out.Mean = append(out.Mean, f.y[n]-miss)
-		out.Variance = append(out.Variance, function+meanNoise(mean, variance))
+		out.Variance = append(out.Variance, function+meanNoise(mean, variance, most))
 		out.LogProbability = append(out.LogProbability, logDensity(miss, function, mean, variance))
 	}
 	return out

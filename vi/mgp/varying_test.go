@@ -212,6 +212,33 @@ func TestVaryingFindsTheNoise(t *testing.T) {
 	}
 }
 
+// Far from all samples the noise is at most the noise of all training samples together, however much its prior promises.
+func TestVaryingFarAway(t *testing.T) {
+	x, y, k := uneven(t, 40, 3)
+	fit, err := Evidence{}.FitVarying(context.Background(), k, y)
+	require.NoError(t, err)
+	mean, variance, err := fit.Noise.Predict(onLine(t, x, x), unevenSelf(len(x)), vi.PredictOptions{})
+	require.NoError(t, err)
+	var all float64
+	for n := range x {
+		all += math.Exp(mean[n] + variance[n]/2)
+	}
+	away := onLine(t, x, []float64{0})
+	for p := range 3 {
+		away.At(p).Fill(0)
+	}
+	self := la.NewMatrix[float64](3, 1)
+	self.Fill(1e4)
+	f, err := fit.Posterior.Predict(away, self, vi.PredictOptions{})
+	require.NoError(t, err)
+	require.NoError(t, fit.Noise.Widen(f, away, self, vi.PredictOptions{}))
+	assert.InEpsilon(t, all, f.Variance[0]-f.Function[0], 1e-6)
+
+	kbar := make([]float64, len(x))
+	one := fit.Noise.PredictOne(fit.Posterior, kbar, f.Function[0], slices.Clone(kbar), 1e6)
+	assert.InEpsilon(t, f.Variance[0], one.Variance, 1e-12, "one sample")
+}
+
 func firstOf(x, _ []float64, _ *vi.Dense) []float64 { return x }
 
 // Leave-one-out beside fits of the same scales to all samples but one. The mean of f
@@ -238,7 +265,7 @@ func TestVaryingLeaveOneOut(t *testing.T) {
 		mean, variance, err := without.Noise.Predict(cross, unevenSelf(1), vi.PredictOptions{})
 		require.NoError(t, err)
 		want := logDensity(y[n]-f.Mean[0], f.Function[0], mean[0], variance[0])
-		sd := math.Sqrt(f.Function[0] + meanNoise(mean[0], variance[0]))
+		sd := math.Sqrt(f.Function[0] + meanNoise(mean[0], variance[0], without.Noise.Most))
 		assert.InDelta(t, f.Mean[0], fit.LeaveOneOut.Mean[n], 0.2*sd, "sample %d", n)
 		assert.InEpsilon(t, sd, math.Sqrt(fit.LeaveOneOut.Variance[n]), 0.25, "sample %d", n)
 		gap += (fit.LeaveOneOut.LogProbability[n] - want) / float64(len(x))

@@ -32,6 +32,9 @@ type Evaluation struct {
 	// Training is true if the model was fitted to the file.
 	Training bool `json:"training,omitempty"`
 
+	// Unseen is the number of rows whose class the fit had not seen. The measures leave them out.
+	Unseen int `json:"unseen,omitempty"`
+
 	bins     int     // of the calibration
 	noun     string  // what a sentence calls one of the rows
 	held     bool    // each entry of a table was predicted from the other entries of its row
@@ -111,16 +114,16 @@ func Test(e *console.Env, in *saved.Input, target string, bins int) (_ *Tested, 
 		}
 		return t, ev.measureTimes(p, t.Lifetimes, o.Notes.Targets[0])
 	}
-	return t, ev.measure(out.Prediction, main, truth, o.Notes.Predicted())
+	return t, ev.measure(e, out.Prediction, main, truth, o.Notes.Predicted())
 }
 
 // measure compares predictions with the truth in columns of f, which were read.
-func (ev *Evaluation) measure(p prediction.Prediction, f *console.File, truth []int, targets []string) error {
+func (ev *Evaluation) measure(e *console.Env, p prediction.Prediction, f *console.File, truth []int, targets []string) error {
 	switch p := p.(type) {
 	case prediction.Numbers:
 		return ev.measureNumbers(p, f, truth, targets)
 	case prediction.Classes:
-		return ev.measureClasses(p, f, truth[0], targets[0])
+		return ev.measureClasses(e, p, f, truth[0], targets[0])
 	case prediction.Labels:
 		return ev.measureLabels(p, f, truth, targets)
 	}
@@ -160,10 +163,14 @@ func meanOf(v console.Figures) *Measures {
 	return &Measures{"mean", console.Figures{"RMSE": v["RMSE"] / ratio, "RMSE/SD": 1}}
 }
 
-func (ev *Evaluation) measureClasses(p prediction.Classes, f *console.File, truth int, target string) error {
-	class, probability, err := Known(p, f, truth)
-	if err != nil {
-		return err
+func (ev *Evaluation) measureClasses(e *console.Env, p prediction.Classes, f *console.File, truth int, target string) error {
+	class, probability, unseen := Known(p, f, truth)
+	if ev.Unseen = len(unseen); ev.Unseen > 0 {
+		if len(class) == 0 {
+			return unseen[0]
+		}
+		fmt.Fprintf(e.Stderr, "mkl: warning: %s of a class that the fit had not seen: left out of the measures, the first: %v\n",
+			console.Plural(ev.Unseen, "row"), unseen[0])
 	}
 	ev.Samples = len(class)
 	v, err := measure.Classes(class, probability)
@@ -225,20 +232,21 @@ func frequencies(class []int) *Measures {
 	return &Measures{"frequencies", console.Figures{"accuracy": most, "log loss": entropy, "Brier": 1 - squares}}
 }
 
-// Known returns the positions among the classes of the labels of a column, and what was predicted of the same samples,
-// without the samples that have no label.
-func Known(p prediction.Classes, f *console.File, column int) (class []int, probability [][]float64, err error) {
+// Known returns the positions among the classes of the labels of a column, and what was predicted of the same samples. It leaves out
+// samples that have no label, and samples whose label is no class of the model: for each of these it returns an error that names the cell.
+func Known(p prediction.Classes, f *console.File, column int) (class []int, probability [][]float64, unseen []error) {
 	for i, label := range f.Data.Labels[column] {
 		if label == "" {
 			continue
 		}
 		k := slices.Index(p.Classes, label)
 		if k < 0 {
-			return nil, nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("%q is not a class of the model", label)))
+			unseen = append(unseen, console.Input(f.Data.Cell(i, column, fmt.Sprintf("%q is not a class of the model", label))))
+			continue
 		}
 		class, probability = append(class, k), append(probability, p.Probability[i])
 	}
-	return class, probability, nil
+	return class, probability, unseen
 }
 
 // ofTraining says of rows that the model was fitted to them.

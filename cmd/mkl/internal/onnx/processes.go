@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 )
 
@@ -55,10 +56,10 @@ func (e *exporter) process(prefix string, m processesJSON) (moments, error) {
 	if f.Noise == nil {
 		p.variance = e.shift(p.variance, 1/f.Tau)
 	} else {
-		const mostLogNoise = 40
+		most := special.Log(float64(m.Basis) / f.Tau) // as in vi/mgp
 		h := e.function(prefix+"process.0.noise.", k, true)
 		log := e.shift(e.add(h.mean, e.scale(h.variance, 0.5)), f.Noise.Level)
-		p.variance = e.add(p.variance, e.exp(e.op("Min", []value{log, e.number(mostLogNoise)})))
+		p.variance = e.add(p.variance, e.exp(e.op("Min", []value{log, e.number(most)})))
 	}
 	return e.restore(prefix, 0, p), nil
 }
