@@ -3,7 +3,6 @@ package mgp
 import (
 	"math"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/triangle"
@@ -102,13 +101,11 @@ func (p *NoiseProcess) PredictByTriangles(f, about *Triangle, k []float64, self 
 // variance of the logarithm of the noise moves the noise little: it lies between 0 and what the rows of its triangle so far leave of
 // noiseSelf, and rows are added only until the prediction is within the tolerance.
 func (p *NoiseProcess) predictAround(about *Triangle, mean, function, e float64, noiseK []float64, noiseSelf, tolerance float64, coarse bool, s *TriangleScratch) (c vi.Certified) {
-	level := p.Level + la.Dot(noiseK, about.post.s.Alpha)
+	level := p.LevelOf(noiseK)
 	half := 0.5 * max(0, noiseSelf) // a given kernel of a sample with itself may be below 0
 	logVariance, within, all := half, half, false
 	for begun := false; ; begun = true {
-		noise := meanNoise(level, logVariance)
-		// The logarithm of the mean noise is off by half of the error of the variance.
-		c = certified(mean, function+noise, e+float64(noise*special.Expm1(0.5*within)), 0)
+		c = p.Certified(mean, function, e, level, logVariance, within)
 		if all || c.Within(tolerance) {
 			return c
 		}
