@@ -40,9 +40,10 @@ type blockFunction struct {
 	mean   []float64
 
 	// Of the logarithm of the noise, where it varies:
-	set              int // of composite kernels in [mixtureBlocks].rows
-	noiseK           la.Matrix[float64]
-	noiseSelf, level []float64
+	set                 int // of composite kernels in [mixtureBlocks].rows
+	noiseK              la.Matrix[float64]
+	noiseSelf, level    []float64
+	logVariance, within []float64 // and its error
 }
 
 // blocks returns memory for the prediction of blocks, or nil if no function gains from them.
@@ -91,6 +92,7 @@ func (b *mixtureBlocks) add(squares func(*mgp.Rows, int, []float64, []float64), 
 		if f.noise != nil {
 			f.noiseK = la.NewMatrix[float64](blockSamples, f.dim())
 			f.noiseSelf, f.level = make([]float64, blockSamples), make([]float64, blockSamples)
+			f.logVariance, f.within = make([]float64, blockSamples), make([]float64, blockSamples)
 		}
 		set.functions = append(set.functions, f)
 	}
@@ -196,47 +198,67 @@ func (b *mixtureBlocks) finish(i, n int) {
 // varying predicts the first n samples of the block by a function whose noise varies. The variance of the logarithm of the noise lies between
 // 0 and that without samples. It is computed for the samples that need it.
 func (b *mixtureBlocks) varying(f *blockFunction, self []float64, n int) {
+	certify := func(r int) vi.Certified {
+		return f.noise.Certified(f.mean[r], self[r]-b.square[r], b.bound[r], f.level[r], f.logVariance[r], f.within[r])
+	}
 	var need []int
 	for r := range n {
 		half := 0.5 * max(0, f.noiseSelf[r]) // a given kernel of a sample with itself may be below 0
-		c := &b.certified[r][f.member]
-		*c = f.noise.Certified(f.mean[r], self[r]-b.square[r], b.bound[r], f.level[r], half, half)
-		if !c.Within(f.tolerance) {
+		f.logVariance[r], f.within[r] = half, half
+		c := certify(r)
+		if b.certified[r][f.member] = c; !c.Within(f.tolerance) {
 			b.rows.Set(f.set, len(need), f.noiseK.Row(r), f.noiseSelf[r])
 			need = append(need, r)
 		}
 	}
-	if need == nil {
-		return
-	}
 	square, bound := make([]float64, len(need)), make([]float64, len(need))
 	f.noiseTriangle.Squares(b.rows, f.set, square, bound)
 	for j, r := range need {
-		logVariance := max(0, f.noiseSelf[r]-square[j])
-		b.certified[r][f.member] = f.noise.Certified(f.mean[r], self[r]-b.square[r], b.bound[r], f.level[r], logVariance, bound[j])
+		f.logVariance[r], f.within[r] = max(0, f.noiseSelf[r]-square[j]), bound[j]
+		b.certified[r][f.member] = certify(r)
 	}
 }
 
-// exact predicts some samples of the block by a function in float64.
+// exact predicts some samples of the block by a function in float64. The variance of the logarithm of the noise is as varying has it, where
+// that is within the tolerance.
 func (b *mixtureBlocks) exact(f *blockFunction, samples []int) {
-	k, noiseK := la.NewMatrix[float64](len(samples), f.dim()), la.NewMatrix[float64](len(samples), f.dim())
-	self, noiseSelf := make([]float64, len(samples)), make([]float64, len(samples))
+	k, self := la.NewMatrix[float64](len(samples), f.dim()), make([]float64, len(samples))
 	for j, r := range samples {
 		b.s.Begin()
 		self[j] = b.bank.weigh(b.s.BankScratch, f.shared, b.x[r], k.Row(j))
-		if f.noise != nil {
-			copy(noiseK.Row(j), f.noiseK.Row(r))
-			noiseSelf[j] = f.noiseSelf[r]
-		}
 	}
 	p, err := f.posterior.PredictComposite(&b.ws, k, self, vi.PredictOptions{})
-	if err == nil && f.noise != nil {
-		err = f.noise.WidenComposite(&b.ws, p, noiseK, noiseSelf, vi.PredictOptions{})
-	}
 	if err != nil {
-		panic(err) // the matrices have the orders of the function
+		panic(err) // the matrix has the order of the function
 	}
+	var rest []int // in samples
 	for j, r := range samples {
-		b.certified[r][f.member] = vi.Certified{Mean: f.mean[r], Variance: p.Variance[j], LeastSD: math.Sqrt(p.Variance[j])}
+		c := &b.certified[r][f.member]
+		if *c = (vi.Certified{Mean: f.mean[r], Variance: p.Variance[j], LeastSD: math.Sqrt(p.Variance[j])}); f.noise == nil {
+			continue
+		}
+		if *c = f.noise.Certified(f.mean[r], p.Function[j], 0, f.level[r], f.logVariance[r], f.within[r]); !c.Within(f.tolerance) {
+			rest = append(rest, j)
+		}
+	}
+	if rest != nil {
+		b.exactNoise(f, samples, p.Function, rest)
+	}
+}
+
+// exactNoise predicts the rest of some samples, whose functions have these variances, with the noise in float64.
+func (b *mixtureBlocks) exactNoise(f *blockFunction, samples []int, function []float64, rest []int) {
+	k, self := la.NewMatrix[float64](len(rest), f.dim()), make([]float64, len(rest))
+	p := &mgp.Prediction{Function: make([]float64, len(rest)), Variance: make([]float64, len(rest))}
+	for i, j := range rest {
+		copy(k.Row(i), f.noiseK.Row(samples[j]))
+		self[i], p.Function[i] = f.noiseSelf[samples[j]], function[j]
+	}
+	if err := f.noise.WidenComposite(&b.ws, p, k, self, vi.PredictOptions{}); err != nil {
+		panic(err) // the matrix has the order of the function
+	}
+	for i, j := range rest {
+		r := samples[j]
+		b.certified[r][f.member] = vi.Certified{Mean: f.mean[r], Variance: p.Variance[i], LeastSD: math.Sqrt(p.Variance[i])}
 	}
 }

@@ -179,6 +179,8 @@ func (f *processFunction) predict(b *processBank, s *bankScratch, x [][]float64,
 	switch {
 	case c.Within(f.tolerance):
 		return c
+	case f.noise != nil && f.noiseTriangle != nil && stage != exactly:
+		return f.noise.PredictFunctionExactly(f.posterior, f.noiseTriangle, k, self, noiseK, noiseSelf, f.tolerance, s.triangle)
 	case f.noise != nil:
 		return f.noise.PredictOne(f.posterior, k, self, noiseK, noiseSelf)
 	}

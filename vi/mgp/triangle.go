@@ -97,6 +97,23 @@ func (p *NoiseProcess) PredictByTriangles(f, about *Triangle, k []float64, self 
 	}
 }
 
+// PredictFunctionExactly is [NoiseProcess.PredictOne] with the variance of the logarithm of the noise by its triangle, if that is within the
+// tolerance. It moves the prediction little, and takes half of the time. k and noiseK are overwritten.
+func (p *NoiseProcess) PredictFunctionExactly(f *Posterior, about *Triangle, k []float64, self float64, noiseK []float64, noiseSelf, tolerance float64, s *TriangleScratch) vi.Certified {
+	mean := la.Dot(k, f.s.Alpha)
+	function := f.functionVariance(k, self)
+	for _, coarse := range [2]bool{true, false} {
+		if coarse && !about.Coarse() {
+			continue
+		}
+		if c := p.predictAround(about, mean, function, 0, noiseK, noiseSelf, tolerance, coarse, s); c.Within(tolerance) {
+			return c
+		}
+	}
+	variance := function + meanNoise(p.LevelOf(noiseK), p.About.functionVariance(noiseK, noiseSelf))
+	return vi.Certified{Mean: mean, Variance: variance, LeastSD: math.Sqrt(variance)}
+}
+
 // predictAround returns the prediction of a function with this mean, this variance and this bound on the error of the variance. The
 // variance of the logarithm of the noise moves the noise little: it lies between 0 and what the rows of its triangle so far leave of
 // noiseSelf, and rows are added only until the prediction is within the tolerance.
