@@ -166,3 +166,30 @@ func (l LowerPanels[T]) MultiplyPanels(begin, end int, x, y []T) {
 		f.rectangle(1, PanelRows*(p+1)-l.Before(), &l.Data[l.first(p)], first(x), &y[p*PanelRows])
 	}
 }
+
+// MultiplyRows computes y = x·Lᵀ, row by row as [LowerPanels.MultiplyPanels] does, for the panels from begin to end−1. x has Order columns. y has
+// Padded() columns and as many rows as x, and must not overlap x. A nil w stands for a new [Workspace].
+//
+// Roundings: the panel's columns of y are the product of x and the panel's rows, to the last column of the panel, see [Gemm].
+func (l LowerPanels[T]) MultiplyRows(w *Workspace, begin, end int, x, y Matrix[T]) {
+	n := l.Padded()
+	checkLen("Data", l.Data, LowerPanelElements(l.Order))
+	x.checkShape("x", x.Rows, l.Order)
+	y.checkShape("y", x.Rows, n)
+	refuseOverlap("y", &y, "x", &x)
+	if begin < 0 || end > n/PanelRows {
+		panic(fmt.Sprintf("la: panels %d to %d of %d", begin, end, n/PanelRows))
+	}
+	for p := begin; p < end; p++ {
+		columns := PanelRows*(p+1) - l.Before()
+		panel := MatrixOf(columns, PanelRows, l.Data[l.first(p):][:columns*PanelRows])
+		of := y.Slice(0, y.Rows, p*PanelRows, (p+1)*PanelRows)
+		for q := 0; q < columns; q += BlockK { // a small product is not packed
+			last, beta := min(q+BlockK, columns), T(1)
+			if q == 0 {
+				beta = 0
+			}
+			Gemm(w, NoTrans, NoTrans, 1, x.Slice(0, x.Rows, q, last), panel.Slice(q, last, 0, PanelRows), beta, of)
+		}
+	}
+}

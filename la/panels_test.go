@@ -135,6 +135,47 @@ func testLowerPanels[T Float](t *testing.T) {
 	}
 }
 
+// Rows of a product are products with the dense triangle, as Gemm computes them.
+func TestLowerPanelsMultiplyRows(t *testing.T) {
+	floats(t, testLowerPanelsMultiplyRows[float64], testLowerPanelsMultiplyRows[float32])
+}
+
+func testLowerPanelsMultiplyRows[T Float](t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	for _, n := range []int{1, 63, 64, 65, 200, 2*BlockK + 70} {
+		full, dense := filled[float64](r, n, n), NewMatrix[T](n, n)
+		for i := range n {
+			for j := range i + 1 {
+				dense.Set(i, j, T(full.At(i, j)))
+			}
+		}
+		l := PackLower[T](full)
+		for _, rows := range []int{0, 1, 5, 33} {
+			x, want := filled[T](r, rows, n), NewMatrix[T](rows, n)
+			Gemm(nil, NoTrans, Transpose, 1, x, dense, 0, want)
+			everywhere(t, serial, func(w *Workspace) []T {
+				y := filled[T](rand.New(rand.NewPCG(1, 1)), rows, l.Padded())
+				kept := y.Clone()
+				last := l.Padded() / PanelRows
+				l.MultiplyRows(w, last-1, last, x, y)
+				for i := range rows {
+					sameBits(t, kept.Row(i)[:(last-1)*PanelRows], y.Row(i)[:(last-1)*PanelRows], "order %d, row %d: other panels", n, i)
+				}
+				l.MultiplyRows(w, 0, last, x, y)
+				for i := range rows {
+					sameBits(t, make([]T, l.Before()), y.Row(i)[:l.Before()], "order %d, row %d: before the first row", n, i)
+					sameBits(t, want.Row(i), y.Row(i)[l.Before():], "order %d, row %d", n, i)
+				}
+				return y.Data
+			}, "order %d, %d rows", n, rows)
+		}
+	}
+	l := PackLower[T](NewMatrix[float64](70, 70))
+	assert.Panics(t, func() { l.MultiplyRows(nil, 0, 3, NewMatrix[T](2, 70), NewMatrix[T](2, 128)) })
+	assert.Panics(t, func() { l.MultiplyRows(nil, 0, 2, NewMatrix[T](2, 69), NewMatrix[T](2, 128)) })
+	assert.Panics(t, func() { l.MultiplyRows(nil, 0, 2, NewMatrix[T](2, 70), NewMatrix[T](3, 128)) })
+}
+
 func TestPanelsRefuseBadArguments(t *testing.T) {
 	p := PackPanels(NewMatrix[float32](3, 2))
 	assert.PanicsWithValue(t, "la: x: length 3 where 2 is needed", func() { p.SqDistVec(make([]float32, 3), make([]float32, 64)) })

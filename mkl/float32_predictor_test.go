@@ -112,12 +112,15 @@ func TestFloat32StaysWithinTheTolerance(t *testing.T) {
 		for _, tolerance := range []float64{1e-2, 1e-4, 1e-6} {
 			p, err := c.m.Predictor(PredictorOptions{Tolerance: tolerance})
 			require.NoError(t, err)
+			many, err := p.PredictMany(context.Background(), 1, q)
+			require.NoError(t, err)
 			calibrated, worst, share := 0, 0.0, 0.0
 			for i := range q.Rows {
 				want, err := exact.PredictWithBound(q.Row(i))
 				require.NoError(t, err)
 				got, err := p.PredictWithBound(q.Row(i))
 				require.NoError(t, err)
+				assertWithinBounds(t, want, many[i], tolerance)
 				sd := math.Sqrt(want.Variance)
 				meanError, sdError := math.Abs(got.Mean-want.Mean), math.Abs(math.Sqrt(got.Variance)-sd)
 				// Far from all samples a variance of 10⁻¹² of k(x,x) is beyond float64 as well: both sides round.

@@ -69,7 +69,7 @@ func (j *jointFunctions) predict(b *processBank, s *bankScratch, x [][]float64) 
 		return
 	}
 	for n, f := range j.functions {
-		s.certified[j.members[n]] = f.predict(b, s, x, exactly)
+		s.certified[j.members[n]] = f.predict(b, s, x, closely) // without a triangle of its own, in float64
 	}
 }
 

@@ -48,6 +48,8 @@ func TestJointFunctionsStayWithinTheTolerance(t *testing.T) {
 		require.NoError(t, err)
 		again, err := loaded.Predictor(opt)
 		require.NoError(t, err)
+		many, err := p.PredictMany(context.Background(), 1, q)
+		require.NoError(t, err)
 		apart, calibrated, worst, share := 0, 0, 0.0, 0.0
 		for _, member := range p.mixture.members {
 			if f := member.process; f != nil && f.joint == nil {
@@ -62,6 +64,7 @@ func TestJointFunctionsStayWithinTheTolerance(t *testing.T) {
 			same, err := again.PredictWithBound(q.Row(i))
 			require.NoError(t, err)
 			assert.Equal(t, got, same)
+			assertWithinBounds(t, want, many[i], tolerance)
 			sd := math.Sqrt(want.Variance)
 			assert.Equal(t, want.Mean, got.Mean)
 			sdError, slack := math.Abs(math.Sqrt(got.Variance)-sd), 1e-9*sd
@@ -86,9 +89,12 @@ func assertWithinTolerance(t *testing.T, m *AutoModel, q Features, opt Predictor
 	p, err := m.Predictor(opt)
 	require.NoError(t, err)
 	tolerance := opt.Tolerance
+	many, err := p.PredictMany(context.Background(), 1, q)
+	require.NoError(t, err)
 	for i := range q.Rows {
 		want, err := exact.PredictWithBound(q.Row(i))
 		require.NoError(t, err)
+		assertWithinBounds(t, want, many[i], tolerance)
 		got, err := p.PredictWithBound(q.Row(i))
 		require.NoError(t, err)
 		sd := math.Sqrt(want.Variance)

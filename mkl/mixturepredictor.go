@@ -179,6 +179,8 @@ func (f *processFunction) predict(b *processBank, s *bankScratch, x [][]float64,
 	switch {
 	case c.Within(f.tolerance):
 		return c
+	case f.noise != nil && f.noiseTriangle != nil && stage != exactly:
+		return f.noise.PredictFunctionExactly(f.posterior, f.noiseTriangle, k, self, noiseK, noiseSelf, f.tolerance, s.triangle)
 	case f.noise != nil:
 		return f.noise.PredictOne(f.posterior, k, self, noiseK, noiseSelf)
 	}
@@ -513,15 +515,13 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	if err := checkPoint(p.inputs, x); err != nil {
 		return nothing, err
 	}
-	var shift, variance float64
+	var r *levelRow
 	if p.levels != nil {
-		r := p.rows.Take()
+		r = p.rows.Take()
 		defer p.rows.Put(r)
-		x, shift, variance = p.levels.row(r, x)
 	}
-	x = p.edges.row(x)
+	x, effects := p.seen(r, x)
 	s := p.bank.take()
-	var mix mixture
 	for i := range p.members {
 		if m := &p.members[i]; m.process == nil || m.process.joint == nil {
 			s.certified[i] = m.predict(&p.bank, s, x, closely)
@@ -530,16 +530,34 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	for _, j := range p.joint {
 		j.predict(&p.bank, s, x)
 	}
-	for i := range p.members {
-		mix.add(p.members[i].weight, p.members[i].target, s.certified[i])
-	}
+	b, err := p.combined(s.certified, effects)
 	p.bank.pool.Put(s)
+	return b, err
+}
+
+// moments are a mean and a variance.
+type moments struct{ mean, variance float64 }
+
+// seen returns a sample as the members see it, and what the effects of its levels add. r is memory for it where there are levels.
+func (p *mixturePredictor) seen(r *levelRow, x [][]float64) (out [][]float64, effects moments) {
+	if p.levels != nil {
+		x, effects.mean, effects.variance = p.levels.row(r, x)
+	}
+	return p.edges.row(x), effects
+}
+
+// combined returns the prediction of the mixture from the predictions of its members.
+func (p *mixturePredictor) combined(members []vi.Certified, effects moments) (BoundedPrediction, error) {
+	var mix mixture
+	for i := range p.members {
+		mix.add(p.members[i].weight, p.members[i].target, members[i])
+	}
 	b := mix.prediction(len(p.members))
-	b = p.levels.one(b, shift, variance)
+	b = p.levels.one(b, effects.mean, effects.variance)
 	if p.pool != nil {
 		b = p.pool.one(b)
 	}
-	variance = b.Variance
+	variance := b.Variance
 	if p.meanOnly {
 		b.Variance, b.SDError, variance = math.NaN(), 0, 1
 	}

@@ -11,7 +11,7 @@
 // time of a call, the median after other data has filled the caches, and the median of means alone; the allocations of a
 // call; the kilobytes that a call reads first, which are matrices, weights and the features of the samples; the time, in
 // ms, that it took to make the predictor; and the rows a second that the model's PredictTargets or PredictClasses predicts
-// on one worker, of 4000 rows. For two tolerances follow the median and the largest errors of the rows that are held out
+// on one worker, of 4000 rows, and the rows a second of the predictor's PredictMany, for numbers. For two tolerances follow the median and the largest errors of the rows that are held out
 // against the model: of a mean and of a standard deviation, in units of the standard deviation, or of a probability.
 //
 // The calls predict the held-out rows, one after the other, so that none finds the data of its own row in the caches.
@@ -45,7 +45,7 @@ func main() {
 	calls := flag.Int("calls", 20000, "calls to time")
 	model := flag.String("model", "auto", "auto, regression or landmarks")
 	flag.Parse()
-	head := "| data | samples | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | reads, kB | ready, ms | many rows, rows/s |"
+	head := "| data | samples | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | reads, kB | ready, ms | many rows, rows/s | many rows by the predictor, rows/s |"
 	for _, tolerance := range tolerances {
 		head += fmt.Sprintf(" p50 at %[1]g, µs | mean or probability error at %[1]g | SD error at %[1]g |", tolerance)
 	}
@@ -121,8 +121,9 @@ type predict func(row [][]float64) ([]float64, error)
 type fitted struct {
 	classes   int // 0 for numbers
 	predictor func(opt mkl.PredictorOptions) (p predict, bytes int, err error)
-	many      func(x mkl.Features) error // predicts all rows
-	exact     [][]float64                // of each held-out row, what predict returns
+	many      func(x mkl.Features) error                 // predicts all rows
+	blocks    func() (func(x mkl.Features) error, error) // of a default predictor: predicts all rows; nil for classes
+	exact     [][]float64                                // of each held-out row, what predict returns
 }
 
 // fit fits a model by its name.
@@ -186,6 +187,13 @@ func numbers(ctx context.Context, m numbersModel, test mkl.Features) (f fitted, 
 			out[0], out[1] = mean, math.Sqrt(variance)
 			return out, err
 		}, reads(p.Info()), nil
+	}
+	f.blocks = func() (func(mkl.Features) error, error) {
+		p, err := m.Predictor(mkl.PredictorOptions{})
+		return func(x mkl.Features) error {
+			_, err := p.PredictMany(ctx, 1, x)
+			return err
+		}, err
 	}
 	f.many = func(x mkl.Features) error {
 		_, err := m.PredictTargets(ctx, mkl.PredictOptions{Workers: 1}, x)
@@ -293,7 +301,7 @@ func times(test [][]float64, p predict, calls int, before func()) ([]float64, er
 }
 
 // rate returns the rows a second of predictions of many rows, the best of three times.
-func (f fitted) rate(test [][]float64) (float64, error) {
+func rate(test [][]float64, many func(x mkl.Features) error) (float64, error) {
 	const n = 4000
 	var rows [][]float64
 	for i := range n {
@@ -306,7 +314,7 @@ func (f fitted) rate(test [][]float64) (float64, error) {
 	best := math.Inf(1)
 	for range 3 {
 		start := time.Now()
-		if err := f.many(x); err != nil {
+		if err := many(x); err != nil {
 			return 0, err
 		}
 		best = min(best, time.Since(start).Seconds())
@@ -359,9 +367,21 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 		}
 		only = fmt.Sprintf("%.1f", alone[calls/2])
 	}
-	rate, err := f.rate(s.test)
+	rows, err := rate(s.test, f.many)
 	if err != nil {
 		return "", err
+	}
+	inBlocks := "–"
+	if f.blocks != nil {
+		many, err := f.blocks()
+		if err != nil {
+			return "", err
+		}
+		blocks, err := rate(s.test, many)
+		if err != nil {
+			return "", err
+		}
+		inBlocks = fmt.Sprintf("%.0f", blocks)
 	}
 	var errors []string
 	for _, tolerance := range tolerances {
@@ -381,6 +401,6 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 	}
 	at := func(share float64) float64 { return warm[int(share*float64(calls-1))] }
 	bytes += 8 * len(s.train) * len(x[0])
-	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %.0f | %.0f | %s", len(s.train), len(x[0]), f.classes,
-		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, float64(bytes)/1e3, ready.Seconds()*1e3, rate, strings.Join(errors, " | ")), nil
+	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %.0f | %.0f | %s | %s", len(s.train), len(x[0]), f.classes,
+		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, float64(bytes)/1e3, ready.Seconds()*1e3, rows, inBlocks, strings.Join(errors, " | ")), nil
 }

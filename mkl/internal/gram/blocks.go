@@ -15,13 +15,22 @@ const blockRows = 64
 // in a triangle its rows are the longest. Each of the
 // workers (0: all processors) gets a task function of its own from newTask.
 func inBlocks(ctx context.Context, workers, n int, newTask func() func(first, last int)) error {
+	if err := InBlocks(ctx, workers, n, blockRows, newTask); err != nil {
+		return fmt.Errorf("mkl: kernel matrices: %w", err)
+	}
+	return nil
+}
+
+// InBlocks runs a task on each block of so many of the numbers 0 … n−1, the last block first. Each of the workers (0: all processors) gets a
+// task function of its own from newTask. The error is the context's cause, or [ErrNoContext].
+func InBlocks(ctx context.Context, workers, n, rows int, newTask func() func(first, last int)) error {
 	if ctx == nil {
 		return ErrNoContext
 	}
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	count := (n + blockRows - 1) / blockRows
+	count := (n + rows - 1) / rows
 	var next atomic.Int64
 	work := func() {
 		task := newTask()
@@ -30,7 +39,7 @@ func inBlocks(ctx context.Context, workers, n int, newTask func() func(first, la
 			if b < 0 {
 				return
 			}
-			task(b*blockRows, min(n, (b+1)*blockRows))
+			task(b*rows, min(n, (b+1)*rows))
 		}
 	}
 	var wg sync.WaitGroup
@@ -39,8 +48,5 @@ func inBlocks(ctx context.Context, workers, n int, newTask func() func(first, la
 	}
 	work()
 	wg.Wait()
-	if ctx.Err() != nil {
-		return fmt.Errorf("mkl: kernel matrices: %w", context.Cause(ctx))
-	}
-	return nil
+	return context.Cause(ctx)
 }

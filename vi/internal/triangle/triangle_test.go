@@ -50,7 +50,8 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 			g := New(factor, root, matrix{k}, nil)
 			require.NotNil(t, g)
 			s, x := NewScratch(n), make([]float64, n)
-			for range 50 {
+			rows, wants := NewRows(50, 3, n), make([]float64, 50)
+			for r := range wants {
 				p := 7*src.Float64() - 1
 				for i, v := range at {
 					x[i] = math.Exp(-3 * math.Abs(p-v))
@@ -64,6 +65,8 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 				want := la.SumSq(z)
 				assert.InDelta(t, want, square, bound)
 				assert.Less(t, bound, 1e-4)
+				rows.Set(1, r, x, 1)
+				wants[r] = want
 
 				g.Start(x, 1, false, s)
 				for before, all := 0.0, false; !all; {
@@ -75,6 +78,12 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 						assert.InDelta(t, square, part, 1e-12) // the panels' sums are added up in another order
 					}
 				}
+			}
+			squares, bounds := make([]float64, 47), make([]float64, 47)
+			g.Squares(rows, 1, squares, bounds)
+			for r, square := range squares {
+				assert.InDelta(t, wants[r], square, bounds[r])
+				assert.Less(t, bounds[r], 1e-4)
 			}
 		}
 	}

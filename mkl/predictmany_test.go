@@ -1,0 +1,119 @@
+package mkl
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// assertWithinBounds compares a prediction with the exact one, want: both errors are within its bounds, and these within the tolerance.
+func assertWithinBounds(t *testing.T, want, got BoundedPrediction, tolerance float64) {
+	t.Helper()
+	sd := math.Sqrt(want.Variance)
+	// Far from all samples a variance of 10⁻¹² of k(x,x) is beyond float64 as well: both sides round.
+	slack := 1e-9*sd + 1e-13*math.Abs(want.Mean)
+	meanError, sdError := math.Abs(got.Mean-want.Mean), math.Abs(math.Sqrt(got.Variance)-sd)
+	assert.LessOrEqual(t, meanError, got.MeanError+slack)
+	assert.LessOrEqual(t, sdError, got.SDError+slack)
+	assert.LessOrEqual(t, max(meanError, sdError), tolerance*sd+slack)
+}
+
+// Predictions do not depend on workers, on blocks, nor on other samples, whatever the noise and the members.
+func TestPredictMany(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(61, 62))
+	x := normal(rng, 330, 3)
+	y := make([]float64, x.Rows)
+	for i := range y {
+		y[i] = math.Sin(2*x.At(i, 0)) + 0.3*rng.NormFloat64()*math.Exp(x.At(i, 1))
+	}
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 0.3}}, {X: x, Kernel: kernel.Laplacian{Width: 2}}}
+	constant, err := MultiGP{}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	varying, err := MultiGP{Noise: VaryingNoise}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	pool, err := Auto{}.Fit(ctx, []View{{X: x}}, y)
+	require.NoError(t, err)
+	regression, err := Regression{}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	q := anywhere(rng, x, 100)
+	for name, m := range map[string]interface {
+		Predictor(PredictorOptions) (*Predictor, error)
+	}{"constant": constant, "varying": varying, "pool": pool, "regression": regression} {
+		exact, err := m.Predictor(PredictorOptions{Exact: true})
+		require.NoError(t, err)
+		for _, opt := range []PredictorOptions{{}, {Tolerance: 1e-5}, {Exact: true}, {MeanOnly: true}} {
+			p, err := m.Predictor(opt)
+			require.NoError(t, err)
+			if name != "regression" && opt == (PredictorOptions{}) {
+				assert.NotNil(t, p.mixture.blocks(), name)
+			}
+			many, err := p.PredictMany(ctx, 1, q)
+			require.NoError(t, err)
+			require.Len(t, many, q.Rows)
+			few, err := p.PredictMany(ctx, 2, Features(q.Slice(37, 80, 0, q.Cols)))
+			require.NoError(t, err)
+			for i, b := range many {
+				if opt.MeanOnly {
+					assert.True(t, math.IsNaN(b.Variance))
+					one, err := p.PredictWithBound(q.Row(i))
+					require.NoError(t, err)
+					assert.Equal(t, one.Mean, b.Mean)
+					continue
+				}
+				want, err := exact.PredictWithBound(q.Row(i))
+				require.NoError(t, err)
+				assertWithinBounds(t, want, b, max(opt.Tolerance, 1e-2))
+				if i >= 37 && i < 80 {
+					assert.Equal(t, b, few[i-37], "%s, %+v, row %d", name, opt, i)
+				}
+			}
+		}
+	}
+}
+
+// An error names the first row that has one.
+func TestPredictManyRefuses(t *testing.T) {
+	ctx := context.Background()
+	x := normal(rand.New(rand.NewPCG(63, 64)), 90, 2)
+	y := make([]float64, x.Rows)
+	for i := range y {
+		y[i] = x.At(i, 0)
+	}
+	m, err := MultiGP{}.Fit(ctx, []View{{X: x, Kernel: kernel.Laplacian{Width: 0.1}}}, y)
+	require.NoError(t, err)
+	p, err := m.Predictor(PredictorOptions{})
+	require.NoError(t, err)
+	none, err := p.PredictMany(ctx, 0, Features(x.Slice(0, 0, 0, 2)))
+	require.NoError(t, err)
+	assert.Empty(t, none)
+
+	_, err = p.PredictMany(ctx, 0)
+	assert.EqualError(t, err, "mkl: no input matrices")
+	_, err = p.PredictMany(ctx, 0, x, Features(x.Slice(0, 3, 0, 2)))
+	assert.EqualError(t, err, "mkl: x[1]: 3 samples where x[0] has 90")
+	_, err = p.PredictMany(ctx, 0, x, x)
+	assert.EqualError(t, err, "mkl: 2 inputs where the model needs 1 (row 0)")
+	bad := x.Clone()
+	bad.Set(70, 1, math.Inf(1))
+	bad.Set(40, 1, math.NaN())
+	_, err = p.PredictMany(ctx, 2, bad)
+	var value *ValueError
+	require.ErrorAs(t, err, &value)
+	assert.Equal(t, 40, value.Row)
+	assert.Equal(t, 1, value.Col)
+	_, err = p.PredictMany(nil, 0, x) //nolint:staticcheck // what happens without a context
+	assert.Error(t, err)
+	cause := errors.New("enough")
+	ended, stop := context.WithCancelCause(ctx)
+	stop(cause)
+	_, err = p.PredictMany(ended, 0, x)
+	assert.ErrorIs(t, err, cause)
+}
