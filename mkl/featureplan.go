@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
@@ -19,6 +20,7 @@ type featurePlan struct {
 	design *gram.Design         // the landmarks are its basis points
 	scale  []float64            // P, the mean kernel of a landmark with itself
 	by     []la.Matrix[float64] // φ_p = by_p·k_p, r_p×D
+	maps   []featureMap         // of by; empty unless all of them are triangles
 	notes  map[string]string
 
 	hash [sha256.Size]byte
@@ -64,12 +66,21 @@ func (p *featurePlan) width() (n int) {
 	return n
 }
 
-// features computes the features φ from kernels with the landmarks, and stores them in phi.
-func (p *featurePlan) features(ws *la.Workspace, kernels, phi []la.Matrix[float64]) {
+// features computes the features φ from kernels with the landmarks, and stores them in phi. scratch is overwritten; it has as many
+// elements as the largest matrix of phi.
+func (p *featurePlan) features(ws *la.Workspace, kernels, phi []la.Matrix[float64], scratch []float64) {
 	for i, by := range p.by {
-		la.Gemm(ws, la.NoTrans, la.NoTrans, 1, by, kernels[i], 0, phi[i])
+		if len(p.maps) == 0 {
+			la.Gemm(ws, la.NoTrans, la.NoTrans, 1, by, kernels[i], 0, phi[i])
+			continue
+		}
+		r, n := phi[i].Rows, phi[i].Cols
+		p.maps[i].apply(ws, kernels[i], la.MatrixOf(r, n, scratch[:r*n]), phi[i])
 	}
 }
+
+// mostFeatures returns the largest number of features of a kernel.
+func (p *featurePlan) mostFeatures() int { return slices.Max(p.Features()) }
 
 // centred returns the features of n samples plus shift, given their kernels with the landmarks.
 func (p *featurePlan) centred(ws *la.Workspace, k *vi.Dense, n int, shift [][]float64) (phi []la.Matrix[float64]) {
@@ -77,7 +88,7 @@ func (p *featurePlan) centred(ws *la.Workspace, k *vi.Dense, n int, shift [][]fl
 	for i, by := range p.by {
 		kernels, phi = append(kernels, k.At(i)), append(phi, la.NewMatrix[float64](by.Rows, n))
 	}
-	p.features(ws, kernels, phi)
+	p.features(ws, kernels, phi, make([]float64, p.mostFeatures()*n))
 	for i, shift := range shift {
 		for d, c := range shift {
 			row := phi[i].Row(d)
@@ -233,6 +244,8 @@ type summing struct {
 	sums *stat.Builder
 	done int // samples given to sums
 	phi  []la.Matrix[float64]
+
+	scratch []float64 // of the features
 }
 
 // begin prepares sums of samples with functions values each.
@@ -246,6 +259,7 @@ func (b *summing) begin(p *featurePlan, functions, workers int) (err error) {
 	for _, by := range p.by {
 		b.phi = append(b.phi, la.NewMatrix[float64](by.Rows, pieceSamples))
 	}
+	b.scratch = make([]float64, p.mostFeatures()*pieceSamples)
 	b.visit = b.sum
 	return nil
 }
@@ -253,7 +267,7 @@ func (b *summing) begin(p *featurePlan, functions, workers int) (err error) {
 // sum adds samples to the sums.
 func (b *summing) sum(kernels []la.Matrix[float64], self, y la.Matrix[float64]) error {
 	phi := firstColumns(b.phi, y.Cols)
-	b.plan.features(&la.Workspace{Workers: b.workers}, kernels, phi)
+	b.plan.features(&la.Workspace{Workers: b.workers}, kernels, phi, b.scratch)
 	for i, s := range b.plan.scale {
 		la.Scal(1/s, self.Row(i))
 	}

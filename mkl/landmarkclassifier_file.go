@@ -57,8 +57,9 @@ func (p *ClassPlan[T]) decode(f *fileReader) error {
 	return p.seal()
 }
 
-// seal sets the hash to the hash of the plan's file.
+// seal sets the maps, and the hash to the hash of the plan's file.
 func (p *ClassPlan[T]) seal() (err error) {
+	p.maps = mapsOf(p.by)
 	p.hash, err = hashOf(p.Save)
 	return err
 }

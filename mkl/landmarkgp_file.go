@@ -54,8 +54,9 @@ func (p *Plan) decode(f *fileReader) error {
 	return p.seal()
 }
 
-// seal sets the hash to the hash of the plan's file.
+// seal sets the maps, and the hash to the hash of the plan's file.
 func (p *Plan) seal() (err error) {
+	p.maps = mapsOf(p.by)
 	p.hash, err = hashOf(p.Save)
 	return err
 }

@@ -87,10 +87,21 @@ func (m *LandmarkGPModel) PredictTargets(ctx context.Context, opt PredictOptions
 		return nil, err
 	}
 	out, ws := newPrediction(1, t, opt), &la.Workspace{Workers: opt.Workers}
+	at, level := m.onKernels(ws)
 	err = m.design.EachBlock(ctx, opt.Workers, gram.PredictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
-		mean, variance, err := m.posterior.Predict(m.plan.centred(ws, k, n, m.shift), la.Matrix[float64]{}, opt.MeanOnly, opt.Workers)
-		if err != nil {
-			return err
+		mean := make([]float64, n)
+		for i := range mean {
+			mean[i] = level
+		}
+		for i, w := range at {
+			la.Gemv(ws, la.Transpose, 1, k.At(i), w, 1, mean)
+		}
+		var variance []float64
+		if !opt.MeanOnly {
+			var err error
+			if _, variance, err = m.posterior.Predict(m.plan.centred(ws, k, n, m.shift), la.Matrix[float64]{}, false, opt.Workers); err != nil {
+				return err
+			}
 		}
 		m.target.restore(out, 0, first, mean, variance)
 		return nil
@@ -99,6 +110,19 @@ func (m *LandmarkGPModel) PredictTargets(ctx context.Context, opt PredictOptions
 		return nil, err
 	}
 	return out.checked()
+}
+
+// onKernels returns the mean as a function of the kernels k_p with the landmarks: level + Σ at_pᵀ·k_p. Means alone need no features, whose
+// cost is the square of the number of landmarks.
+func (m *LandmarkGPModel) onKernels(ws *la.Workspace) (at [][]float64, level float64) {
+	weights := m.plan.split(m.posterior.State().Mean)
+	for i, by := range m.plan.by {
+		w := make([]float64, by.Cols)
+		la.Gemv(ws, la.Transpose, 1, by, weights[i], 0, w)
+		at = append(at, w)
+		level += la.Dot(weights[i], m.shift[i])
+	}
+	return at, level
 }
 
 // String describes the model in one line.

@@ -1,8 +1,6 @@
 package mkl
 
 import (
-	"slices"
-
 	"github.com/bmkl/bmkl/internal/archive"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
@@ -41,8 +39,11 @@ func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.Featu
 	f.pool = reuse.NewPool(func() *landmarkScratch {
 		return &landmarkScratch{f.NewScratch(), make([]float64, features), mgp.NewTriangleScratch(features)}
 	})
-	if by, pivots := p.triangles(); by != nil && !opt.Exact {
-		f.pivots = pivots
+	if len(p.maps) > 0 && !opt.Exact {
+		var by []la.Matrix[float64]
+		for _, m := range p.maps {
+			by, f.pivots = append(by, m.by), append(f.pivots, m.pivots)
+		}
 		f.triangle = archive.Value(opt.archive, func() *mgp.FeatureTriangle {
 			return posterior.Triangle(by, shift, f.trials(features), opt.MeanOnly, f.tolerance)
 		}, func(t *mgp.FeatureTriangle, a *archive.Archive) {
@@ -50,31 +51,6 @@ func newLandmarkFunction(p *featurePlan, shift [][]float64, posterior *mgp.Featu
 		})
 	}
 	return f
-}
-
-// triangles returns the maps from kernels to features as lower triangles, with the landmarks in the order of the triangles'
-// columns. It returns nil if a map has another form.
-func (p *featurePlan) triangles() (by []la.Matrix[float64], pivots [][]int) {
-	for _, a := range p.by {
-		first := make([]int, a.Cols) // the first feature that needs a landmark
-		for j := range first {
-			for first[j] < a.Rows && a.At(first[j], j) == 0 {
-				first[j]++
-			}
-		}
-		order := slices.DeleteFunc(vec.UpTo(a.Cols), func(j int) bool { return first[j] == a.Rows })
-		slices.SortStableFunc(order, func(i, j int) int { return first[i] - first[j] })
-		if len(order) != a.Rows {
-			return nil, nil
-		}
-		for r, j := range order {
-			if first[j] != r {
-				return nil, nil
-			}
-		}
-		by, pivots = append(by, a.Take(vec.UpTo(a.Rows), order)), append(pivots, order)
-	}
-	return by, pivots
 }
 
 // trials returns the values from which features are made at some landmarks, between them, and of their differences.
