@@ -14,7 +14,7 @@ import (
 // jointPool returns a pool of numbers whose noise varies, so that two members have one composite kernel. Samples lie twice and a feature
 // is constant.
 func jointPool(t *testing.T, n int) (*AutoModel, Features) {
-	rng := rand.New(rand.NewPCG(51, 52))
+	rng := rand.New(rand.NewPCG(52, 52))
 	x, y := normal(rng, n, 3), make([]float64, n)
 	for i := range n {
 		row := x.Row(i)
@@ -32,7 +32,7 @@ func jointPool(t *testing.T, n int) (*AutoModel, Features) {
 // Members with one composite kernel have one triangle. Predictions are within their bounds and the tolerance, and a compiled file has
 // their bits.
 func TestJointFunctionsStayWithinTheTolerance(t *testing.T) {
-	m, x := jointPool(t, 280)
+	m, x := jointPool(t, 360)
 	q := anywhere(rand.New(rand.NewPCG(53, 54)), x, 400)
 	exact, err := m.Predictor(PredictorOptions{Exact: true})
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func assertWithinTolerance(t *testing.T, m *AutoModel, q Features, opt Predictor
 
 // Members of a joint triangle may have the weight 0, and all but one member may be missing.
 func TestJointFunctionsOfAnyWeights(t *testing.T) {
-	m, x := jointPool(t, 280)
+	m, x := jointPool(t, 360)
 	q := anywhere(rand.New(rand.NewPCG(55, 56)), x, 80)
 	p, err := m.Predictor(PredictorOptions{})
 	require.NoError(t, err)
