@@ -30,7 +30,8 @@ func ObservationLandmarks(n int) int {
 }
 
 // fitMany is fit for more samples than an exact fit can take. Some samples, the landmarks, are fitted exactly. Their fit gives
-// the weights and the widths of the kernels, and the fit of all samples begins with it. targets are as in [processObservations.fit]. With an error it returns the fit of the landmarks, if there is one.
+// the weights and the widths of the kernels, and the fit of all samples begins with it. targets are as in [processObservations.fit]. With an
+// error it returns the fit of the landmarks, if there is one.
 func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, targets [][]float64, all ...mgp.Likelihood) (*processes, error) {
 	n := all[0].Samples()
 	x := distinctInputs(views)

@@ -234,7 +234,7 @@ func (r *ranker) near() float64 {
 		}
 		at++
 	})
-	near := sameValue * (upper - lower)
+	near := float64(sameValue * (upper - lower))
 	if near-near != 0 {
 		return 0
 	}

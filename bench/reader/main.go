@@ -11,8 +11,9 @@
 // time of a call, the median after other data has filled the caches, and the median of means alone; the allocations of a
 // call; the kilobytes that a call reads first, which are matrices, weights and the features of the samples; the time, in
 // ms, that it took to make the predictor; and the rows a second that the model's PredictTargets or PredictClasses predicts
-// on one worker, of 4000 rows, and the rows a second of the predictor's PredictMany, for numbers. For two tolerances follow the median and the largest errors of the rows that are held out
-// against the model: of a mean and of a standard deviation, in units of the standard deviation, or of a probability.
+// on one worker, of 4000 rows, and the rows a second of the predictor's PredictMany, for numbers. For two tolerances follow the
+// median and the largest errors of the rows that are held out against the model: of a mean and of a standard deviation, in units of
+// the standard deviation, or of a probability.
 //
 // The calls predict the held-out rows, one after the other, so that none finds the data of its own row in the caches.
 package main
