@@ -28,7 +28,7 @@ import (
 //   - One for each of the sets [KernelsBroad], [KernelsARD], [KernelsARDRanks] and [KernelsAdditive], which stand for
 //     the views without a kernel. Views with a kernel keep it in every member.
 //   - The best of these again with noise that varies ([VaryingNoise]), if the size of its residuals depends on the inputs,
-//     and with noise that has heavy tails ([HeavyNoise]), if its residuals have heavy tails. Up to 300 samples noise that varies must also
+//     and with noise that has heavy tails ([HeavyNoise]), if its residuals have heavy tails. Up to 300 samples the other noise must also
 //     predict better over five folds.
 //   - For one view with 2 to 20 features and more than 64 samples: a member whose kernels are products of functions of single
 //     features ([kernel.Interaction]). It is left out if its weight beside the pool of all others is below one half.

@@ -117,7 +117,7 @@ var otherNoises = []otherNoise{
 // which outliers spoil. But residuals are large, too, at an edge that the function is too smooth for:
 // so with heavy-tailed noise the errors must fall.
 //
-// With noise that varies few samples must also be predicted better by fits to others: see [Auto.predictsFolds].
+// Few samples must also be predicted better by fits to others: see [Auto.predictsFolds].
 func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []float64, density [][]float64, each float64, other otherNoise) ([][]float64, error) {
 	best := -1
 	for i, w := range stack(density[:len(views)], a.Seed) {
@@ -154,12 +154,10 @@ func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []fl
 		case err != nil || predictsWorse(member.leaveOneOut[0].Mean, from.leaveOneOut[0].Mean, member.standard(y), try.errors):
 			continue
 		}
-		if other.noise == VaryingNoise {
-			if better, err := a.predictsFolds(ctx, g, try.keep, views[best], y); err != nil {
-				return nil, err
-			} else if !better {
-				continue
-			}
+		if better, err := a.predictsFolds(ctx, g, try.keep, views[best], y); err != nil {
+			return nil, err
+		} else if !better {
+			continue
 		}
 		m.remarks = append(m.remarks, other.seen+" (a test at the level of 1 %)")
 		m.names = append(m.names, name)

@@ -241,6 +241,16 @@ func (m *heavy) leaveOneOut(noise float64) *LeaveOneOut {
 	return out
 }
 
+// LogTargetDensity returns the log density of a target that is so far from the predicted mean, if the target has the given predicted variance, noise
+// included. The noise is normal or has heavy tails, as in the fit; it does not vary.
+func (p *Posterior) LogTargetDensity(distance, variance float64) float64 {
+	noise := 1 / p.s.Tau
+	if v := p.s.Freedom; v != 0 {
+		return logHeavyDensity(distance, max(0, variance-noise), noise*(v-2)/v, v)
+	}
+	return float64(-0.5 * (float64(distance*distance)/variance + special.Log(2*math.Pi*variance)))
+}
+
 // logHeavyDensity returns log E[N(d | 0, v + scale/w)], w ~ Gamma(ν/2, ν/2), the density
 // of a normal value of variance v and noise, by the trapezoidal rule in u = log w. The
 // integrand is analytic for |Im u| < π/2, where the integral of its absolute value grows

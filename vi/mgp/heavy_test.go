@@ -315,3 +315,25 @@ func TestHeavyErrors(t *testing.T) {
 	_, err = NewPosterior(s)
 	assert.ErrorContains(t, err, "Freedom is")
 }
+
+// The density of a target integrates to one, and has the predicted variance.
+func TestLogTargetDensity(t *testing.T) {
+	_, y, k := uneven(t, 40, 5)
+	heavy, err := Evidence{}.FitHeavy(context.Background(), k, y)
+	require.NoError(t, err)
+	normal, err := Evidence{}.Fit(context.Background(), k, y)
+	require.NoError(t, err)
+	for name, p := range map[string]*Posterior{"heavy tails": heavy.Posterior, "normal": normal.Posterior} {
+		variance := 0.3 + 1/p.s.Tau
+		var mass, second float64
+		const step = 0.01
+		for i := -20000; i <= 20000; i++ {
+			d := step * float64(i)
+			v := step * math.Exp(p.LogTargetDensity(d, variance))
+			mass += v
+			second += d * d * v
+		}
+		assert.InDelta(t, 1, mass, 1e-6, name)
+		assert.InDelta(t, variance, second, 0.02*variance, name)
+	}
+}
