@@ -45,15 +45,18 @@ func (a Auto) predictsFolds(ctx context.Context, g MultiGP, keep bool, views []V
 			g.Weights = old.Weights
 		}
 		from, err := old.Fit(ctx, part, of)
-		if err != nil {
-			return false, ctx.Err()
+		var to *MultiGPModel
+		if err == nil {
+			start := *from.last
+			start.Keep = keep
+			g.start = &start
+			to, err = g.Fit(ctx, part, of)
 		}
-		start := *from.last
-		start.Keep = keep
-		g.start = &start
-		to, err := g.Fit(ctx, part, of)
-		if err != nil {
-			return false, ctx.Err()
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return false, err
+		case err != nil: // noise that four fifths of the samples cannot learn is not better
+			return false, nil
 		}
 		x := distinctInputs(takeRows(views, out))
 		for _, m := range []struct {

@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -110,4 +111,21 @@ func TestFoldsAcceptVaryingNoise(t *testing.T) {
 	better, err := Auto{}.predictsFolds(context.Background(), MultiGP{Noise: VaryingNoise, hurried: true}, false, views, y)
 	require.NoError(t, err)
 	assert.True(t, better)
+}
+
+// A fit that is stopped in a fold says why; a fold that cannot be fitted speaks against the noise.
+func TestFoldsEnd(t *testing.T) {
+	x, y := uneven(rand.New(rand.NewPCG(5, 6)), 60, growing)
+	views, _, err := FillViews(KernelsBroad, []View{{X: x}})
+	require.NoError(t, err)
+	g := MultiGP{Noise: VaryingNoise, hurried: true}
+	enough := errors.New("enough")
+	ctx, stop := context.WithCancelCause(context.Background())
+	stop(enough)
+	_, err = Auto{}.predictsFolds(ctx, g, false, views, y)
+	assert.ErrorIs(t, err, enough)
+	g.Climb.MaxSteps = -1
+	better, err := Auto{}.predictsFolds(context.Background(), g, false, views, y)
+	assert.NoError(t, err)
+	assert.False(t, better)
 }
