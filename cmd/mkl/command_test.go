@@ -217,7 +217,7 @@ func TestErrors(t *testing.T) {
 		{"fit d.csv -target y -o .", ". is a folder"},
 		{"fit . -target y", ". is a folder"},
 		{"fit missing.csv -target y", "open missing.csv: "},
-		{"fit cell.csv -target y", `cell.csv: row 2 (line 3), column 2 "b": "five" is not a number`},
+		{"fit cell.csv -target y -missing refuse", `cell.csv: row 2 (line 3), column 2 "b": "five" is not a number`},
 		{"fit empty.csv -target y -missing refuse", `empty.csv: row 2 (line 3), column 2 "b": the cell is empty`},
 		{"fit ragged.csv -target y", "ragged.csv: row 2 (line 3): 2 cells where there are 3 columns"},
 		{"fit none.csv -target y", "none.csv has no rows"},

@@ -364,7 +364,7 @@ func TestTargets(t *testing.T) {
 	assert.Equal(t, "mkl: d.csv: column \"name\" has 130 labels in 130 rows: it seems to name the samples (-task multiclass learns its labels nevertheless)\n", stderr)
 	status, stderr = fit("-target word -task regression")
 	assert.Equal(t, console.StatusInput, status)
-	assert.Equal(t, "mkl: d.csv: row 1 (line 2), column 5 \"word\": \"low\" is not a number: -task binary or multiclass learns text\n", stderr)
+	assert.Equal(t, "mkl: d.csv: row 1 (line 2), column 5 \"word\": \"low\" is not a number: -task binary or multiclass learns text, and -na 'low' takes such cells for empty\n", stderr)
 	status, stderr = fit("-target word,rare")
 	assert.Equal(t, console.StatusInput, status)
 	assert.Contains(t, stderr, `"low" is not a number: -task binary or multiclass learns one column of text, and -task multilabel`)
@@ -590,4 +590,46 @@ func TestMissingViews(t *testing.T) {
 		assert.Equal(t, console.StatusInput, status, line)
 		assert.Contains(t, stderr, want)
 	}
+}
+
+// TestUnreadable takes texts among numbers of features for missing, and says so; texts that -na names are missing in targets too, and
+// predictions read them as the fit did.
+func TestUnreadable(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("x,z,y\n")
+	for i := range 40 {
+		z, y := fmt.Sprint(i*i%11), fmt.Sprint(i%7+i*i%11)
+		switch i {
+		case 7:
+			z = "<5"
+		case 11, 30:
+			z = "-999"
+		case 20:
+			y = "lost"
+		}
+		fmt.Fprintf(&b, "%d,%s,%s\n", i%7, z, y)
+	}
+	fit := "fit u.csv -target y -model mgp -sweeps 5 -o m"
+	files := map[string]string{"u.csv": b.String()}
+	status, _, stderr := command(t, files, "", strings.Fields(fit)...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: u.csv: row 21 (line 22), column 3 \"y\": \"lost\" is not a number: "+
+		"-task binary or multiclass learns text, and -na 'lost' takes such cells for empty\n", stderr)
+
+	status, _, stderr = command(t, nil, "", strings.Fields(fit+" -na lost -na=-999")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Contains(t, stderr, "1 of 40 rows left out, where something is missing: u.csv: row 21 (line 22), column 3 \"y\": the target is missing\n")
+	assert.Contains(t, stderr, "warning: 1 cell that cannot be read counts as missing; the first is u.csv: row 8 (line 9), column 2 \"z\": "+
+		"\"<5\" is not a number (-as 'z=text' takes the column for text)\n")
+	assert.Contains(t, stderr, "plan: z is numbers, ")
+	status, stdout, stderr := command(t, nil, "x,z\n3,\n3,-999\n3,-9.99e2\n3,999\n", "predict", "m", "-")
+	require.Equal(t, console.StatusOK, status, stderr)
+	rows := strings.Split(stdout, "\n")
+	assert.Equal(t, rows[1], rows[2])
+	assert.Equal(t, rows[1], rows[3])
+	assert.NotEqual(t, rows[1], rows[4])
+
+	status, _, stderr = command(t, nil, "", strings.Fields(fit+" -na lost -na=-999 -missing refuse")...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, "\"<5\" is not a number")
 }

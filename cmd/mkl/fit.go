@@ -197,7 +197,7 @@ func (c *fitCmd) factors(e *console.Env, w model.Wanted) (*job, error) {
 	if err := memory.Refuse(c.Memory, what, float64(need), nil); err != nil {
 		return nil, console.Input(err)
 	}
-	n := &notes.Notes{Task: r.Task, Targets: t.Columns, Table: &t.Note, Made: made}
+	n := &notes.Notes{Task: r.Task, Targets: t.Columns, Table: &t.Note, NA: c.NA, Made: made}
 	return &job{
 		est: r.Estimator, notes: n, files: t.Files,
 		fit: c.table(e, n, func(ctx context.Context, run model.Run) (mkl.Model, error) {
@@ -239,7 +239,7 @@ func (c *fitCmd) pairs(e *console.Env, w model.Wanted) (*job, error) {
 	if err := memory.Refuse(c.Memory, what, float64(r.PairFitter(model.Run{}, open).Memory(rows, columns)), nil); err != nil {
 		return nil, console.Input(err)
 	}
-	n := &notes.Notes{Task: r.Task, Targets: t.Note.Entries[2:], Pairs: &t.Note, Made: made}
+	n := &notes.Notes{Task: r.Task, Targets: t.Note.Entries[2:], Pairs: &t.Note, NA: c.NA, Made: made}
 	for _, f := range t.Features() {
 		n.Views = append(n.Views, f.Note())
 	}

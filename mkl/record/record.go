@@ -21,6 +21,7 @@ type Predictor struct {
 	columns []Column
 	known   map[string]int  // place among columns, by name
 	ignored map[string]bool // columns that the fit left out, and targets
+	blanks  encode.Blanks   // values that are missing, beside those that always are
 	single  *single         // nil if single records are predicted as several are
 }
 
@@ -34,6 +35,7 @@ type notes struct {
 		Noise   string `json:"noise"`
 		Offset  string `json:"offset"`
 	} `json:"beside"`
+	NA []string `json:"na"` // texts that stand for an empty cell, beside those that always do
 }
 
 type view struct {
@@ -89,6 +91,7 @@ func New(m mkl.Model) (*Predictor, error) {
 	if err := json.Unmarshal([]byte(text), &p.notes); err != nil {
 		return nil, fmt.Errorf("record: the plan of the columns: %w", err)
 	}
+	p.blanks = encode.NewBlanks(p.notes.NA)
 	switch m.(type) {
 	case mkl.TargetModel, mkl.ClassModel[string], mkl.LabelModel:
 	default:

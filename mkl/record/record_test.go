@@ -194,3 +194,24 @@ func TestOpen(t *testing.T) {
 	_, err = record.New(fitted(t, nil))
 	assert.EqualError(t, err, "record: the model names no columns: mkl fit did not write it")
 }
+
+// A value that the fit took for an empty cell is missing, as text and as a number.
+func TestBlanks(t *testing.T) {
+	p, err := record.New(fitted(t, map[string]string{"mkl-command": strings.Replace(notes, `{"task"`, `{"na":["-999","none"],"task"`, 1)}))
+	require.NoError(t, err)
+	row := func(size, city any) map[string]any {
+		return map[string]any{"size": size, "city": city, "built": "2026-01-02", "garden": true}
+	}
+	want, err := p.Predict(t.Context(), row(nil, nil))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"size", "city"}, want.Missing)
+	for _, size := range []any{-999, -999.0, float32(-999), "-999", " -9.99e2 ", json.Number("-999")} {
+		got, err := p.Predict(t.Context(), row(size, "none"))
+		require.NoError(t, err)
+		assert.Equal(t, want.Missing, got.Missing, "%T", size)
+		assert.Equal(t, want.Numbers[0].Mean, got.Numbers[0].Mean, "%T", size)
+	}
+	got, err := p.Predict(t.Context(), row(999, "Ulm"))
+	require.NoError(t, err)
+	assert.Empty(t, got.Missing)
+}

@@ -33,7 +33,7 @@ func (p *Predictor) read(records []map[string]any, out []Prediction) (encode.Cel
 			return cells, err
 		}
 		for j, c := range p.columns {
-			missing, err := add(&cells, j, c, record[c.Name])
+			missing, err := add(&cells, j, c, p.present(record[c.Name]))
 			switch {
 			case err != "":
 				return cells, &ValueError{Record: i, Column: c.Name, Msg: err}
@@ -63,6 +63,34 @@ func (p *Predictor) checkNames(i int, record map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// present returns a value, or nil if it stood for an empty cell in the table of the fit.
+func (p *Predictor) present(value any) any {
+	var x float64
+	switch v := value.(type) {
+	case string:
+		if text := strings.TrimSpace(v); p.blanks.Text(text) != text {
+			return nil
+		}
+		return value
+	case json.Number:
+		if p.blanks.Text(v.String()) == "" {
+			return nil
+		}
+		return value
+	case nil, bool:
+		return value
+	default:
+		var ok bool
+		if x, ok = float(value); !ok {
+			return value
+		}
+	}
+	if x = p.blanks.Number(x); math.IsNaN(x) {
+		return nil
+	}
+	return value
 }
 
 // add adds a value of column j. It reports whether it is missing, or says what is wrong with it.

@@ -17,16 +17,17 @@ import (
 
 // Layout is the flags that say how text files are laid out.
 type Layout struct {
-	Header    string `enum:"auto,yes,no" default:"auto" help:"Whether the first line of a text file holds names: auto, yes or no. Auto takes the line for names unless one of its cells is a number."`
-	Separator string `placeholder:"C" help:"Character between the cells of a text file, or the word tab or space. By default the most frequent of , ; and tab in the first line, or the space without these."`
-	Decimal   string `placeholder:"C" help:"Decimal sign of the numbers in a text file: . or ,. By default the comma if cells at the front of the file are numbers only with it."`
-	Sheet     string `placeholder:"NAME" help:"Sheet of an Excel file to read; by default the first."`
-	Join      string `placeholder:"COLUMN" help:"Column that every file has: rows with the same text in it are the same sample. Without -join rows in the same place are."`
+	Header    string   `enum:"auto,yes,no" default:"auto" help:"Whether the first line of a text file holds names: auto, yes or no. Auto takes the line for names unless one of its cells is a number."`
+	Separator string   `placeholder:"C" help:"Character between the cells of a text file, or the word tab or space. By default the most frequent of , ; and tab in the first line, or the space without these."`
+	Decimal   string   `placeholder:"C" help:"Decimal sign of the numbers in a text file: . or ,. By default the comma if cells at the front of the file are numbers only with it."`
+	NA        []string `name:"na" sep:"none" placeholder:"TEXT" help:"Text or number that stands for an empty cell, such as -na=-999, beside NA, NaN, NULL and others; can be repeated. A model remembers the texts of its fit."`
+	Sheet     string   `placeholder:"NAME" help:"Sheet of an Excel file to read; by default the first."`
+	Join      string   `placeholder:"COLUMN" help:"Column that every file has: rows with the same text in it are the same sample. Without -join rows in the same place are."`
 }
 
 // Options returns what the flags say.
 func (l Layout) Options() (table.Options, error) {
-	opt := table.Options{Memory: int64(memory.Available()), Sheet: l.Sheet, Header: map[string]table.Header{"auto": table.HeaderAuto, "yes": table.HeaderYes, "no": table.HeaderNo}[l.Header]}
+	opt := table.Options{Memory: int64(memory.Available()), Sheet: l.Sheet, Blanks: l.NA, Header: map[string]table.Header{"auto": table.HeaderAuto, "yes": table.HeaderYes, "no": table.HeaderNo}[l.Header]}
 	switch r, n := utf8.DecodeRuneInString(l.Separator); {
 	case l.Separator == "":
 	case l.Separator == "tab":

@@ -19,6 +19,7 @@ const maxLine = 1 << 20
 
 type csvSource struct {
 	room
+	gaps
 	name    string
 	columns []string
 	r       *csv.Reader
@@ -235,7 +236,7 @@ func (s *csvSource) Rows() int         { return -1 }
 func (s *csvSource) Remarks() []string { return s.remarks }
 
 func (s *csvSource) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
-	anys := anyColumns(want)
+	anys := anyColumns(want, s.blanks)
 	return blocks(rows, func(first int) (Data, error) { return s.block(want, anys, first, rows) })
 }
 
@@ -284,6 +285,7 @@ func (s *csvSource) block(want []Want, anys map[int]*anyColumn, first, rows int)
 				}
 				continue
 			}
+			cell = s.blanks.Text(cell)
 			if w.Kind.text() {
 				text, msg := label(cell, w.Kind)
 				if msg != "" {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
@@ -106,6 +107,48 @@ func TestAny(t *testing.T) {
 		}
 		assert.Equal(t, c.numbers, fmt.Sprint(d.Numbers[0]))
 	}
+}
+
+// A source leaves empty the cells that the options name, in columns of every kind and in files of numbers and of text.
+func TestBlanks(t *testing.T) {
+	opt := Options{Blanks: []string{"-9", "none"}}
+	bits := func(elements any) string {
+		b, err := binary.Append(nil, binary.LittleEndian, elements)
+		require.NoError(t, err)
+		return string(b)
+	}
+	files := map[string]string{
+		"text": "1,2\n1,-9.0\n-9,3\n",
+		"npy":  npy("'<f8'", "False", "(3, 2)", bits([]float64{1, 2, 1, -9, -9, 3})),
+		"ints": npy("'<i4'", "False", "(3, 2)", bits([]int32{1, 2, 1, -9, -9, 3})),
+	}
+	for name, file := range files {
+		read := func(want ...Want) (Data, error) {
+			s, err := New("f", strings.NewReader(file), int64(len(file)), opt)
+			require.NoError(t, err, name)
+			return Read(s, want)
+		}
+		d, err := read(Want{Kind: Any}, Want{Column: 1, Kind: Optional})
+		require.NoError(t, err, name)
+		assert.Equal(t, "[1 1 NaN] [2 NaN 3]", fmt.Sprint(d.Numbers[0], d.Numbers[1]), name)
+		assert.Equal(t, 1, d.Gaps[0].Count, name)
+		d, err = read(Want{Kind: OptionalLabel})
+		require.NoError(t, err, name)
+		assert.Equal(t, []string{"1", "1", ""}, d.Labels[0], name)
+		d, err = read(Want{Kind: Undecided})
+		require.NoError(t, err, name)
+		assert.True(t, Missing(d.Labels[0][2]), name)
+		for _, kind := range []Kind{Number, Label} {
+			_, err = read(Want{Kind: kind})
+			assert.ErrorContains(t, err, "row 3", name)
+		}
+	}
+	s, err := text("a,b\nnone,x\n2,none\nNA,y\n", opt)
+	require.NoError(t, err)
+	d, err := Read(s, []Want{{Kind: Any}, {Column: 1, Kind: Any}})
+	require.NoError(t, err)
+	assert.Equal(t, "[NaN 2 NaN] [x  y]", fmt.Sprint(d.Numbers[0], d.Labels[1]))
+	assert.Zero(t, d.Gaps[0].Wrong)
 }
 
 // The first cells decide the type of a column, and later cells must have this type.

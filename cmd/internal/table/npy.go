@@ -22,6 +22,7 @@ const npyMagic = "\x93NUMPY"
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 type npySource struct {
 	room
+	gaps
 	name       string
 	r          io.Reader
 	rows, cols int
@@ -131,7 +132,7 @@ func (s *npySource) Remarks() []string { return nil }
 
 // Blocks takes the elements in the order of the file.
 func (s *npySource) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
-	anys := anyColumns(want)
+	anys := anyColumns(want, s.blanks)
 	if s.fortran {
 		return cut(rows, func() (Data, error) { return s.block(want, anys, 0, s.rows) })
 	}
@@ -229,14 +230,17 @@ func (s *npySource) end() error {
 // text is an element as text of a kind, or what is wrong with it.
 func (s *npySource) text(b []byte, kind Kind) (text, msg string) {
 	text, err := s.dtype.text(b)
+	text = s.blanks.Text(text)
 	float := s.dtype.kind == 'f'
 	switch {
-	case kind == OptionalLabel && (float && math.IsNaN(s.dtype.number(b)) || !float && Missing(text)):
+	case kind == OptionalLabel && (float && math.IsNaN(s.blanks.Number(s.dtype.number(b))) || !float && Missing(text)):
 		return "", ""
 	case kind == Undecided && float:
-		return strconv.FormatFloat(s.dtype.number(b), 'g', -1, 64), ""
+		return strconv.FormatFloat(s.blanks.Number(s.dtype.number(b)), 'g', -1, 64), ""
 	case err != nil:
 		return "", err.Error()
+	case text == "" && kind == Label: // a blank
+		return "", "the cell is empty"
 	}
 	return text, ""
 }
@@ -246,7 +250,7 @@ func (s *npySource) number(b []byte, kind Kind) (x float64, msg string) {
 	if s.dtype.kind == 'U' || s.dtype.kind == 'S' {
 		return 0, "the array holds text where numbers are needed"
 	}
-	x = s.dtype.number(b)
+	x = s.blanks.Number(s.dtype.number(b))
 	if math.IsNaN(x) && kind == Optional {
 		return nan, ""
 	} else if !finite(x) {

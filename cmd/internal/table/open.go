@@ -27,7 +27,12 @@ func New(name string, r io.Reader, size int64, opt Options) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.(interface{ limit(int64) }).limit(opt.memory())
+	is := s.(interface {
+		limit(int64)
+		leave([]string)
+	})
+	is.limit(opt.memory())
+	is.leave(opt.Blanks)
 	return s, nil
 }
 
@@ -237,6 +242,7 @@ func (l *lineReader) Read(p []byte) (int, error) {
 // columnar is a file that is read by columns.
 type columnar struct {
 	room
+	gaps
 	name    string
 	columns []string
 	rows    int // -1: not known
@@ -296,7 +302,7 @@ func (s *columnar) Remarks() []string { return s.remarks }
 func (s *columnar) Blocks(want []Want, rows int) iter.Seq2[Data, error] {
 	all, anys := make([]*columnCells, len(want)), map[int]*anyColumn{}
 	for k, w := range want {
-		c := &columnCells{room: &s.room, column: w.Column, any: anyColumn{Want: w}}
+		c := &columnCells{room: &s.room, column: w.Column, any: anyColumn{Want: w, blanks: s.blanks}}
 		if w.Kind.text() {
 			c.any.As = Text
 		}

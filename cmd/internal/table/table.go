@@ -226,6 +226,9 @@ type Options struct {
 	// which it does not list.
 	Sparse []string
 
+	// Blanks are texts that stand for an empty cell, beside what [Missing] says: see [encode.Blanks].
+	Blanks []string
+
 	// Memory is the most bytes that the cells of a block may take together with what is kept of the file; 0
 	// means 20 GiB, which are 2³⁰ numbers while their columns grow. It is never more than a program can address.
 	Memory int64

@@ -47,7 +47,7 @@ func value(t Type, cell string) (x float64, msg string) {
 }
 
 // typeOf finds the type of a column from some of its cells. If most of the cells that are not
-// missing are numbers, the column holds numbers, so that a slip of the pen is an error, unless the cells
+// missing are numbers, the column holds numbers, so that a slip of the pen cannot be read, unless the cells
 // are codes. It holds dates or booleans if all cells do. If day and month of all dates could be exchanged, it is text.
 func typeOf(cells []string) Type {
 	present, numbers := 0, 0
@@ -112,6 +112,7 @@ type anyColumn struct {
 	numbers []float64
 	present int               // cells that are not missing, while the type is open
 	names   map[string]string // the one copy of each text
+	blanks  encode.Blanks
 	gap     Gap
 	missing int    // the first that is missing
 	wrong   string // what is wrong with that one, if it is not just missing
@@ -120,11 +121,11 @@ type anyColumn struct {
 }
 
 // anyColumns returns what takes the cells of the columns of [Any].
-func anyColumns(want []Want) map[int]*anyColumn {
+func anyColumns(want []Want, blanks encode.Blanks) map[int]*anyColumn {
 	all := map[int]*anyColumn{}
 	for _, w := range want {
 		if w.Kind == Any {
-			all[w.Column] = &anyColumn{Want: w}
+			all[w.Column] = &anyColumn{Want: w, blanks: blanks}
 		}
 	}
 	return all
@@ -134,6 +135,7 @@ func anyColumns(want []Want) map[int]*anyColumn {
 // and what is wrong with it.
 func (c *anyColumn) text(cell string) (at int, msg string) {
 	i := len(c.texts) + len(c.numbers)
+	cell = c.blanks.Text(cell)
 	if c.As != "" {
 		return i, c.add(i, cell)
 	}
@@ -230,6 +232,7 @@ func (c *anyColumn) number(x float64, t Type) (at int, msg string) {
 		}
 	}
 	i := len(c.texts) + len(c.numbers)
+	x = c.blanks.Number(x)
 	if c.As == Text {
 		if x != x {
 			return i, c.add(i, "")
@@ -282,7 +285,7 @@ func (d *Data) finish(columns map[int]*anyColumn) error {
 		} else {
 			d.Numbers[j] = c.numbers
 		}
-		*c = anyColumn{Want: c.Want}
+		*c = anyColumn{Want: c.Want, blanks: c.blanks}
 	}
 	return nil
 }

@@ -109,10 +109,9 @@ func (o *Opened) hint(err error) error {
 	if !errors.As(err, &cell) || cell.Column < 0 {
 		return err
 	}
-	text, number := strings.CutSuffix(cell.Msg, " is not a number")
-	text = strings.Trim(text, `"`)
-	if strings.Contains(text, ",") && number {
-		err = fmt.Errorf("%w: -decimal , reads decimal commas", err)
+	text, number := notNumber(cell)
+	if commas(cell) {
+		err = fmt.Errorf("%w: "+readsCommas, err)
 	}
 	target := cell.File == o.Main.Name() && slices.Contains(o.Targets, cell.Column)
 	switch {
@@ -123,7 +122,45 @@ func (o *Opened) hint(err error) error {
 	case target && len(o.Targets) > 1:
 		return console.Inputf("%w: -task binary or multiclass learns one column of text, and -task multilabel learns several columns of yes and no", err)
 	case target:
-		return console.Inputf("%w: -task binary or multiclass learns text", err)
+		return console.Inputf("%w: -task binary or multiclass learns text, and -na '%s' takes such cells for empty", err, text)
 	}
 	return console.Inputf("%w: -as '%s=text' reads the whole column as text", err, cell.Name)
+}
+
+// notNumber returns the text of a cell that is no number.
+func notNumber(cell *table.CellError) (text string, ok bool) {
+	text, ok = strings.CutSuffix(cell.Msg, " is not a number")
+	return strings.Trim(text, `"`), ok
+}
+
+// commas reports whether a cell that is no number may have a decimal comma.
+func commas(cell *table.CellError) bool {
+	text, ok := notNumber(cell)
+	return ok && strings.Contains(text, ",")
+}
+
+// readsCommas is the advice where cells may have a decimal comma.
+const readsCommas = "-decimal , reads decimal commas"
+
+// unreadable says how many cells of each column count as missing because they cannot be read.
+func (t *Table) unreadable() (lines []string) {
+	for _, v := range t.Views {
+		for _, j := range v.Source.Columns {
+			gap := v.Source.File.Data.Gaps[j]
+			if gap.Wrong == 0 {
+				continue
+			}
+			verb := "count"
+			if gap.Wrong == 1 {
+				verb += "s"
+			}
+			line := fmt.Sprintf("warning: %s that cannot be read %s as missing; the first is %v (-as '%s=text' takes the column for text)",
+				console.Plural(gap.Wrong, "cell"), verb, gap.FirstWrong, gap.FirstWrong.Name)
+			if commas(gap.FirstWrong) {
+				line += "; " + readsCommas
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }

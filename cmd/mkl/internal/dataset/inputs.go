@@ -36,6 +36,7 @@ func NewFiles(e *console.Env, l console.Layout, n *notes.Notes) (*console.Files,
 	if err != nil {
 		return nil, err
 	}
+	opt.Blanks = append(opt.Blanks, n.NA...)
 	for _, v := range n.Views {
 		opt.Sparse = append(opt.Sparse, v.Columns...)
 	}

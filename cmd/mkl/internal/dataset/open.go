@@ -88,7 +88,7 @@ func (o *Opened) Read(kind table.Kind, more ...table.Want) (*Table, error) {
 		o.Main.Need(o.Group, table.Label)
 	}
 	for _, v := range o.Views {
-		v.Ask()
+		v.Ask(o.Missing == MissingImpute)
 	}
 	for _, want := range more {
 		o.Main.Want(want)

@@ -39,6 +39,7 @@ func (t *Table) Samples() (s *Samples, lines []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	lines = t.unreadable()
 	rows, first := t.complete(plans, named)
 	left := t.Rows() - len(rows)
 	if left > 0 {
@@ -183,7 +184,7 @@ func count(is []bool) (n int) {
 
 // Notes say where the views and the targets of a fit are.
 func (s *Samples) Notes(task string, made *provenance.Made) *notes.Notes {
-	n := &notes.Notes{Task: task, Targets: s.TargetNames(), Rows: s.Rows(), Beside: s.besideNotes(), Made: made}
+	n := &notes.Notes{Task: task, Targets: s.TargetNames(), Rows: s.Rows(), Beside: s.besideNotes(), NA: s.NA, Made: made}
 	for _, f := range s.Features {
 		note := f.Note()
 		note.File = f.Source.File.Path != s.Data

@@ -34,14 +34,15 @@ func NewView(name string, source console.Source, kernels Kernels, as Conversions
 	return as.apply(v)
 }
 
-// Ask asks the view's file for its columns.
-func (v View) Ask() {
+// Ask asks the view's file for its columns. If lenient, cells that cannot be read count as missing in columns whose type the cells decide.
+func (v View) Ask(lenient bool) {
 	for _, want := range v.wants {
+		want.Lenient = lenient && want.As == ""
 		v.Source.File.Want(want)
 	}
 }
 
-// AskAll is [View.Ask], where cells that cannot be read count as missing.
+// AskAll is [View.Ask], where cells that cannot be read count as missing in all columns.
 func (v View) AskAll() {
 	for _, want := range v.wants {
 		want.Lenient = true

@@ -72,7 +72,7 @@ func (c *column) describe() (out Column, found []Finding) {
 	levels := levelsOf(sorted)
 	out.Levels = len(levels)
 	if n := c.gap.Wrong; n > 0 {
-		add(Unreadable, "%s that cannot be read, the first in %v: mkl fit refuses the column, -as '%s=text' takes all of it for text",
+		add(Unreadable, "%s that cannot be read, the first in %v: mkl fit takes them for missing, -as '%s=text' takes all of the column for text",
 			console.Plural(n, "cell"), c.gap.FirstWrong, c.name)
 	}
 	if c.left != "" {
@@ -98,7 +98,7 @@ func (c *column) describe() (out Column, found []Finding) {
 		add(Identifier, "whole numbers, different in every row, that count or name the rows: -as '%s=none' leaves the column out", c.name)
 	}
 	if v, next, n := gapCode(sorted, levels); n > 0 && c.left == "" {
-		add(GapCode, "%[1]s in %[2]s, far from the other values (the nearest is %[3]s): does %[1]s stand for an empty cell?",
+		add(GapCode, "%[1]s in %[2]s, far from the other values (the nearest is %[3]s): does %[1]s stand for an empty cell? Then -na=%[1]s says so",
 			c.text(v), console.Plural(n, "row"), c.text(next))
 	}
 	if out.Outliers = c.far(out.Range); out.Outliers != nil && c.left == "" {

@@ -24,6 +24,7 @@ type Notes struct {
 	Table   *Table           `json:"table,omitempty"`   // of a model of factors
 	Pairs   *Pairs           `json:"pairs,omitempty"`   // of a model of pairs; nil if the command did not make it
 	Beside  *Beside          `json:"beside,omitempty"`  // columns that belong to the target; nil without such columns
+	NA      []string         `json:"na,omitempty"`      // texts that stand for an empty cell, beside those that always do
 	Join    string           `json:"join,omitempty"`    // the column by which rows of several files belong together
 	Made    *provenance.Made `json:"made,omitempty"`    // how the model was made; nil of models from before this was kept
 }

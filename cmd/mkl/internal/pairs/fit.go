@@ -187,7 +187,7 @@ func (s *Side) read(e *console.Env, opt table.Options, flags dataset.Flags, v si
 	if err != nil {
 		return fail(err)
 	}
-	view.Ask()
+	view.Ask(flags.Missing == dataset.MissingImpute)
 	at, err := f.read()
 	if err != nil {
 		return nil, nil, err
