@@ -25,7 +25,7 @@ type Likelihood interface {
 	Precision() float64
 
 	// Learns reports whether ε has a distribution. UpdateNoise is q(ε) given
-	// R = Σ E[(E[t_i] − s_i)²], or does nothing.
+	// R = Σ E[(E[t_i] − s_i)²], to which it adds Σ Var[t_i]; or it does nothing.
 	Learns() bool
 	UpdateNoise(square float64)
 
@@ -36,9 +36,11 @@ type Likelihood interface {
 
 	// Terms returns what the likelihood adds to the lower bound beside ½·E[ε] times every Shift:
 	//
-	//	noise = E[log p(ε)] − E[log q(ε)],   logZ = Σ log Z_i,   fit = −½·E[ε]·R + constants.
+	//	noise = E[log p(ε)] − E[log q(ε)],   logZ = Σ log Z_i,
 	//
-	// Of targets that are the data Z is 1, and fit is the mean log density.
+	// and the rest as fit: −½·E[ε]·R of latent targets with a known ε, and the mean log density of
+	// targets that are the data, whose logZ is 0. They are apart because models add them at different
+	// places, and a sum in another order has other last digits.
 	Terms(square float64) (noise, logZ, fit float64)
 
 	// Shift returns Σ (E[t_i] − m_i)² of a row with the m of the last update, 0 of targets that are
