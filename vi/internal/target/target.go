@@ -3,7 +3,7 @@
 //
 //	t_i | s ~ N(s_i, 1/ε),   p(y_i | t_i),
 //
-// of which the data y are all that is known. A [Likelihood] is p(y | t) with what is known of ε, and has
+// about which nothing is known but the data y. A [Likelihood] is p(y | t) with what is known of ε, and has
 // a file: [Normal], where the targets are the data, and [Probit], where the data are their signs.
 // Families with a factor q(t) use it: vi/bemkl and vi/kbmf. docs/theory/likelihoods.md derives the
 // interface and says how to add a likelihood.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	_ "github.com/bmkl/bmkl/internal/testkit/golden" // the flag -golden
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/stretchr/testify/assert"
