@@ -32,7 +32,7 @@ var Floors = [][]string{
 	{"mkl/kernel", "mkl/internal/..."},
 	{"mcmc"},
 	{"vi/..."}, // the families of models, which do not know each other
-	{"vi/internal/climb", "vi/internal/fittest", "vi/internal/healing", "vi/internal/intermediate", "vi/internal/label"},
+	{"vi/internal/climb", "vi/internal/fittest", "vi/internal/healing", "vi/internal/intermediate", "vi/internal/target"},
 	{"vi/internal/conjugate", "vi/internal/nearest", "vi/internal/pivot", "vi/internal/predictive", "vi/internal/sweeptest"}, // what families share and vi itself does not need
 	{"vi"},
 	{"vi/internal/..."},

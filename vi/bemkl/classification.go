@@ -11,10 +11,8 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
-	"github.com/bmkl/bmkl/vi/internal/label"
 	"github.com/bmkl/bmkl/vi/internal/random"
-	"github.com/bmkl/bmkl/vi/internal/roots"
-	"github.com/bmkl/bmkl/vi/internal/work"
+	"github.com/bmkl/bmkl/vi/internal/target"
 )
 
 // Classification is Bayesian efficient multiple kernel learning (BEMKL) for
@@ -124,20 +122,12 @@ func (c Classification) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float
 
 // classification is the state of a fit.
 type classification struct {
-	*layers
-	y      la.Matrix[float64] // L×N, 0 where missing
-	margin float64
-	sigmaG float64
-	priors ClassificationPriors
-
-	f        la.Matrix[float64] // L×N, E[f], 0 where missing
-	location la.Matrix[float64] // L×N, m: q(f) is N(m, 1) beyond the margin
-	logZ     []float64          // L, Σ log Φ(y·m − ν), the normalisers of q(f)
-
-	precision []float64 // υ_o = 1/σ_g²
-	ones      []float64 // ε_o = 1
-	updates   work.Schedule
-	published []float64 // PublishedTrace
+	*outputs
+	margin    float64
+	sigmaG    float64
+	priors    ClassificationPriors
+	f         la.Matrix[float64] // L×N, E[f]: the targets
+	published []float64          // PublishedTrace
 }
 
 // ClassificationPriors holds the priors of a [Classification].
@@ -184,7 +174,7 @@ func checkLabels(y, observed la.Matrix[float64]) error {
 	for o := range y.Rows {
 		for i, v := range y.Row(o) {
 			missing := observed.Rows > 0 && observed.At(o, i) == 0
-			if !missing && !label.Is(v) {
+			if !missing && !target.IsLabel(v) {
 				return fmt.Errorf("vi: y: entry (%d, %d) is %g: labels are −1 and +1, NaN where missing", o, i, v)
 			}
 		}
@@ -195,23 +185,17 @@ func checkLabels(y, observed la.Matrix[float64]) error {
 // newClassification returns the factors at their priors, with the updates of the sweeps.
 func (c Classification) newClassification(k vi.Kernels, y, observed la.Matrix[float64], pr ClassificationPriors, sigma float64) *classification {
 	L, N := y.Rows, y.Cols
-	m := &classification{
-		layers: newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, c.Workers),
-		y:      y, margin: c.Margin, sigmaG: sigma, priors: pr,
-		f:        la.NewMatrix[float64](L, N),
-		location: la.NewMatrix[float64](L, N),
-		logZ:     make([]float64, L),
+	m := &classification{margin: c.Margin, sigmaG: sigma, priors: pr, f: la.NewMatrix[float64](L, N)}
+	location := la.NewMatrix[float64](L, N)
+	var like []target.Likelihood
+	for o := range L {
+		row := func(x la.Matrix[float64]) la.Matrix[float64] { return la.MatrixOf(1, N, x.Row(o)) }
+		like = append(like, target.NewProbit(row(y), row(location), row(m.f), c.Margin))
 	}
-	for range L {
-		m.precision = append(m.precision, 1/(sigma*sigma))
-		m.ones = append(m.ones, 1)
-	}
-	u := m.order()
-	m.updates.Settled = u.plain()
-	if !c.Plain {
-		p := newPlane(m.latent, m.reads, &m.gamma, m.ones, m.f, m.gTarget, leastRounds)
-		m.updates = work.Schedule{First: u.plain(), Settled: p.order(u)}
-	}
+	layers := newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, c.Workers)
+	m.outputs = newOutputs(layers, y, m.f, location, like)
+	m.holdUpsilon(1 / (sigma * sigma))
+	m.schedule(c.Plain, leastRounds)
 	return m
 }
 
@@ -234,7 +218,7 @@ func (m *classification) startAt(start *ClassificationStart, seed uint64) error 
 
 // checkScoreSettings returns σ_g with its default, or what is wrong with it or with the margin.
 func checkScoreSettings(margin, sigma float64) (float64, error) {
-	if err := label.CheckMargin(margin); err != nil {
+	if err := target.CheckMargin(margin); err != nil {
 		return 0, err
 	}
 	if sigma == 0 {
@@ -252,11 +236,7 @@ func (m *classification) resume(p *ClassificationPosterior) error {
 		return err
 	}
 	s := p.s
-	if err := m.layers.resume(p.core.LambdaShape, s.Lambda, s.A, m.precision, s.Gamma, s.Omega, s.BEMean, s.BECov); err != nil {
-		return err
-	}
-	m.updateScore() // with G at its prior mean
-	return m.updateIntermediate(m.precision, m.ones, m.f)
+	return m.outputs.resume(&p.core, s.Gamma, s.Omega, s.BEMean, s.BECov)
 }
 
 // randomClassificationStart draws A from the standard normal distribution, and G and F as
@@ -292,74 +272,4 @@ func (s *ClassificationStart) validate(L, P, D, N int) error {
 		return err
 	}
 	return check.Start("F", s.F, L, N)
-}
-
-// order returns the updates of a sweep.
-func (m *classification) order() *updates {
-	return &updates{
-		lambda: m.UpdateLambda,
-		a:      work.Update{Name: "a", Step: func() error { return m.UpdateWeights(m.precision) }},
-		g:      work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.precision, m.ones, m.f) }},
-		rest: []work.Update{
-			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega),
-			{Name: "(b,e)", Step: func() error { return m.updateCombination(m.ones, m.f) }},
-		},
-		score: m.updateScore,
-		scale: m.updateScale,
-	}
-}
-
-// Sweep implements [vi.Objective].
-func (m *classification) Sweep(done func(string)) error { return m.updates.Sweep(&m.Stop, done) }
-
-// updateScore is q(f), see label.Truncate.
-func (m *classification) updateScore() {
-	for o := range m.L {
-		loc := m.location.Row(o)
-		for i := range loc {
-			loc[i] = m.be.Mean[o]
-		}
-		m.addFit(o, o, m.be.Mean[m.L:], 1, loc)
-		m.logZ[o] = label.Truncate(m.margin, m.y.Row(o), loc, m.f.Row(o))
-	}
-}
-
-// updateScale moves along the ridge (a, G) → c(a, G), e → e/c, λ → λ/c², ω → c²ω,
-// which leaves the likelihood alone. As υ is fixed, the distance of G from its
-// prior mean grows with s = c² and the entropy of G rewards it: the bound changes
-// by −A·ln s − B(1/s − 1) − C(s − 1), as in regression, with A less by LNP/2 and
-// C more by ½υ Σ E[(g − aᵀk)²]. Derived in docs/theory/acceleration.md.
-func (m *classification) updateScale() {
-	if s, ok := roots.Ridge(m.ridge()); ok {
-		m.rescale(s)
-	}
-}
-
-// ridge returns the coefficients of updateScale.
-func (m *classification) ridge() (a, b, c float64) {
-	a, b, c = m.latent.ridge(&m.omega)
-	a -= float64(0.5 * float64(m.L*m.N*m.P))
-	for o := range m.L {
-		c += float64(0.5 * m.precision[o] * m.Distance(o))
-	}
-	return a, b, c
-}
-
-// Bound implements [vi.Objective]. The terms of f are the mean log density of f | b, e, g and the
-// entropy of q(f), ½ E[(f − m)²] + log Z + ½ log 2π; Var(f) cancels between them.
-func (m *classification) Bound() float64 {
-	sum := m.layers.bound() + float64(0.5*m.shift())
-	for o := range m.L {
-		sum += m.GBound(o, m.precision[o], special.Log(m.precision[o]))
-		sum += m.logZ[o] - float64(0.5*m.residual(o, m.f))
-	}
-	return sum
-}
-
-// shift returns Σ (E[f] − m)² over the observed labels.
-func (m *classification) shift() (sum float64) {
-	for o := range m.L {
-		sum += label.Shift(m.y.Row(o), m.location.Row(o), m.f.Row(o))
-	}
-	return sum
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
-	"github.com/bmkl/bmkl/vi/internal/label"
 	"github.com/bmkl/bmkl/vi/internal/predictive"
+	"github.com/bmkl/bmkl/vi/internal/target"
 )
 
 // ClassificationState is everything a [ClassificationPosterior] is made of, like
@@ -156,7 +156,7 @@ func (p *ClassificationPosterior) Predict(k vi.Kernels, opt vi.PredictOptions) (
 			if !opt.Published {
 				s = math.Sqrt(s)
 			}
-			row[t] = label.Probability(mean, s, p.s.Margin)
+			row[t] = target.Probability(mean, s, p.s.Margin)
 		}
 	}
 	return out, nil

@@ -21,7 +21,8 @@
 //
 // The posterior is approximated by q(λ)q(υ)q(a)q(G)q(γ)q(ω)q(ε)q(b,e), each factor
 // gamma or Gaussian, and updated in this order; in classification q(f), normal beyond
-// the margin, follows and υ and ε are fixed.
+// the margin, follows and υ and ε are fixed. q(ε) and q(f) belong to the likelihood, which has a
+// file in vi/internal/target.
 //
 // Unless a model's Plain is set, ten such sweeps are followed by accelerated ones. Each
 // factorises once, which gives a direction, and then goes through rounds, 20 or more: a moves to
@@ -39,23 +40,24 @@
 //
 // # Files
 //
-//	regression.go                Regression: model, state of a fit, updates, bound
+//	outputs.go                   state of a fit of outputs with a likelihood: updates, bound
+//	regression.go                Regression: model, its likelihood and start
 //	regression_posterior.go      its posterior; collapsed fits
 //	noise_groups.go              Regression with noise for each group of samples
 //	shared_regression.go         SharedRegression: model, state of a fit to complete targets
 //	shared_patterns.go           state of its fit to targets with missing values
 //	shared_layers.go             what both have: updates given sums of G, bound
 //	shared_posterior.go          its posterior
-//	task_regression.go           TaskRegression: model, state of a fit, updates, bound
+//	task_regression.go           TaskRegression: model, its likelihood and start
 //	task_posterior.go            its posterior
-//	task_classification.go       TaskClassification: model, state of a fit, updates, bound
+//	task_classification.go       TaskClassification: model, its likelihood and start
 //	task_classification_posterior.go  its posterior
-//	classification.go            Classification: model, state of a fit, updates, bound
+//	classification.go            Classification: model, its likelihood and start
 //	classification_posterior.go  its posterior and predictions of labels
 //	latent.go    λ, a and G, which all have: state, starts, bound
 //	common_weights.go  γ, ω, b and e of the models whose outputs share the kernel weights
 //	layers.go    these with λ, a and G of outputs of the same samples
-//	task_layers.go  these with λ, a and G of tasks with samples of their own
+//	task_layers.go  these with λ, a and G of tasks with samples of their own: state of a fit, updates, bound
 //	start.go     random starts; checks of starts and targets
 //	schedule.go  the plain and the accelerated order of the updates
 //	parts.go     samples of a row that have a Cov[g] in common, where not all have

@@ -31,7 +31,7 @@ func (f *SharedFit) BoundGradient(each func(kernel int, g la.Matrix[float64])) e
 
 // BoundGradient does what [RegressionFit.BoundGradient] does, with 1/σ_g² in place of E[υ_o].
 func (f *ClassificationFit) BoundGradient(each func(kernel int, g la.Matrix[float64])) error {
-	return f.state.boundGradient(f.state.precision, each)
+	return f.state.boundGradient(f.state.upsilonMean, each)
 }
 
 // SettingsGradient returns the derivatives of the lower bound by log σ_g and by the
@@ -43,7 +43,7 @@ func (f *ClassificationFit) BoundGradient(each func(kernel int, g la.Matrix[floa
 func (f *ClassificationFit) SettingsGradient() (logSigmaG, margin float64) {
 	s := f.state
 	for o := range s.L {
-		logSigmaG += float64(s.precision[o]*s.Distance(o)) - float64(s.N*s.P)
+		logSigmaG += float64(s.upsilonMean[o]*s.Distance(o)) - float64(s.N*s.P)
 		for i, y := range s.y.Row(o) { // 0 where missing
 			margin -= float64(y * (s.f.At(o, i) - s.location.At(o, i)))
 		}

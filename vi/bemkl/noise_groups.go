@@ -12,6 +12,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/intermediate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
+	"github.com/bmkl/bmkl/vi/internal/target"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -36,9 +37,9 @@ type groupedRegression struct {
 // groupPart holds the samples of a group whose target of one output is known.
 type groupPart struct {
 	part
-	y       []float64        // their targets
-	epsilon conjugate.Gammas // 1
-	target  []float64        // P, Σ_i E[g_i]·y_i
+	y       []float64 // their targets
+	epsilon *target.Normal
+	target  []float64 // P, Σ_i E[g_i]·y_i
 }
 
 // checkGroups returns the number of groups of n samples, which are numbered from 0.
@@ -123,13 +124,12 @@ func (m *groupedRegression) divide(groups []int, observed la.Matrix[float64]) {
 					members, values = append(members, i), append(values, m.y.At(o, i))
 				}
 			}
-			prior := m.priors.Epsilon
 			p := groupPart{
 				part: newPart(m.P, members), y: values, target: make([]float64, m.P),
-				epsilon: conjugate.NewGammas(prior, prior.Shape+float64(0.5*float64(len(members))), 1),
+				epsilon: target.NewNormal(m.priors.Epsilon, float64(len(members))),
 			}
 			m.parts = append(m.parts, p)
-			m.Memory.Of(p.epsilon.Scale)
+			p.epsilon.Memorise(&m.Memory)
 		}
 	}
 }
@@ -342,7 +342,7 @@ func (m *groupedRegression) updateEpsilon() {
 	for o := range m.L {
 		for c := range m.of(o) {
 			p := &m.of(o)[c]
-			p.epsilon.Observe(0, float64(0.5*m.residual(o, p)))
+			p.epsilon.UpdateNoise(m.residual(o, p))
 		}
 	}
 }
@@ -408,9 +408,9 @@ func (m *groupedRegression) Bound() float64 {
 		sum += m.GBound(o, m.upsilon.Mean(o), m.upsilon.MeanLog(o))
 		for c := range m.of(o) {
 			p := &m.of(o)[c]
-			eps := &p.epsilon
-			sum += eps.Bound()
-			sum += float64(0.5 * (float64(float64(len(p.members))*(eps.MeanLog(0)-conjugate.Log2Pi)) - float64(eps.Mean(0)*m.residual(o, p))))
+			noise, _, fit := p.epsilon.Terms(m.residual(o, p))
+			sum += noise
+			sum += fit
 		}
 	}
 	return sum

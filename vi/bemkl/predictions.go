@@ -5,16 +5,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
-	"github.com/bmkl/bmkl/vi/internal/label"
 )
-
-// Predictions implements [vi.Objective].
-func (m *regression) Predictions(p *vi.Predictions) {
-	p.Resize(m.L * m.N)
-	for o := range m.L {
-		m.predict(p, o, o, &m.reads[o], 1/m.epsilonMean[o], m.upsilonMean[o])
-	}
-}
 
 // Predictions implements [vi.Objective].
 func (m *sharedLayers) Predictions(p *vi.Predictions) {
@@ -22,15 +13,6 @@ func (m *sharedLayers) Predictions(p *vi.Predictions) {
 	for o := range m.L {
 		m.predict(p, o, 0, &m.reads[o], 1/m.epsilonMean[o], m.upsilonMean[0])
 	}
-}
-
-// Predictions implements [vi.Objective]: the probabilities of the label +1.
-func (m *classification) Predictions(p *vi.Predictions) {
-	p.Resize(m.L * m.N)
-	for o := range m.L {
-		m.predict(p, o, o, &m.reads[o], 1, m.precision[o])
-	}
-	label.Predictions(p)
 }
 
 // predict stores what output o, which reads row r as q says, predicts at the training

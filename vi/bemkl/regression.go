@@ -8,8 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
-	"github.com/bmkl/bmkl/vi/internal/roots"
-	"github.com/bmkl/bmkl/vi/internal/work"
+	"github.com/bmkl/bmkl/vi/internal/target"
 )
 
 // Regression is Bayesian multiple kernel learning for regression (BMKLR) with
@@ -115,14 +114,9 @@ func (r Regression) Fit(ctx context.Context, k vi.Kernels, y la.Matrix[float64])
 
 // regression is the state of a fit.
 type regression struct {
-	*layers
-	y       la.Matrix[float64] // L×N, 0 where missing
+	*outputs
 	priors  RegressionPriors
-	upsilon conjugate.Gammas   // L
-	epsilon []conjugate.Gammas // L rows of one: shapes differ when values are missing
-
-	upsilonMean, epsilonMean []float64
-	updates                  work.Schedule
+	epsilon []*target.Normal // L: shapes differ when values are missing
 }
 
 // RegressionPriors holds the priors of a [Regression].
@@ -143,25 +137,15 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 	L := y.Rows
 	P, D, N := k.Dims()
 	layers := newLayers(k, L, observed, layerPriors{pr.Lambda, pr.Gamma, pr.Omega}, r.Workers)
-	m := &regression{
-		layers: layers,
-		y:      y, priors: pr,
-		upsilon:     conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*layers.Size*float64(P)), L),
-		upsilonMean: make([]float64, L),
-		epsilonMean: make([]float64, L),
-	}
+	m := &regression{priors: pr}
+	var like []target.Likelihood
 	for o := range L {
-		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*m.Count[o]), 1))
-		m.epsilonMean[o] = m.epsilon[o].Mean(0)
-		m.Memory.Of(m.epsilon[o].Scale)
+		m.epsilon = append(m.epsilon, target.NewNormal(pr.Epsilon, layers.Count[o]))
+		like = append(like, m.epsilon[o])
 	}
-	m.Memory.Of(m.upsilon.Scale)
-	u := m.order()
-	m.updates.Settled = u.plain()
-	if !r.Plain {
-		p := newPlane(m.latent, m.reads, &m.gamma, m.epsilonMean, m.y, m.gTarget, severalRounds(L, D, P))
-		m.updates = work.Schedule{First: u.plain(), Settled: p.order(u)}
-	}
+	m.outputs = newOutputs(layers, y, y, la.Matrix[float64]{}, like)
+	m.learnUpsilon(pr.Upsilon)
+	m.schedule(r.Plain, severalRounds(L, D, P))
 	if r.From != nil {
 		return m, m.resume(r.From)
 	}
@@ -174,21 +158,6 @@ func (r Regression) model(k vi.Kernels, y la.Matrix[float64]) (*regression, erro
 		return nil, err
 	}
 	return m, m.Start(start.A, start.G)
-}
-
-// order returns the updates of a sweep.
-func (m *regression) order() *updates {
-	return &updates{
-		lambda:  m.UpdateLambda,
-		upsilon: m.updateUpsilon,
-		a:       work.Update{Name: "a", Step: func() error { return m.UpdateWeights(m.upsilonMean) }},
-		g:       work.Update{Name: "G", Step: func() error { return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y) }},
-		rest: []work.Update{
-			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega), work.Step("ε", m.updateEpsilon),
-			{Name: "(b,e)", Step: func() error { return m.updateCombination(m.epsilonMean, m.y) }},
-		},
-		scale: m.updateScale,
-	}
 }
 
 // priorsOr1 returns these priors, with Gamma{1, 1} in place of each zero prior.
@@ -208,9 +177,6 @@ func (p RegressionPriors) validate() error {
 	)
 }
 
-// Sweep implements [vi.Objective].
-func (m *regression) Sweep(done func(string)) error { return m.updates.Sweep(&m.Stop, done) }
-
 // resume continues from p.
 func (m *regression) resume(p *RegressionPosterior) error {
 	if err := m.checkResume(m.L, &p.scorer.core); err != nil {
@@ -222,62 +188,5 @@ func (m *regression) resume(p *RegressionPosterior) error {
 		m.epsilon[o].Resume(0, s.Epsilon[o])
 		m.upsilonMean[o], m.epsilonMean[o] = m.upsilon.Mean(o), m.epsilon[o].Mean(0)
 	}
-	if err := m.layers.resume(p.core.LambdaShape, s.Lambda, s.A, m.upsilonMean, s.Gamma, s.Omega, s.BEMean, s.BECov); err != nil {
-		return err
-	}
-	return m.updateIntermediate(m.upsilonMean, m.epsilonMean, m.y)
-}
-
-// updateUpsilon is q(υ_o) = Gamma(α_υ + NP/2, (1/β_υ + Σ E[(g − aᵀk)²]/2)^-1).
-func (m *regression) updateUpsilon() {
-	for o := range m.L {
-		m.upsilon.Observe(o, float64(0.5*m.Distance(o)))
-		m.upsilonMean[o] = m.upsilon.Mean(o)
-	}
-}
-
-// updateEpsilon is q(ε_o) = Gamma(α_ε + n_o/2, (1/β_ε + Σ E[(y − eᵀg − b)²]/2)^-1).
-func (m *regression) updateEpsilon() {
-	for o := range m.L {
-		m.epsilon[o].Observe(0, float64(0.5*m.residual(o, m.y)))
-		m.epsilonMean[o] = m.epsilon[o].Mean(0)
-	}
-}
-
-// updateScale moves along the ridge (a, G) → c(a, G), e → e/c, (υ, λ) → /c²,
-// ω → c²ω, which leaves the likelihood alone. With s = c² the bound changes by
-// −A·ln s − B(1/s − 1) − C(s − 1), which is highest at the positive root of
-// C·s² + A·s − B = 0. Derived in docs/theory/acceleration.md.
-func (m *regression) updateScale() {
-	s, ok := roots.Ridge(m.ridge())
-	if !ok {
-		return
-	}
-	m.rescale(s)
-	for o := range m.L {
-		m.upsilon.Scale[o] /= s
-		m.upsilonMean[o] = m.upsilon.Mean(o)
-	}
-}
-
-// ridge returns the coefficients of updateScale.
-func (m *regression) ridge() (a, b, c float64) {
-	a, b, c = m.latent.ridge(&m.omega)
-	a += float64(float64(m.L) * m.priors.Upsilon.Shape)
-	for _, v := range m.upsilonMean {
-		b += v / m.priors.Upsilon.Scale
-	}
-	return a, b, c
-}
-
-// Bound implements [vi.Objective].
-func (m *regression) Bound() float64 {
-	sum := m.layers.bound() + m.upsilon.Bound()
-	for o := range m.L {
-		eps := &m.epsilon[o]
-		sum += eps.Bound()
-		sum += m.GBound(o, m.upsilon.Mean(o), m.upsilon.MeanLog(o))
-		sum += float64(0.5 * (float64(m.Count[o]*(eps.MeanLog(0)-conjugate.Log2Pi)) - float64(eps.Mean(0)*m.residual(o, m.y))))
-	}
-	return sum
+	return m.outputs.resume(&p.core, s.Gamma, s.Omega, s.BEMean, s.BECov)
 }

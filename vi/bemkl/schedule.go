@@ -1,6 +1,9 @@
 package bemkl
 
-import "github.com/bmkl/bmkl/vi/internal/work"
+import (
+	"github.com/bmkl/bmkl/vi/internal/target"
+	"github.com/bmkl/bmkl/vi/internal/work"
+)
 
 // updates are the updates of a model's factors.
 type updates struct {
@@ -8,7 +11,7 @@ type updates struct {
 	upsilon func() // nil if υ has no distribution
 	a, g    work.Update
 	rest    []work.Update // the others in the order of the paper
-	score   func()        // what is last in a classifier's: f; nil in a regression
+	score   func()        // q(t), the last; nil where the targets are the data
 
 	// Steps that are not in the papers: along the ridge, and of G with the kernel weights
 	// of several outputs; nil where there is no such step.
@@ -28,4 +31,16 @@ func (u *updates) plain() []work.Update {
 		order = append(order, work.Step("f", u.score))
 	}
 	return order
+}
+
+// ofLikelihood adds the updates of γ, ω, ε, (b,e) and t, which a likelihood of this kind asks for.
+func (u *updates) ofLikelihood(like target.Likelihood, c *commonWeights, epsilon func(), combination work.Update, targets func()) {
+	u.rest = []work.Update{work.Step("γ", c.updateGamma), work.Step("ω", c.updateOmega)}
+	if like.Learns() {
+		u.rest = append(u.rest, work.Step("ε", epsilon))
+	}
+	u.rest = append(u.rest, combination)
+	if like.Latent() {
+		u.score = targets
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/roots"
+	"github.com/bmkl/bmkl/vi/internal/target"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -25,7 +26,7 @@ type sharedLayers struct {
 	upsilonQ    conjugate.Gammas     // 1
 	gamma       conjugate.Gammas     // L
 	omega       conjugate.Gammas     // L·P
-	epsilon     []conjugate.Gammas   // L rows of one: shapes differ when values are missing
+	epsilon     []*target.Normal     // L: shapes differ when values are missing
 	epsilonMean []float64            // L
 	be          []conjugate.Gaussian // L of (b_o, e_o), dimension 1+P
 	ee          []la.Matrix[float64] // L of E[e_o·e_oᵀ], P×P
@@ -73,7 +74,7 @@ func (r SharedRegression) layers(k vi.Kernels, y la.Matrix[float64]) (*sharedLay
 	}
 	m.Memory.Of(m.upsilonQ.Scale, m.gamma.Scale, m.omega.Scale)
 	for o := range L {
-		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*m.countOf(o)), 1))
+		m.epsilon = append(m.epsilon, target.NewNormal(pr.Epsilon, m.countOf(o)))
 		m.epsilonMean[o] = m.epsilon[o].Mean(0)
 		m.be[o] = conjugate.NewGaussian(1 + P)
 		m.ee = append(m.ee, la.NewMatrix[float64](P, P))
@@ -82,7 +83,8 @@ func (r SharedRegression) layers(k vi.Kernels, y la.Matrix[float64]) (*sharedLay
 		}
 		m.updateEE(o)
 		m.reads = append(m.reads, readout{be: &m.be[o], bias: 0, weights: 1, ee: m.ee[o]})
-		m.Memory.Of(m.epsilon[o].Scale, m.be[o].Mean, m.be[o].Cov.Data)
+		m.epsilon[o].Memorise(&m.Memory)
+		m.Memory.Of(m.be[o].Mean, m.be[o].Cov.Data)
 	}
 	return m, nil
 }
@@ -204,7 +206,7 @@ func (m *sharedLayers) updateOmega() {
 // updateEpsilon is q(ε_o) = Gamma(α_ε + n_o/2, (1/β_ε + Σ E[(y − e_oᵀg − b_o)²]/2)^-1).
 func (m *sharedLayers) updateEpsilon() {
 	for o := range m.L {
-		m.epsilon[o].Observe(0, float64(0.5*m.residual(o)))
+		m.epsilon[o].UpdateNoise(m.residual(o))
 		m.epsilonMean[o] = m.epsilon[o].Mean(0)
 	}
 }
@@ -312,14 +314,15 @@ func (m *sharedLayers) Bound() float64 {
 	sum := m.latent.Bound() + m.GBound(0, m.upsilonQ.Mean(0), m.upsilonQ.MeanLog(0))
 	sum += m.upsilonQ.Bound() + m.gamma.Bound() + m.omega.Bound()
 	for o := range m.L {
-		be, eps := &m.be[o], &m.epsilon[o]
-		sum += be.Entropy() + eps.Bound()
+		be := &m.be[o]
+		noise, _, fit := m.epsilon[o].Terms(m.residual(o))
+		sum += be.Entropy() + noise
 		sum += float64(0.5 * (m.gamma.MeanLog(o) - conjugate.Log2Pi - float64(m.gamma.Mean(o)*be.Square(0))))
 		for j := range m.P {
 			w := o*m.P + j
 			sum += float64(0.5 * (m.omega.MeanLog(w) - conjugate.Log2Pi - float64(m.omega.Mean(w)*be.Square(1+j))))
 		}
-		sum += float64(0.5 * (float64(m.sums[o].count*(eps.MeanLog(0)-conjugate.Log2Pi)) - float64(eps.Mean(0)*m.residual(o))))
+		sum += fit
 	}
 	return sum
 }

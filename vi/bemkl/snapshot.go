@@ -26,19 +26,6 @@ func (l *layers) Snapshot(s *work.Snapshot) {
 }
 
 // Snapshot names the state of a fit.
-func (m *regression) Snapshot(s *work.Snapshot) {
-	s.Same(m.y.Data...)
-	m.layers.Snapshot(s)
-	m.upsilon.Snapshot(s)
-	for o := range m.epsilon {
-		m.epsilon[o].Snapshot(s)
-	}
-	s.Floats(m.upsilonMean, m.epsilonMean)
-	m.updates.Snapshot(s)
-	m.take(m.upsilonMean, m.epsilonMean, m.y)
-}
-
-// Snapshot names the state of a fit.
 func (m *groupedRegression) Snapshot(s *work.Snapshot) {
 	s.Same(m.y.Data...)
 	m.latent.Snapshot(s)
@@ -59,14 +46,8 @@ func (m *groupedRegression) Snapshot(s *work.Snapshot) {
 
 // Snapshot names the state of a fit.
 func (m *classification) Snapshot(s *work.Snapshot) {
-	s.Same(m.y.Data...)
-	s.Same(m.margin, m.sigmaG)
-	m.layers.Snapshot(s)
-	s.Matrices(m.f, m.location)
-	s.Floats(m.logZ)
-	m.updates.Snapshot(s)
+	m.outputs.Snapshot(s)
 	s.List(&m.published, math.MaxInt32)
-	m.take(m.precision, m.ones, m.f)
 }
 
 // Snapshot names the state of a fit.
@@ -94,33 +75,23 @@ func (m *sharedLayers) Snapshot(s *work.Snapshot) {
 
 // Snapshot names the state of the tasks but for what a model adds.
 func (m *taskLayers) Snapshot(s *work.Snapshot) {
+	for _, l := range m.tasks {
+		s.Same(l.y.Data...)
+		l.like.Snapshot(s)
+	}
 	m.commonWeights.Snapshot(s)
 	for _, l := range m.tasks {
 		l.latent.Snapshot(s)
 		s.Floats(l.upsilonMean, l.epsilonMean)
 		s.Matrices(l.gTarget)
 	}
-	m.updates.Snapshot(s)
-}
-
-// Snapshot names the state of a fit.
-func (m *taskRegression) Snapshot(s *work.Snapshot) {
-	for t, l := range m.tasks {
-		s.Same(l.target.Data...)
+	if m.upsilon == nil {
+		for _, l := range m.tasks {
+			s.Same(l.upsilonMean...)
+		}
+	}
+	for t := range m.upsilon {
 		m.upsilon[t].Snapshot(s)
-		m.epsilon[t].Snapshot(s)
 	}
-	m.taskLayers.Snapshot(s)
-}
-
-// Snapshot names the state of a fit.
-func (m *taskClassification) Snapshot(s *work.Snapshot) {
-	s.Same(m.margin, m.sigmaG)
-	for t, l := range m.tasks {
-		s.Same(m.labels[t]...)
-		s.Matrices(l.target)
-		s.Floats(m.location[t])
-	}
-	s.Floats(m.logZ)
-	m.taskLayers.Snapshot(s)
+	m.updates.Snapshot(s)
 }

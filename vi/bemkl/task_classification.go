@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
-	"github.com/bmkl/bmkl/vi/internal/label"
 	"github.com/bmkl/bmkl/vi/internal/predictive"
 	"github.com/bmkl/bmkl/vi/internal/random"
-	"github.com/bmkl/bmkl/vi/internal/roots"
-	"github.com/bmkl/bmkl/vi/internal/work"
+	"github.com/bmkl/bmkl/vi/internal/target"
 )
 
 // TaskClassification is [TaskRegression] with labels ±1 in place of the targets, which
@@ -83,15 +80,12 @@ func (c TaskClassification) Fit(ctx context.Context, tasks []Task) (*TaskClassif
 	if p == nil {
 		return nil, err
 	}
-	return &TaskClassificationFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.labelsOf)}, err
+	return &TaskClassificationFit{Posterior: p, Record: rec, Collapsed: m.collapsed()}, err
 }
 
-// taskClassification is the state of a fit. The targets of the layers are E[f].
+// taskClassification is the state of a fit. The targets of the layers are the scores f.
 type taskClassification struct {
 	*taskLayers
-	labels         [][]float64 // of each task, N
-	location       [][]float64 // m: q(f) is N(m, 1) beyond the margin
-	logZ           []float64   // T, the normalisers of q(f)
 	margin, sigmaG float64
 	priors         ClassificationPriors
 }
@@ -113,18 +107,18 @@ func (c TaskClassification) model(tasks []Task) (*taskClassification, error) {
 	if err := layers.checkStarts(len(c.Start), c.Start != nil); err != nil {
 		return nil, err
 	}
-	m := &taskClassification{taskLayers: layers, margin: c.Margin, sigmaG: sigma, priors: pr, logZ: make([]float64, len(tasks))}
+	m := &taskClassification{taskLayers: layers, margin: c.Margin, sigmaG: sigma, priors: pr}
 	for t, l := range m.tasks {
-		y := append([]float64(nil), l.target.Row(0)...)
-		for i, v := range y {
-			if !label.Is(v) {
+		for i, v := range l.y.Data {
+			if !target.IsLabel(v) {
 				return nil, fmt.Errorf("vi: tasks[%d]: y[%d] is %g: labels are −1 and +1", t, i, v)
 			}
 		}
-		m.labels, m.location = append(m.labels, y), append(m.location, make([]float64, l.N))
-		l.upsilonMean[0], l.epsilonMean[0] = 1/(sigma*sigma), 1
+		l.target, l.location = la.NewMatrix[float64](1, l.N), la.NewMatrix[float64](1, l.N)
+		l.take(target.NewProbit(l.y, l.location, l.target, c.Margin))
 	}
-	m.setOrder(m.order(), c.Plain, leastRounds)
+	m.holdUpsilon(1 / (sigma * sigma))
+	m.setOrder(c.Plain, leastRounds)
 	if c.From != nil {
 		return m, m.resume(c.From)
 	}
@@ -142,7 +136,7 @@ func (m *taskClassification) start(starts []ClassificationStart, seed uint64) er
 				return fmt.Errorf("Start[%d]: %w", t, err)
 			}
 		} else {
-			s = randomClassificationStart(src, la.MatrixOf(1, l.N, m.labels[t]), l.P, l.D, m.margin)
+			s = randomClassificationStart(src, l.y, l.P, l.D, m.margin)
 		}
 		l.target.CopyFrom(s.F)
 		if err := l.latent.Start(s.A, s.G); err != nil {
@@ -159,71 +153,5 @@ func (m *taskClassification) resume(p *TaskClassificationPosterior) error {
 		gamma = append(gamma, f.Gamma)
 	}
 	of := func(t int) *predictive.Scorer { return &p.tasks[t].scorer.core }
-	err := m.taskLayers.resume(len(p.tasks), of, p.tasks[0].core.LambdaShape, gamma, p.s.Omega, p.s.BEMean, p.s.BECov)
-	if err != nil {
-		return err
-	}
-	m.updateScore() // with G at its prior mean
-	return m.each((*taskLayer).updateIntermediate)
-}
-
-// labelsOf returns the labels of task t.
-func (m *taskClassification) labelsOf(t int) []float64 { return m.labels[t] }
-
-// order returns the updates of a sweep.
-func (m *taskClassification) order() *updates {
-	return &updates{
-		lambda: m.updateLambda, a: m.updateA(), g: m.updateG(),
-		rest: []work.Update{
-			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega), {Name: "(b,e)", Step: m.updateCombination},
-		},
-		score: m.updateScore,
-		scale: m.updateScale,
-	}
-}
-
-// updateScore is q(f_t), see label.Truncate.
-func (m *taskClassification) updateScore() {
-	for t, l := range m.tasks {
-		loc := m.location[t]
-		for i := range loc {
-			loc[i] = m.be.Mean[t]
-		}
-		l.addFit(0, 0, l.read.e(), 1, loc)
-		m.logZ[t] = label.Truncate(m.margin, m.labels[t], loc, l.target.Row(0))
-	}
-}
-
-// updateScale moves along the ridge (a, G) → c(a, G), e → e/c, λ → λ/c², ω → c²ω, which
-// all tasks take together; docs/theory/acceleration.md.
-func (m *taskClassification) updateScale() {
-	if s, ok := roots.Ridge(m.ridge()); ok {
-		m.rescale(s)
-	}
-}
-
-// ridge returns the coefficients of updateScale.
-func (m *taskClassification) ridge() (a, b, c float64) {
-	a, b, c = m.taskLayers.ridge()
-	for _, l := range m.tasks {
-		a -= float64(0.5 * float64(l.N*l.P))
-		c += float64(0.5 * l.upsilonMean[0] * l.Distance(0))
-	}
-	return a, b, c
-}
-
-// Bound implements [vi.Objective]. It sums the same terms as the bound of [Classification].
-func (m *taskClassification) Bound() float64 {
-	sum := m.bound()
-	for t, l := range m.tasks {
-		sum += l.GBound(0, l.upsilonMean[0], special.Log(l.upsilonMean[0]))
-		sum += m.logZ[t] + float64(0.5*(label.Shift(m.labels[t], m.location[t], l.target.Row(0))-l.residual()))
-	}
-	return sum
-}
-
-// Predictions implements [vi.Objective]: the probabilities of the label +1.
-func (m *taskClassification) Predictions(p *vi.Predictions) {
-	m.taskLayers.Predictions(p)
-	label.Predictions(p)
+	return m.taskLayers.resume(len(p.tasks), of, p.tasks[0].core.LambdaShape, gamma, p.s.Omega, p.s.BEMean, p.s.BECov)
 }

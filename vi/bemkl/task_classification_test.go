@@ -174,7 +174,7 @@ func TestTasksOfTheSameSamplesAreClassification(t *testing.T) {
 				require.NoError(t, two.Sweep(nil))
 				require.InEpsilon(t, two.Bound(), one.Bound(), 1e-8, "%s, plain %v", p.name, plain)
 			}
-			assert.Equal(t, two.collapsed(two.y), one.collapsed(one.labelsOf))
+			assert.Equal(t, two.collapsed(two.y), one.collapsed())
 			want, err := two.Posterior().Predict(k, vi.PredictOptions{})
 			require.NoError(t, err)
 			for o := range p.L {

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/intermediate"
 	"github.com/bmkl/bmkl/vi/internal/predictive"
+	"github.com/bmkl/bmkl/vi/internal/roots"
+	"github.com/bmkl/bmkl/vi/internal/target"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -18,12 +21,12 @@ import (
 //
 //	t_{t,i} | b, e, g ~ N(eᵀ·g_{t,i} + b_t, 1/ε_t)
 //
-// As with layers a model supplies υ, ε and the target t (the observed output, or the latent
-// score of a classifier).
+// Every task has a likelihood, of one kind, which supplies ε and t. The precisions υ are learned or held.
 type taskLayers struct {
 	work.Stop
 	*commonWeights
 	tasks   []*taskLayer
+	upsilon []conjugate.Gammas // T rows of one, as shapes differ; nil where υ is held
 	updates work.Schedule
 
 	// The crew runs a task for each of the tasks: do, or on their planes doPlane. The
@@ -39,16 +42,19 @@ type taskLayers struct {
 // taskLayer is what a task has of its own. Its latent layer has one row.
 type taskLayer struct {
 	*latent
-	read    *readout
-	gamma   conjugate.Gammas   // the task's own of commonWeights
-	target  la.Matrix[float64] // 1×N
-	gTarget la.Matrix[float64] // 1×P, Σ_i E[g]·t
+	read     *readout
+	gamma    conjugate.Gammas   // the task's own of commonWeights
+	y        la.Matrix[float64] // 1×N, the data
+	target   la.Matrix[float64] // 1×N, E[t]; y where the targets are the data
+	location la.Matrix[float64] // 1×N, E[eᵀg + b] at the update of q(t); empty where the targets are the data
+	like     target.Likelihood
+	gTarget  la.Matrix[float64] // 1×P, Σ_i E[g]·t
 
 	upsilonMean, epsilonMean []float64 // 1, E[υ] and E[ε]
 }
 
 // newTaskLayers returns the factors of the tasks at their priors, b at 0 and e at 1, but for υ and
-// ε, which the model sets. The targets are copies of the tasks' Y.
+// the likelihoods, which the model sets. The data are copies of the tasks' Y, and so are the targets.
 func newTaskLayers(tasks []Task, pr layerPriors, workers int) (*taskLayers, error) {
 	P, err := checkTasks(tasks)
 	if err != nil {
@@ -67,9 +73,10 @@ func newTaskLayers(tasks []Task, pr layerPriors, workers int) (*taskLayers, erro
 		l := &taskLayer{
 			latent: newLatent(task.Kernels, 1, la.Matrix[float64]{}, pr.lambda, m.crew.Workers[0]),
 			read:   &m.reads[t], gamma: m.gamma,
-			target:  la.MatrixOf(1, len(task.Y), append([]float64(nil), task.Y...)),
+			y:       la.MatrixOf(1, len(task.Y), append([]float64(nil), task.Y...)),
 			gTarget: la.NewMatrix[float64](1, P), upsilonMean: make([]float64, 1), epsilonMean: make([]float64, 1),
 		}
+		l.target = l.y
 		l.gamma.Scale = m.gamma.Scale[t : t+1]
 		l.GTask = l.updateIntermediateOf
 		l.Upsilon = l.upsilonMean
@@ -141,9 +148,32 @@ func (m *taskLayers) eachPlane(f func(*plane) error) error {
 	return m.crew.Each(m.onePlane)
 }
 
-// setOrder makes u the updates of a sweep. Unless plain, accelerated sweeps of so many rounds
+// take sets the likelihood of a task.
+func (l *taskLayer) take(like target.Likelihood) {
+	l.like = like
+	l.epsilonMean[0] = like.Precision()
+	like.Memorise(&l.Memory)
+}
+
+// learnUpsilon gives υ the prior.
+func (m *taskLayers) learnUpsilon(prior vi.Gamma) {
+	for t, l := range m.tasks {
+		m.upsilon = append(m.upsilon, conjugate.NewGammas(prior, prior.Shape+float64(0.5*l.Size*float64(l.P)), 1))
+		l.Memory.Of(m.upsilon[t].Scale)
+	}
+}
+
+// holdUpsilon holds υ.
+func (m *taskLayers) holdUpsilon(precision float64) {
+	for _, l := range m.tasks {
+		l.upsilonMean[0] = precision
+	}
+}
+
+// setOrder sets the updates of a sweep. Unless plain, accelerated sweeps of so many rounds
 // follow after ten sweeps.
-func (m *taskLayers) setOrder(u *updates, plain bool, rounds int) {
+func (m *taskLayers) setOrder(plain bool, rounds int) {
+	u := m.order()
 	m.updates.Settled = u.plain()
 	if plain {
 		return
@@ -154,13 +184,50 @@ func (m *taskLayers) setOrder(u *updates, plain bool, rounds int) {
 	m.updates = work.Schedule{First: u.plain(), Settled: orderOfPlanes(u, rounds, m.eachPlane)}
 }
 
-// updateA and updateG are q(a) and q(G) of every task.
-func (m *taskLayers) updateA() work.Update {
-	return work.Update{Name: "a", Step: func() error { return m.each((*taskLayer).updateOwnWeights) }}
+// order returns the updates of a sweep.
+func (m *taskLayers) order() *updates {
+	u := &updates{
+		lambda: m.updateLambda,
+		a:      work.Update{Name: "a", Step: func() error { return m.each((*taskLayer).updateOwnWeights) }},
+		g:      work.Update{Name: "G", Step: func() error { return m.each((*taskLayer).updateIntermediate) }},
+		scale:  m.updateScale,
+	}
+	if m.upsilon != nil {
+		u.upsilon = m.updateUpsilon
+	}
+	u.ofLikelihood(m.tasks[0].like, m.commonWeights, m.updateEpsilon, work.Update{Name: "(b,e)", Step: m.updateCombination}, m.updateTargets)
+	return u
 }
 
-func (m *taskLayers) updateG() work.Update {
-	return work.Update{Name: "G", Step: func() error { return m.each((*taskLayer).updateIntermediate) }}
+// updateUpsilon is q(υ_t) = Gamma(α_υ + N_tP/2, (1/β_υ + Σ E[(g − a_tᵀk)²]/2)^-1).
+func (m *taskLayers) updateUpsilon() {
+	for t, l := range m.tasks {
+		m.upsilon[t].Observe(0, float64(0.5*l.Distance(0)))
+		l.upsilonMean[0] = m.upsilon[t].Mean(0)
+	}
+}
+
+// updateEpsilon is q(ε), see [target.Likelihood].
+func (m *taskLayers) updateEpsilon() {
+	for _, l := range m.tasks {
+		l.like.UpdateNoise(l.residual())
+		l.epsilonMean[0] = l.like.Precision()
+	}
+}
+
+// updateTargets is q(t), see [target.Likelihood].
+func (m *taskLayers) updateTargets() {
+	for t, l := range m.tasks {
+		if !l.like.Latent() {
+			continue
+		}
+		loc := l.location.Row(0)
+		for i := range loc {
+			loc[i] = m.be.Mean[t]
+		}
+		l.addFit(0, 0, l.read.e(), 1, loc)
+		l.like.UpdateTargets()
+	}
 }
 
 // Sweep implements [vi.Objective].
@@ -182,8 +249,21 @@ func (m *taskLayers) updateCombination() error {
 	return m.endCombination(&m.crew.All)
 }
 
-// rescale moves along the ridge, which all tasks do together: (a, G) → c(a, G), e → e/c,
-// λ → λ/c², ω → c²ω with s = c². The model rescales its υ.
+// updateScale moves along the ridge (a, G) → c(a, G), e → e/c, (υ, λ) → /c², ω → c²ω,
+// which all tasks take together; docs/theory/acceleration.md.
+func (m *taskLayers) updateScale() {
+	s, ok := roots.Ridge(m.ridge())
+	if !ok {
+		return
+	}
+	m.rescale(s)
+	for t := range m.upsilon {
+		m.upsilon[t].Scale[0] /= s
+		m.tasks[t].upsilonMean[0] = m.upsilon[t].Mean(0)
+	}
+}
+
+// rescale moves along the ridge but for υ: (a, G) → c(a, G), e → e/c, λ → λ/c², ω → c²ω with s = c².
 func (m *taskLayers) rescale(s float64) {
 	m.commonWeights.rescale(s)
 	for _, l := range m.tasks {
@@ -192,7 +272,7 @@ func (m *taskLayers) rescale(s float64) {
 	}
 }
 
-// ridge returns the coefficients of the ridge, as far as they come from λ and ω.
+// ridge returns the coefficients of updateScale.
 func (m *taskLayers) ridge() (a, b, c float64) {
 	for _, l := range m.tasks {
 		more, rest := l.Ridge()
@@ -200,10 +280,20 @@ func (m *taskLayers) ridge() (a, b, c float64) {
 		b += float64(rest)
 	}
 	less, c := intermediate.RidgeOfKernels(&m.omega)
-	return a - float64(less), b, c
+	a -= float64(less)
+	for t, l := range m.tasks {
+		if m.upsilon != nil {
+			a += m.upsilon[t].Prior.Shape
+			b += l.upsilonMean[0] / m.upsilon[t].Prior.Scale
+			continue
+		}
+		a -= float64(0.5 * float64(l.N*l.P))
+		c += float64(0.5 * l.upsilonMean[0] * l.Distance(0))
+	}
+	return a, b, c
 }
 
-// resume sets all factors but G to the factors of an earlier posterior. That posterior has T tasks,
+// resume continues from an earlier posterior. That posterior has T tasks,
 // of(t) returns the scorer of task t, and the other arguments are its factors of the common
 // weights. υ and ε are set before.
 func (m *taskLayers) resume(T int, of func(t int) *predictive.Scorer, lambdaShape float64, gamma, omega []vi.Gamma, beMean []float64, beCov la.Matrix[float64]) error {
@@ -223,7 +313,8 @@ func (m *taskLayers) resume(T int, of func(t int) *predictive.Scorer, lambdaShap
 			return named(t, err)
 		}
 	}
-	return nil
+	m.updateTargets() // with G at its prior mean
+	return m.each((*taskLayer).updateIntermediate)
 }
 
 // updateOwnWeights is q(a_t).
@@ -244,11 +335,23 @@ func (l *taskLayer) updateIntermediateOf(w *intermediate.Worker, _ int) error {
 // residual returns Σ_i E[(t_i − eᵀg_i − b_t)²], without the variance of t.
 func (l *taskLayer) residual() float64 { return l.latent.residual(0, 0, l.read, l.target.Row(0)) }
 
-// bound returns the terms of λ, a, γ, ω, b, e and the entropies of G.
-func (m *taskLayers) bound() float64 {
+// Bound implements [vi.Objective].
+func (m *taskLayers) Bound() float64 {
 	sum := m.commonWeights.bound()
 	for _, l := range m.tasks {
 		sum += l.latent.Bound()
+	}
+	for t, l := range m.tasks {
+		noise, logZ, fit := l.like.Terms(l.residual())
+		if m.upsilon != nil {
+			upsilon := &m.upsilon[t]
+			sum += upsilon.Bound() + noise
+			sum += l.GBound(0, upsilon.Mean(0), upsilon.MeanLog(0))
+		} else {
+			sum += noise
+			sum += l.GBound(0, l.upsilonMean[0], special.Log(l.upsilonMean[0]))
+		}
+		sum += logZ + (float64(0.5*l.epsilonMean[0]*l.like.Shift(0)) + fit)
 	}
 	return sum
 }
@@ -297,7 +400,7 @@ func (m *taskLayers) Observations() (n float64) {
 	return n
 }
 
-// Predictions implements [vi.Objective]: it predicts the targets.
+// Predictions implements [vi.Objective].
 func (m *taskLayers) Predictions(p *vi.Predictions) {
 	p.Resize(int(m.Observations()))
 	at := 0
@@ -306,13 +409,13 @@ func (m *taskLayers) Predictions(p *vi.Predictions) {
 		l.predict(&own, 0, 0, l.read, 1/l.epsilonMean[0], l.upsilonMean[0])
 		at += l.N
 	}
+	m.tasks[0].like.Predictions(p)
 }
 
-// collapsed returns the tasks whose function is constant, by the rule of layers.collapsed; y(t) are
-// the observed targets of task t.
-func (m *taskLayers) collapsed(y func(t int) []float64) (out []int) {
+// collapsed returns the tasks whose function is constant, by the rule of layers.collapsed.
+func (m *taskLayers) collapsed() (out []int) {
 	for t, l := range m.tasks {
-		if len(l.latent.collapsed(l.read.e(), la.MatrixOf(1, l.N, y(t)))) > 0 {
+		if len(l.latent.collapsed(l.read.e(), l.y)) > 0 {
 			out = append(out, t)
 		}
 	}

@@ -7,11 +7,9 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/climb"
-	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/predictive"
 	"github.com/bmkl/bmkl/vi/internal/random"
-	"github.com/bmkl/bmkl/vi/internal/roots"
-	"github.com/bmkl/bmkl/vi/internal/work"
+	"github.com/bmkl/bmkl/vi/internal/target"
 )
 
 // TaskRegression is multiple kernel learning for T regressions, the tasks, each with
@@ -85,14 +83,14 @@ func (r TaskRegression) Fit(ctx context.Context, tasks []Task) (*TaskFit, error)
 	if p == nil {
 		return nil, err
 	}
-	return &TaskFit{Posterior: p, Record: rec, Collapsed: m.collapsed(m.targetsOf)}, err
+	return &TaskFit{Posterior: p, Record: rec, Collapsed: m.collapsed()}, err
 }
 
 // taskRegression is the state of a fit.
 type taskRegression struct {
 	*taskLayers
-	priors           RegressionPriors
-	upsilon, epsilon []conjugate.Gammas // T rows of one: shapes differ
+	priors  RegressionPriors
+	epsilon []*target.Normal // T
 }
 
 // model checks the arguments and returns the initial state.
@@ -110,14 +108,13 @@ func (r TaskRegression) model(tasks []Task) (*taskRegression, error) {
 	}
 	m := &taskRegression{taskLayers: layers, priors: pr}
 	largest := 0
+	m.learnUpsilon(pr.Upsilon)
 	for t, l := range m.tasks {
-		m.upsilon = append(m.upsilon, conjugate.NewGammas(pr.Upsilon, pr.Upsilon.Shape+float64(0.5*l.Size*float64(l.P)), 1))
-		m.epsilon = append(m.epsilon, conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*l.Size), 1))
-		l.epsilonMean[0] = m.epsilon[t].Mean(0)
-		l.Memory.Of(m.upsilon[t].Scale, m.epsilon[t].Scale)
+		m.epsilon = append(m.epsilon, target.NewNormal(pr.Epsilon, l.Size))
+		l.take(m.epsilon[t])
 		largest = max(largest, l.D)
 	}
-	m.setOrder(m.order(), r.Plain, severalRounds(len(tasks), largest, m.tasks[0].P))
+	m.setOrder(r.Plain, severalRounds(len(tasks), largest, m.tasks[0].P))
 	if r.From != nil {
 		return m, m.resume(r.From)
 	}
@@ -156,76 +153,5 @@ func (m *taskRegression) resume(p *TaskPosterior) error {
 		gamma = append(gamma, f.Gamma)
 	}
 	of := func(t int) *predictive.Scorer { return &p.tasks[t].scorer.core }
-	err := m.taskLayers.resume(len(p.tasks), of, p.tasks[0].core.LambdaShape, gamma, p.s.Omega, p.s.BEMean, p.s.BECov)
-	if err != nil {
-		return err
-	}
-	return m.each((*taskLayer).updateIntermediate)
-}
-
-// targetsOf returns the targets of task t.
-func (m *taskRegression) targetsOf(t int) []float64 { return m.tasks[t].target.Row(0) }
-
-// order returns the updates of a sweep.
-func (m *taskRegression) order() *updates {
-	return &updates{
-		lambda: m.updateLambda, upsilon: m.updateUpsilon, a: m.updateA(), g: m.updateG(),
-		rest: []work.Update{
-			work.Step("γ", m.updateGamma), work.Step("ω", m.updateOmega), work.Step("ε", m.updateEpsilon),
-			{Name: "(b,e)", Step: m.updateCombination},
-		},
-		scale: m.updateScale,
-	}
-}
-
-// updateUpsilon is q(υ_t) = Gamma(α_υ + N_tP/2, (1/β_υ + Σ E[(g − a_tᵀk)²]/2)^-1).
-func (m *taskRegression) updateUpsilon() {
-	for t, l := range m.tasks {
-		m.upsilon[t].Observe(0, float64(0.5*l.Distance(0)))
-		l.upsilonMean[0] = m.upsilon[t].Mean(0)
-	}
-}
-
-// updateEpsilon is q(ε_t) = Gamma(α_ε + N_t/2, (1/β_ε + Σ E[(y − eᵀg − b_t)²]/2)^-1).
-func (m *taskRegression) updateEpsilon() {
-	for t, l := range m.tasks {
-		m.epsilon[t].Observe(0, float64(0.5*l.residual()))
-		l.epsilonMean[0] = m.epsilon[t].Mean(0)
-	}
-}
-
-// updateScale moves along the ridge (a, G) → c(a, G), e → e/c, (υ, λ) → /c², ω → c²ω,
-// which all tasks take together; docs/theory/acceleration.md.
-func (m *taskRegression) updateScale() {
-	s, ok := roots.Ridge(m.ridge())
-	if !ok {
-		return
-	}
-	m.rescale(s)
-	for t, l := range m.tasks {
-		m.upsilon[t].Scale[0] /= s
-		l.upsilonMean[0] = m.upsilon[t].Mean(0)
-	}
-}
-
-// ridge returns the coefficients of updateScale.
-func (m *taskRegression) ridge() (a, b, c float64) {
-	a, b, c = m.taskLayers.ridge()
-	for _, l := range m.tasks {
-		a += m.priors.Upsilon.Shape
-		b += l.upsilonMean[0] / m.priors.Upsilon.Scale
-	}
-	return a, b, c
-}
-
-// Bound implements [vi.Objective].
-func (m *taskRegression) Bound() float64 {
-	sum := m.bound()
-	for t, l := range m.tasks {
-		upsilon, epsilon := &m.upsilon[t], &m.epsilon[t]
-		sum += upsilon.Bound() + epsilon.Bound()
-		sum += l.GBound(0, upsilon.Mean(0), upsilon.MeanLog(0))
-		sum += float64(0.5 * (float64(l.Size*(epsilon.MeanLog(0)-conjugate.Log2Pi)) - float64(epsilon.Mean(0)*l.residual())))
-	}
-	return sum
+	return m.taskLayers.resume(len(p.tasks), of, p.tasks[0].core.LambdaShape, gamma, p.s.Omega, p.s.BEMean, p.s.BECov)
 }

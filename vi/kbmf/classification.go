@@ -9,8 +9,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
-	"github.com/bmkl/bmkl/vi/internal/label"
-	"github.com/bmkl/bmkl/vi/internal/work"
+	"github.com/bmkl/bmkl/vi/internal/target"
 )
 
 // Classification is [Regression] with labels ±1 in place of the values, as in
@@ -82,16 +81,12 @@ func (p Classification) Fit(ctx context.Context, rows, columns vi.Kernels, y la.
 	if post == nil {
 		return nil, err
 	}
-	return &ClassificationFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.labels)}, err
+	return &ClassificationFit{Posterior: post, Record: rec, Collapsed: m.collapsed(m.y)}, err
 }
 
-// classification is the state of a fit. The targets of the layers are E[f].
+// classification is the state of a fit.
 type classification struct {
 	*model
-	labels la.Matrix[float64] // 0 where missing
-	f      la.Matrix[float64] // E[f]
-	at     la.Matrix[float64] // m: q(f) is N(m, 1) beyond the margin
-	logZ   float64            // Σ log Φ(y·m − ν), the normalisers of q(f)
 	margin float64
 	priors Priors
 }
@@ -102,7 +97,7 @@ func (p Classification) model(rows, columns vi.Kernels, y la.Matrix[float64]) (*
 	if err := pr.validate(); err != nil {
 		return nil, err
 	}
-	if err := label.CheckMargin(p.Margin); err != nil {
+	if err := target.CheckMargin(p.Margin); err != nil {
 		return nil, err
 	}
 	set, err := newSettings(p.Components, pr, p.SigmaG, p.SigmaH, p.Workers)
@@ -113,19 +108,19 @@ func (p Classification) model(rows, columns vi.Kernels, y la.Matrix[float64]) (*
 	if err != nil {
 		return nil, err
 	}
-	m := &classification{
-		model: layers, labels: layers.x.target.Clone(), margin: p.Margin, priors: pr,
-		f: la.NewMatrix[float64](y.Rows, y.Cols), at: la.NewMatrix[float64](y.Rows, y.Cols),
-	}
+	m := &classification{model: layers, margin: p.Margin, priors: pr}
+	m.y = m.x.target.Clone()
+	m.t, m.at = la.NewMatrix[float64](y.Rows, y.Cols), la.NewMatrix[float64](y.Rows, y.Cols)
+	m.like = target.NewProbit(m.y, m.at, m.t, p.Margin)
 	m.memory.Of(m.x.target.Data, m.z.target.Data)
 	for i, partners := range m.x.partners {
 		for _, j := range partners {
-			if !label.Is(m.labels.At(i, j)) {
-				return nil, fmt.Errorf("vi: y: entry (%d, %d) is %g: labels are −1 and +1, NaN where missing", i, j, m.labels.At(i, j))
+			if !target.IsLabel(m.y.At(i, j)) {
+				return nil, fmt.Errorf("vi: y: entry (%d, %d) is %g: labels are −1 and +1, NaN where missing", i, j, m.y.At(i, j))
 			}
 		}
 	}
-	m.order(m, func() float64 { return 1 }, []work.Update{work.Step("f", m.updateScore)}, p.Plain)
+	m.order(p.Plain)
 	if p.From != nil {
 		return m, m.resume(p.From)
 	}
@@ -136,7 +131,7 @@ func (p Classification) model(rows, columns vi.Kernels, y la.Matrix[float64]) (*
 		m.setTarget(p.Start.F)
 		return m, m.start(&p.Start.Start)
 	}
-	m.setTarget(m.labels)
+	m.setTarget(m.y)
 	// Were the bias to begin at the labels' mean, it would leave too little of a table with few labels of
 	// one kind to keep the factors from collapse; they leave to it what pairs have in common.
 	return m, m.startRandom(p.Seed, 0)
@@ -150,45 +145,6 @@ func (m *classification) resume(p *Posterior) error {
 	if err := m.model.resume(p); err != nil {
 		return err
 	}
-	m.updateScore()
+	m.updateTargets()
 	return nil
-}
-
-// updateScore is q(f), see label.Truncate.
-func (m *classification) updateScore() {
-	m.locate()
-	m.at.CopyFrom(m.location)
-	m.logZ = 0
-	for i := range m.f.Rows {
-		m.logZ += label.Truncate(m.margin, m.labels.Row(i), m.at.Row(i), m.f.Row(i))
-	}
-	m.setTarget(m.f)
-}
-
-// Bound implements [vi.Objective]. The terms of the scores replace the terms of the values in the
-// bound of [Regression].
-func (m *classification) Bound() float64 {
-	sum := m.bound() + m.logZ - float64(0.5*m.residual())
-	for i := range m.f.Rows {
-		sum += float64(0.5 * label.Shift(m.labels.Row(i), m.at.Row(i), m.f.Row(i)))
-	}
-	return sum
-}
-
-// Roundoff implements [vi.Objective].
-func (m *classification) Roundoff() float64 { return m.roundoff(1) }
-
-// Predictions implements [vi.Objective]: the probabilities of the label +1.
-func (m *classification) Predictions(p *vi.Predictions) {
-	m.predictions(p, 1)
-	label.Predictions(p)
-}
-
-// Snapshot names the state of a fit.
-func (m *classification) Snapshot(s *work.Snapshot) {
-	s.Same(m.labels.Data...)
-	s.Same(m.margin)
-	s.Matrices(m.f, m.at, m.x.target, m.z.target)
-	s.Float(&m.logZ)
-	m.snapshot(s)
 }

@@ -45,9 +45,9 @@
 //
 // # Files
 //
-//	regression.go      Regression: model, state of a fit, bound
-//	classification.go  Classification: model, state of a fit, bound
-//	model.go           what both share: rows, columns, bias, steps along directions, snapshot
+//	regression.go      Regression: model, its likelihood and start
+//	classification.go  Classification: model, its likelihood and start
+//	model.go           state of a fit: rows, columns, bias, likelihood, steps along directions, bound, snapshot
 //	side.go            the rows or the columns: updates and terms of the bound
 //	posterior.go       the posterior; predictions of many pairs
 //	points.go          predictions of single rows, columns and pairs

@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/intermediate"
 	"github.com/bmkl/bmkl/vi/internal/random"
 	"github.com/bmkl/bmkl/vi/internal/roots"
+	"github.com/bmkl/bmkl/vi/internal/target"
 	"github.com/bmkl/bmkl/vi/internal/work"
 )
 
@@ -21,12 +22,16 @@ import (
 //
 //	γ ~ Gamma, b | γ ~ N(0, 1/γ), t_ij | b, h ~ N(h_{x,i}ᵀ·h_{z,j} + b, 1/ε)
 //
-// for the observed pairs. A model supplies ε and the target t: the observed value, or the
+// for the observed pairs. The likelihood supplies ε and the target t: the observed value, or the
 // latent score of a classifier.
 type model struct {
 	work.Stop
 	x, z     *side
 	observed float64 // pairs
+	like     target.Likelihood
+
+	// Of latent targets: the data, 0 where missing, E[t], and the location at the update of q(t).
+	y, t, at la.Matrix[float64]
 
 	noBias bool
 	gamma  conjugate.Gammas // 1
@@ -214,23 +219,27 @@ func (m *model) startRandom(seed uint64, level float64) error {
 	return m.z.startAt(hz, src)
 }
 
-// order makes a sweep of the updates of both sides followed by the model's own updates; self is the
-// model. Unless plain, after the first few sweeps they end with steps along the ridges, and begin
-// from means that are extrapolated.
-func (m *model) order(self work.State, epsilon func() float64, own []work.Update, plain bool) {
+// order makes a sweep of the updates of both sides followed by the likelihood's. Unless plain, after
+// the first few sweeps they end with steps along the ridges, and begin from means that are extrapolated.
+func (m *model) order(plain bool) {
 	b := func() float64 { return m.b[0] }
-	all := append(m.x.updates("x", m.z, epsilon, b), m.z.updates("z", m.x, epsilon, b)...)
+	all := append(m.x.updates("x", m.z, m.precision, b), m.z.updates("z", m.x, m.precision, b)...)
 	if !m.noBias {
-		all = append(all, work.Step("γ", m.updateGamma), work.Step("b", func() { m.updateBias(epsilon()) }))
+		all = append(all, work.Step("γ", m.updateGamma), work.Step("b", func() { m.updateBias(m.precision()) }))
 	}
-	all = append(all, own...)
+	if m.like.Learns() {
+		all = append(all, work.Step("ε", func() { m.like.UpdateNoise(m.residual()) }))
+	}
+	if m.like.Latent() {
+		all = append(all, work.Step("f", m.updateTargets))
+	}
 	m.updates.Settled = all
 	if !plain {
 		m.updates.First = all
 		m.updates.Settled = append(all[:len(all):len(all)],
 			work.Step("scale of x", func() { m.x.updateScale() }), work.Step("scale of z", func() { m.z.updateScale() }),
 			work.Step("scales", m.updateScales))
-		m.ahead, m.self = &work.Anderson{}, self
+		m.ahead, m.self = &work.Anderson{}, m
 		for _, s := range []*side{m.x, m.z} {
 			m.ahead.Of(false, s.GMean.Data)
 			m.ahead.Of(false, s.factors.Data)
@@ -243,6 +252,17 @@ func (m *model) order(self work.State, epsilon func() float64, own []work.Update
 			return m.updates.Sweep(&m.Stop, done)
 		}
 	}
+}
+
+// precision returns E[ε].
+func (m *model) precision() float64 { return m.like.Precision() }
+
+// updateTargets is q(t), see [target.Likelihood].
+func (m *model) updateTargets() {
+	m.locate()
+	m.at.CopyFrom(m.location)
+	m.like.UpdateTargets()
+	m.setTarget(m.t)
 }
 
 // updateGamma is q(γ) = Gamma(α_γ + ½, (1/β_γ + E[b²]/2)^-1).
@@ -346,6 +366,18 @@ func (m *model) Heed(ctx context.Context) {
 	m.z.Outputs.Heed(ctx)
 }
 
+// Bound implements [vi.Objective].
+func (m *model) Bound() float64 {
+	noise, logZ, fit := m.like.Terms(m.residual())
+	sum := m.bound() + noise + logZ + fit
+	if m.like.Latent() {
+		for i := range m.y.Rows {
+			sum += float64(0.5 * m.precision() * m.like.Shift(i))
+		}
+	}
+	return sum
+}
+
 // bound returns the terms of both sides and of the bias.
 func (m *model) bound() float64 {
 	sum := m.x.bound() + m.z.bound()
@@ -356,8 +388,9 @@ func (m *model) bound() float64 {
 	return sum + m.gamma.Bound() + float64(0.5*(m.gamma.MeanLog(0)-float64(m.gamma.Mean(0)*square)+1+special.Log(m.b[1])))
 }
 
-// roundoff returns the round-off of the bound from both sides and from the fitted values.
-func (m *model) roundoff(epsilon float64) float64 {
+// Roundoff implements [vi.Objective]: of both sides and of the fitted values.
+func (m *model) Roundoff() float64 {
+	epsilon := m.precision()
 	size := m.observed * m.b[0] * m.b[0]
 	for i, partners := range m.x.partners {
 		for _, j := range partners {
@@ -393,6 +426,12 @@ func (m *model) Jittered() float64 { return max(m.x.Jittered(), m.z.Jittered()) 
 // Observations implements [vi.Objective].
 func (m *model) Observations() float64 { return m.observed }
 
+// Predictions implements [vi.Objective].
+func (m *model) Predictions(p *vi.Predictions) {
+	m.predictions(p, 1/m.precision())
+	m.like.Predictions(p)
+}
+
 // predictions stores what the kernels alone say of observed pairs, or of 4096 of them: the
 // factors follow the kernels' weights slowly, and predictions of new rows and columns have
 // nothing but these.
@@ -411,8 +450,14 @@ func (m *model) predictions(p *vi.Predictions, noise float64) {
 	}
 }
 
-// snapshot names the state that the models have in common.
-func (m *model) snapshot(s *work.Snapshot) {
+// Snapshot names the state of a fit.
+func (m *model) Snapshot(s *work.Snapshot) {
+	m.like.Snapshot(s)
+	if m.like.Latent() {
+		s.Matrices(m.x.target, m.z.target)
+	} else {
+		s.Same(m.x.target.Data...)
+	}
 	bias := 1.0
 	if m.noBias {
 		bias = 0

@@ -5,8 +5,8 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/healing"
-	"github.com/bmkl/bmkl/vi/internal/label"
 	"github.com/bmkl/bmkl/vi/internal/predictive"
+	"github.com/bmkl/bmkl/vi/internal/target"
 )
 
 // Points finds the factors of new rows, or of new columns, one at a time, as
@@ -126,7 +126,7 @@ func (p *Posterior) Pair(hx, cx, hz, cz []float64) (mean, variance, probability 
 	if !p.s.Labels {
 		return mean, variance, math.NaN()
 	}
-	return mean, variance, label.Probability(mean, math.Sqrt(variance), p.s.Margin)
+	return mean, variance, target.Probability(mean, math.Sqrt(variance), p.s.Margin)
 }
 
 // noiseVariance is the variance of a pair's value, or score, given the factors.

@@ -10,8 +10,8 @@ import (
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
 	"github.com/bmkl/bmkl/vi/internal/healing"
 	"github.com/bmkl/bmkl/vi/internal/intermediate"
-	"github.com/bmkl/bmkl/vi/internal/label"
 	"github.com/bmkl/bmkl/vi/internal/predictive"
+	"github.com/bmkl/bmkl/vi/internal/target"
 )
 
 // State is everything a [Posterior] is made of. It is plain data, to be saved and
@@ -78,7 +78,7 @@ func (s *State) validate() error {
 	if !check.Deviation(s.SigmaG) || !check.Deviation(s.SigmaH) || !s.Labels && !check.Deviation(s.Noise) {
 		return fmt.Errorf("SigmaG %g, SigmaH %g, Noise %g: each, and one over its square, must be positive and finite", s.SigmaG, s.SigmaH, s.Noise)
 	}
-	if err := label.CheckMargin(s.Margin); err != nil {
+	if err := target.CheckMargin(s.Margin); err != nil {
 		return err
 	}
 	if check.NonFinite([]float64{s.Bias, s.BiasVariance}) >= 0 || s.BiasVariance < 0 {
@@ -161,7 +161,8 @@ func (s *side) state() SideState {
 }
 
 // state returns the factors that both models have.
-func (m *model) state(pr Priors, epsilon float64) State {
+func (m *model) state(pr Priors) State {
+	epsilon := m.precision()
 	s := State{
 		Priors: pr, SigmaG: 1 / math.Sqrt(m.x.precision[0]), SigmaH: 1 / math.Sqrt(m.x.tau),
 		Bias: m.b[0], BiasVariance: m.b[1], Gamma: m.gamma.At(0), X: m.x.state(), Z: m.z.state(),
@@ -209,17 +210,17 @@ func (m *model) collapsed(y la.Matrix[float64]) bool {
 
 // Posterior returns the present state.
 func (m *regression) Posterior() *Posterior {
-	s := m.state(m.priors, m.precision())
+	s := m.state(m.priors)
 	s.Noise = 1 / math.Sqrt(m.precision())
-	if m.noise == 0 {
-		s.Epsilon = m.epsilon.At(0)
+	if m.noise.Learns() {
+		s.Epsilon = m.noise.At(0)
 	}
 	return m.wrap(s)
 }
 
 // Posterior returns the present state.
 func (m *classification) Posterior() *Posterior {
-	s := m.state(m.priors, 1)
+	s := m.state(m.priors)
 	s.Labels, s.Margin = true, m.margin
 	return m.wrap(s)
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/internal/check"
 	"github.com/bmkl/bmkl/vi/internal/climb"
 	"github.com/bmkl/bmkl/vi/internal/conjugate"
-	"github.com/bmkl/bmkl/vi/internal/work"
+	"github.com/bmkl/bmkl/vi/internal/target"
 )
 
 // Regression is kernelised Bayesian matrix factorisation: regression of a value for each pair of a
@@ -101,9 +100,8 @@ func (p Regression) Fit(ctx context.Context, rows, columns vi.Kernels, y la.Matr
 // regression is the state of a fit.
 type regression struct {
 	*model
-	epsilon conjugate.Gammas // 1; nil scales where the noise is held
-	noise   float64          // 1/σ_y² where it is
-	priors  Priors
+	noise  *target.Normal
+	priors Priors
 }
 
 // Priors holds the priors of a [Regression] or [Classification].
@@ -136,16 +134,13 @@ func (p Regression) model(rows, columns vi.Kernels, y la.Matrix[float64]) (*regr
 	if err != nil {
 		return nil, err
 	}
-	m := &regression{model: layers, priors: pr}
-	var own []work.Update
+	m := &regression{model: layers, priors: pr, noise: target.NewNormal(pr.Epsilon, layers.observed)}
 	if p.SigmaY > 0 {
-		m.noise = 1 / (p.SigmaY * p.SigmaY)
-	} else {
-		m.epsilon = conjugate.NewGammas(pr.Epsilon, pr.Epsilon.Shape+float64(0.5*m.observed), 1)
-		m.memory.Of(m.epsilon.Scale)
-		own = []work.Update{work.Step("ε", func() { m.epsilon.Observe(0, float64(0.5*m.residual())) })}
+		m.noise = target.KnownNormal(1/(p.SigmaY*p.SigmaY), layers.observed)
 	}
-	m.order(m, m.precision, own, p.Plain)
+	m.like = m.noise
+	m.noise.Memorise(&m.memory)
+	m.order(p.Plain)
 	if p.From != nil {
 		return m, m.resume(p.From)
 	}
@@ -166,12 +161,12 @@ func (m *regression) resume(p *Posterior) error {
 	if err := m.checkResume(p, false); err != nil {
 		return err
 	}
-	if m.noise == 0 {
+	if m.noise.Learns() {
 		noise := p.s.Epsilon
 		if noise.Scale == 0 { // it was held
 			noise = vi.Gamma{Shape: 1, Scale: 1 / (p.s.Noise * p.s.Noise)}
 		}
-		m.epsilon.Resume(0, noise)
+		m.noise.Resume(0, noise)
 	}
 	return m.model.resume(p)
 }
@@ -191,40 +186,4 @@ func newSettings(components int, pr Priors, sigmaG, sigmaH float64, workers int)
 		}
 	}
 	return set, nil
-}
-
-// precision returns E[ε].
-func (m *regression) precision() float64 {
-	if m.noise > 0 {
-		return m.noise
-	}
-	return m.epsilon.Mean(0)
-}
-
-// Bound implements [vi.Objective].
-func (m *regression) Bound() float64 {
-	mean := m.precision()
-	logMean := special.Log(mean)
-	sum := m.bound()
-	if m.noise == 0 {
-		logMean = m.epsilon.MeanLog(0)
-		sum += m.epsilon.Bound()
-	}
-	return sum + float64(0.5*(float64(m.observed*(logMean-conjugate.Log2Pi))-float64(mean*m.residual())))
-}
-
-// Roundoff implements [vi.Objective].
-func (m *regression) Roundoff() float64 { return m.roundoff(m.precision()) }
-
-// Predictions implements [vi.Objective].
-func (m *regression) Predictions(p *vi.Predictions) { m.predictions(p, 1/m.precision()) }
-
-// Snapshot names the state of a fit.
-func (m *regression) Snapshot(s *work.Snapshot) {
-	s.Same(m.x.target.Data...)
-	s.Same(m.noise)
-	if m.noise == 0 {
-		m.epsilon.Snapshot(s)
-	}
-	m.snapshot(s)
 }

@@ -58,7 +58,8 @@
 //	heavy.go           noise with heavy tails, by a bound on the evidence
 //
 //	sites.go        Gaussian factors, called sites, in place of a likelihood that is not Gaussian
-//	likelihood.go   Likelihood: what a likelihood is, labels, FitLikelihood
+//	likelihood.go   Likelihood: what a likelihood is, for expectation propagation and for the bound; FitLikelihood
+//	probit.go       labels
 //	censored.go     censored targets, as times of events
 //	counts.go       counts
 //	quadrature.go   moments of log-concave likelihoods

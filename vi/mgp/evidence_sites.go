@@ -77,10 +77,10 @@ func (m *evidence) beginAtPart(cross la.Matrix[float64]) {
 	}
 }
 
-// approximate finds the sites of a likelihood.
+// approximate finds the sites of a likelihood. Only labels take [SitesBound].
 func (m *evidence) approximate() (float64, error) {
 	if m.how == SitesBound {
-		return m.sites.ascend(m.y, m.tol)
+		return m.sites.climb(m.tol, m.like.Likelihood.(bounded))
 	}
 	return m.sites.propagate(m.like, m.tol)
 }

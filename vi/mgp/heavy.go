@@ -125,15 +125,14 @@ func (m *heavy) begin() {
 func (m *heavy) functions(x []float64) (float64, error) {
 	m.compose(x)
 	m.set(x)
-	return m.findSites(m.begin, func() (float64, error) { return m.sites.climb(m.tol, m.expect) })
+	return m.findSites(m.begin, func() (float64, error) { return m.sites.climb(m.tol, m) })
 }
 
-// expect returns Σ log t_ν(√e_n | σ) with its derivatives by the means, and minus twice
-// those by the variances.
-func (m *heavy) expect(slope, curvature []float64) (value float64, err error) {
+// expect implements [bounded] by Σ log t_ν(√e_n | σ).
+func (m *heavy) expect(s *sites, slope, curvature []float64) (value float64, err error) {
 	for n, v := range m.y {
-		miss := v - m.sites.mean[n]
-		square := float64(miss*miss) + m.sites.variance[n]
+		miss := v - s.mean[n]
+		square := float64(miss*miss) + s.variance[n]
 		scale := float64(m.scale * m.shareOf(n))
 		curvature[n] = (m.freedom + 1) / (float64(m.freedom*scale) + square)
 		slope[n] = curvature[n] * miss

@@ -161,7 +161,7 @@ func TestHeavyStepsAreMonotone(t *testing.T) {
 	slope, curvature := make([]float64, m.N), make([]float64, m.N)
 	for range 200 {
 		require.NoError(t, m.sites.posterior())
-		bound, err := m.expect(slope, curvature)
+		bound, err := m.expect(m.sites, slope, curvature)
 		require.NoError(t, err)
 		bound -= 0.5 * m.sites.logDet()
 		for n := range slope {

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi"
 )
 
 // Likelihood is a likelihood that factorises over the samples, Π_n p(y_n | f_n + b, η), and is log-concave in
 // every f_n. The level b and the parameters η are learned with the scales. A likelihood is its observations and
-// one file: see censored.go, counts.go and ordinal.go. docs/theory/likelihoods.md derives what they compute.
+// one file: see censored.go, counts.go, ordinal.go and probit.go. docs/theory/likelihoods.md derives what they compute.
 //
 // The likelihoods are [Censored], [Counts] and [Ordinal].
 type Likelihood interface {
@@ -45,6 +44,14 @@ type Likelihood interface {
 
 	// logProbability returns logZ of moments.
 	logProbability(n int, mean, variance float64, eta []float64) float64
+}
+
+// bounded is a likelihood whose expectation under a Gaussian q(f) is known, or a lower bound on it, as [sites.climb] needs it: of
+// labels, of noise with heavy tails and of noise that varies. It need not factorise over the samples, as a [Likelihood] does.
+type bounded interface {
+	// expect returns the expected log likelihood under the posterior that s makes. It stores its derivatives by the means of f_n in
+	// slope, and minus twice those by the variances in curvature.
+	expect(s *sites, slope, curvature []float64) (float64, error)
 }
 
 // moments are what expectation propagation needs to know of Z(m) = ∫ p(y | f)·N(f | m, v) df.
@@ -134,18 +141,6 @@ func (e Evidence) FitLikelihood(ctx context.Context, k vi.Kernels, l Likelihood)
 	return e.fit(ctx, k, make([]float64, l.Samples()), false)
 }
 
-// probit is the likelihood of labels t_n = ±1, P(t_n | f_n) = Φ(t_n·f_n). It has no level.
-type probit []float64
-
-// Name implements [Likelihood].
-func (probit) Name() string { return "probit" }
-
-// Samples implements [Likelihood].
-func (t probit) Samples() int { return len(t) }
-
-// Some implements [Likelihood].
-func (t probit) Some(rows []int) Likelihood { return probit(picked(t, rows)) }
-
 // picked returns the values of v at rows; nil if v is nil.
 func picked[T any](v []T, rows []int) (out []T) {
 	if v == nil {
@@ -155,29 +150,6 @@ func picked[T any](v []T, rows []int) (out []T) {
 		out = append(out, v[n])
 	}
 	return out
-}
-
-func (t probit) check() error { return checkLabels(t) }
-
-func (t probit) identity() []float64 { return t }
-
-func (probit) prior() (mean, sd []float64) { return nil, nil }
-
-// moments returns, with r = √(1+v), z = t·m/r and h = φ(z)/Φ(z), the slope t·h/r and the bend h(z+h)/r².
-func (t probit) moments(n int, mean, variance float64, _, _ []float64) moments {
-	r := math.Sqrt(1 + variance)
-	z := t[n] * mean / r
-	h, logCDF := special.Mills(z)
-	return moments{logCDF, t[n] * h / r, bend(z, h) / (r * r)}
-}
-
-// site returns a weak push towards the label.
-func (t probit) site(n int, _, _ float64, _ []float64) (precision, shift float64) {
-	return 0.3, 0.5 * t[n]
-}
-
-func (t probit) logProbability(n int, mean, variance float64, _ []float64) float64 {
-	return special.LogNormalCDF(t[n] * mean / math.Sqrt(1+variance))
 }
 
 // likelihoodSlopes stores the slopes of the cost by the level and the parameters of the likelihood in the last

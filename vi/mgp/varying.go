@@ -244,14 +244,13 @@ func (m *varying) functions(x []float64) (float64, error) {
 	for i := range f.N {
 		f.sum.Row(i)[i] += float64(leastShare * f.power)
 	}
-	return h.findSites(m.begin, func() (float64, error) { return h.sites.climb(h.tol, m.expect) })
+	return h.findSites(m.begin, func() (float64, error) { return h.sites.climb(h.tol, m) })
 }
 
-// expect returns log N(y | 0, K + diag(r)) − ¼·tr V, the expected log likelihood of h
-// under the best q(f), with its derivatives by the means of h, and minus twice those
-// by the variances.
-func (m *varying) expect(slope, curvature []float64) (float64, error) {
-	f, s := m.f, m.h.sites
+// expect implements [bounded] by log N(y | 0, K + diag(r)) − ¼·tr V, the expected log
+// likelihood of h, whose sites s are, under the best q(f).
+func (m *varying) expect(s *sites, slope, curvature []float64) (float64, error) {
+	f := m.f
 	for n := range f.N {
 		m.variance[n] = float64(f.shareOf(n) * special.Exp(m.level+s.mean[n]-float64(0.5*s.variance[n])))
 		row := f.factor.Row(n)[:n+1]
