@@ -56,6 +56,12 @@ func (p *mixturePredictor) joinMembers(members []int, ds *gram.Design, opt Predi
 	if j.triangle = mgp.NewJointTriangle(opt.archive, posts, shares, newComposite(ds, &first.all), first.tolerance); j.triangle == nil {
 		return
 	}
+	if j.triangle.Fine() < leastTried {
+		for _, f := range j.functions {
+			f.exact = true
+		}
+		return
+	}
 	for _, f := range j.functions {
 		f.joint = j
 	}

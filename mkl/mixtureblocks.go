@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // mixtureBlocks predicts blocks of samples by a mixture, for one caller. Kernels are computed sample by sample. Variances are products of the
-// triangles in float32 with the kernels of all samples of a block.
+// triangles in float32 with the kernels of all samples of a block, and solutions in float64 for samples or functions for which float32 is not
+// enough.
 type mixtureBlocks struct {
 	*mixturePredictor
 	s    *bankScratch
@@ -18,19 +20,22 @@ type mixtureBlocks struct {
 	rows *mgp.Rows
 
 	level     []levelRow       // by sample, where there are levels
-	x         [][][]float64    // by sample, as members see it
 	effects   []moments        // by sample
 	certified [][]vi.Certified // by sample and member
 
-	square, bound []float64 // by sample, of a triangle
+	square, bound []float64 // by sample, of a triangle or of a function
+	all, beyond   []int     // samples
+	again         la.Matrix[float64]
 	ws            la.Workspace
 }
 
-// triangleSet are functions whose variances one triangle computes.
+// triangleSet are functions with the same composite kernel, whose variances one triangle computes.
 type triangleSet struct {
-	squares   func(b *mgp.Rows, set int, square, bound []float64) // of the triangle
+	squares   func(b *mgp.Rows, set int, square, bound []float64) // of the triangle; nil for float64 at once
+	set       int                                                 // of composite kernels in [mixtureBlocks].rows
 	functions []blockFunction
-	self      []float64 // by sample
+	k         la.Matrix[float64] // the composite kernels, by sample
+	self      []float64          // by sample
 }
 
 // blockFunction is a function of a mixture, and what is known of it for each sample of a block.
@@ -44,55 +49,60 @@ type blockFunction struct {
 	noiseK              la.Matrix[float64]
 	noiseSelf, level    []float64
 	logVariance, within []float64 // and its error
+	known               []bool    // whether its triangle has computed it
 }
 
 // blocks returns memory for the prediction of blocks, or nil if no function gains from them.
 func (p *mixturePredictor) blocks() *mixtureBlocks {
 	b := &mixtureBlocks{mixturePredictor: p}
+	var orders []int
 	for i := range p.members {
 		if f := p.members[i].process; f.inBlocks() && f.joint == nil {
-			b.add(f.triangle.Squares, i)
+			if f.triangle == nil {
+				b.add(nil, 0, &orders, i)
+			} else {
+				b.add(f.triangle.Squares, f.triangle.Fine(), &orders, i)
+			}
 		}
 	}
 	for _, j := range p.joint {
 		if j.inBlocks() {
-			b.add(j.triangle.Squares, j.members...)
+			b.add(j.triangle.Squares, j.triangle.Fine(), &orders, j.members...)
 		}
 	}
 	if b.sets == nil {
 		return nil
 	}
-	orders := make([]int, len(b.sets))
-	for i := range b.sets {
-		orders[i] = b.sets[i].functions[0].dim()
-	}
-	for i := range b.sets {
-		for j := range b.sets[i].functions {
-			if f := &b.sets[i].functions[j]; f.noise != nil {
-				f.set = len(orders)
-				orders = append(orders, f.dim())
-			}
-		}
-	}
 	b.s, b.rows = p.bank.pool.Create(), mgp.NewRows(blockSamples, orders...)
-	b.level, b.x, b.effects = make([]levelRow, blockSamples), make([][][]float64, blockSamples), make([]moments, blockSamples)
+	b.level, b.effects = make([]levelRow, blockSamples), make([]moments, blockSamples)
 	for range blockSamples {
 		b.certified = append(b.certified, make([]vi.Certified, len(p.members)))
 	}
 	b.square, b.bound = make([]float64, blockSamples), make([]float64, blockSamples)
+	b.all, b.beyond, b.again = vec.UpTo(blockSamples), make([]int, 0, blockSamples), la.NewMatrix[float64](blockSamples, p.bank.most)
 	b.ws.Workers = 1
 	return b
 }
 
-// add adds a set of the functions of some members, whose variances a triangle computes.
-func (b *mixtureBlocks) add(squares func(*mgp.Rows, int, []float64, []float64), members ...int) {
-	set := triangleSet{squares: squares, self: make([]float64, blockSamples)}
+// add adds a set of the functions of some members, whose variances a triangle computes that is enough for a share of new samples. It adds the
+// orders of its kernels in [mixtureBlocks].rows.
+func (b *mixtureBlocks) add(squares func(*mgp.Rows, int, []float64, []float64), fine float64, orders *[]int, members ...int) {
+	n := b.members[members[0]].process.dim()
+	set := triangleSet{self: make([]float64, blockSamples), k: la.NewMatrix[float64](blockSamples, n)}
+	if fine >= leastTriedInBlock {
+		set.squares, set.set = squares, len(*orders)
+		*orders = append(*orders, n)
+	}
 	for _, i := range members {
 		f := blockFunction{processFunction: b.members[i].process, member: i, mean: make([]float64, blockSamples)}
 		if f.noise != nil {
-			f.noiseK = la.NewMatrix[float64](blockSamples, f.dim())
+			f.noiseK, f.known = la.NewMatrix[float64](blockSamples, n), make([]bool, blockSamples)
 			f.noiseSelf, f.level = make([]float64, blockSamples), make([]float64, blockSamples)
 			f.logVariance, f.within = make([]float64, blockSamples), make([]float64, blockSamples)
+			if f.noiseTriangle != nil {
+				f.set = len(*orders)
+				*orders = append(*orders, n)
+			}
 		}
 		set.functions = append(set.functions, f)
 	}
@@ -101,7 +111,7 @@ func (b *mixtureBlocks) add(squares func(*mgp.Rows, int, []float64, []float64), 
 
 // inBlocks reports whether the variance of the function can be computed for a block of samples. A nil function's cannot.
 func (f *processFunction) inBlocks() bool {
-	return f != nil && f.shared != nil && f.near == nil && (f.triangle != nil || f.joint != nil) && (f.noise == nil || f.noiseTriangle != nil)
+	return f != nil && f.shared != nil && f.near == nil && !f.meanOnly
 }
 
 // inBlocks reports whether the variances of all functions can.
@@ -121,7 +131,7 @@ func (b *mixtureBlocks) predict(first, last int, at func(i int) [][]float64, out
 		b.begin(r, x)
 	}
 	for i := range b.sets {
-		b.finish(i, n)
+		b.finish(&b.sets[i], n)
 	}
 	for r := range n {
 		out[r], failures[r] = b.combined(b.certified[r], b.effects[r])
@@ -131,20 +141,22 @@ func (b *mixtureBlocks) predict(first, last int, at func(i int) [][]float64, out
 // begin computes the kernels of sample r of the block, and predicts it by the members that do not predict blocks.
 func (b *mixtureBlocks) begin(r int, x [][]float64) {
 	x, b.effects[r] = b.seen(&b.level[r], x)
-	b.x[r] = append(b.x[r][:0], x...)
 	b.s.Begin()
 	for i := range b.sets {
 		set := &b.sets[i]
-		first := &set.functions[0]
-		k := b.s.phi[:first.dim()]
-		set.self[r] = b.bank.weigh(b.s.BankScratch, first.shared, x, k)
-		b.rows.Set(i, r, k, set.self[r])
+		k := set.k.Row(r)
+		set.self[r] = b.bank.weigh(b.s.BankScratch, set.functions[0].shared, x, k)
+		if set.squares != nil {
+			b.rows.Set(set.set, r, k, set.self[r])
+		}
 		for j := range set.functions {
 			f := &set.functions[j]
 			f.mean[r] = f.posterior.MeanOf(k)
 			if f.noise != nil {
 				f.noiseSelf[r] = b.bank.weigh(b.s.BankScratch, f.noiseShared, x, f.noiseK.Row(r))
 				f.level[r] = f.noise.LevelOf(f.noiseK.Row(r))
+				half := 0.5 * max(0, f.noiseSelf[r]) // a given kernel of a sample with itself may be below 0
+				f.logVariance[r], f.within[r], f.known[r] = half, half, false
 			}
 		}
 	}
@@ -165,100 +177,121 @@ func (b *mixtureBlocks) begin(r int, x [][]float64) {
 
 // finish predicts the first n samples of the block by the functions of a set: those whose bounds in float32 are above the tolerance of one of
 // the functions in float64.
-func (b *mixtureBlocks) finish(i, n int) {
-	set := &b.sets[i]
-	set.squares(b.rows, i, b.square[:n], b.bound[:n])
-	beyond := make([]bool, n)
+func (b *mixtureBlocks) finish(set *triangleSet, n int) {
+	again := b.all[:n]
+	if set.squares != nil {
+		again = b.inFloat32(set, n)
+	}
+	if len(again) == 0 {
+		return
+	}
 	for j := range set.functions {
-		f := &set.functions[j]
-		if f.noise != nil {
-			b.varying(f, set.self, n)
-		}
-		for r := range n {
-			c := &b.certified[r][f.member]
-			if f.noise == nil {
-				*c = f.posterior.Certified(f.mean[r], set.self[r]-b.square[r], b.bound[r])
-			}
-			beyond[r] = beyond[r] || !c.Within(f.tolerance)
-		}
-	}
-	var again []int
-	for r, not := range beyond {
-		if not {
-			again = append(again, r)
-		}
-	}
-	if again != nil {
-		for j := range set.functions {
-			b.exact(&set.functions[j], again)
-		}
+		b.exactly(set, &set.functions[j], again)
 	}
 }
 
-// varying predicts the first n samples of the block by a function whose noise varies. The variance of the logarithm of the noise lies between
+// inFloat32 predicts the first n samples of the block by the functions of a set in float32, and returns those that are beyond the
+// tolerance of one of the functions.
+func (b *mixtureBlocks) inFloat32(set *triangleSet, n int) (beyond []int) {
+	set.squares(b.rows, set.set, b.square[:n], b.bound[:n])
+	for r, square := range b.square[:n] {
+		b.square[r] = set.self[r] - square
+	}
+	for j := range set.functions {
+		f := &set.functions[j]
+		if f.noise != nil {
+			b.varying(f, b.all[:n])
+			continue
+		}
+		for r := range n {
+			b.certified[r][f.member] = f.posterior.Certified(f.mean[r], b.square[r], b.bound[r])
+		}
+	}
+	beyond = b.beyond[:0]
+	for r := range n {
+		if slices.ContainsFunc(set.functions, func(f blockFunction) bool { return !b.certified[r][f.member].Within(f.tolerance) }) {
+			beyond = append(beyond, r)
+		}
+	}
+	return beyond
+}
+
+// varying predicts some samples of the block by a function whose noise varies. By sample, the variance of the function is in b.square and
+// the bound on its error in b.bound. The variance of the logarithm of the noise lies between
 // 0 and that without samples. It is computed for the samples that need it.
-func (b *mixtureBlocks) varying(f *blockFunction, self []float64, n int) {
-	certify := func(r int) vi.Certified {
-		return f.noise.Certified(f.mean[r], self[r]-b.square[r], b.bound[r], f.level[r], f.logVariance[r], f.within[r])
+func (b *mixtureBlocks) varying(f *blockFunction, samples []int) {
+	certify := func(r int) bool {
+		c := f.noise.Certified(f.mean[r], b.square[r], b.bound[r], f.level[r], f.logVariance[r], f.within[r])
+		b.certified[r][f.member] = c
+		return c.Within(f.tolerance)
 	}
 	var need []int
-	for r := range n {
-		half := 0.5 * max(0, f.noiseSelf[r]) // a given kernel of a sample with itself may be below 0
-		f.logVariance[r], f.within[r] = half, half
-		c := certify(r)
-		if b.certified[r][f.member] = c; !c.Within(f.tolerance) {
+	for _, r := range samples {
+		if !certify(r) && !f.known[r] && f.noiseTriangle != nil {
 			b.rows.Set(f.set, len(need), f.noiseK.Row(r), f.noiseSelf[r])
 			need = append(need, r)
 		}
 	}
+	if need == nil {
+		return
+	}
 	square, bound := make([]float64, len(need)), make([]float64, len(need))
 	f.noiseTriangle.Squares(b.rows, f.set, square, bound)
 	for j, r := range need {
-		f.logVariance[r], f.within[r] = max(0, f.noiseSelf[r]-square[j]), bound[j]
-		b.certified[r][f.member] = certify(r)
+		f.logVariance[r], f.within[r], f.known[r] = max(0, f.noiseSelf[r]-square[j]), bound[j], true
+		certify(r)
 	}
 }
 
-// exact predicts some samples of the block by a function in float64. The variance of the logarithm of the noise is as varying has it, where
-// that is within the tolerance.
-func (b *mixtureBlocks) exact(f *blockFunction, samples []int) {
-	k, self := la.NewMatrix[float64](len(samples), f.dim()), make([]float64, len(samples))
+// exactly predicts some samples of the block by a function of a set in float64. The variance of the logarithm of the noise is as varying has
+// it, where that is within the tolerance.
+func (b *mixtureBlocks) exactly(set *triangleSet, f *blockFunction, samples []int) {
+	p := b.solve(f.posterior, set.k, set.self, samples)
 	for j, r := range samples {
-		b.s.Begin()
-		self[j] = b.bank.weigh(b.s.BankScratch, f.shared, b.x[r], k.Row(j))
+		b.certified[r][f.member] = vi.Certified{Mean: f.mean[r], Variance: p.Variance[j], LeastSD: math.Sqrt(p.Variance[j])}
+		b.square[r], b.bound[r] = p.Function[j], 0
 	}
-	p, err := f.posterior.PredictComposite(&b.ws, k, self, vi.PredictOptions{})
-	if err != nil {
-		panic(err) // the matrix has the order of the function
+	if f.noise == nil {
+		return
 	}
-	var rest []int // in samples
-	for j, r := range samples {
-		c := &b.certified[r][f.member]
-		if *c = (vi.Certified{Mean: f.mean[r], Variance: p.Variance[j], LeastSD: math.Sqrt(p.Variance[j])}); f.noise == nil {
-			continue
-		}
-		if *c = f.noise.Certified(f.mean[r], p.Function[j], 0, f.level[r], f.logVariance[r], f.within[r]); !c.Within(f.tolerance) {
-			rest = append(rest, j)
+	b.varying(f, samples)
+	var rest []int
+	for _, r := range samples {
+		if !b.certified[r][f.member].Within(f.tolerance) {
+			rest = append(rest, r)
 		}
 	}
 	if rest != nil {
-		b.exactNoise(f, samples, p.Function, rest)
+		b.exactNoise(f, rest)
 	}
 }
 
-// exactNoise predicts the rest of some samples, whose functions have these variances, with the noise in float64.
-func (b *mixtureBlocks) exactNoise(f *blockFunction, samples []int, function []float64, rest []int) {
-	k, self := la.NewMatrix[float64](len(rest), f.dim()), make([]float64, len(rest))
-	p := &mgp.Prediction{Function: make([]float64, len(rest)), Variance: make([]float64, len(rest))}
-	for i, j := range rest {
-		copy(k.Row(i), f.noiseK.Row(samples[j]))
-		self[i], p.Function[i] = f.noiseSelf[samples[j]], function[j]
+// solve returns the predictions of some samples by a posterior, in float64.
+func (b *mixtureBlocks) solve(of *mgp.Posterior, k la.Matrix[float64], self []float64, samples []int) *mgp.Prediction {
+	again, own := b.again.Slice(0, len(samples), 0, k.Cols), make([]float64, len(samples))
+	for j, r := range samples {
+		copy(again.Row(j), k.Row(r))
+		own[j] = self[r]
+	}
+	p, err := of.PredictComposite(&b.ws, again, own, vi.PredictOptions{})
+	if err != nil {
+		panic(err) // the matrix has the order of the function
+	}
+	return p
+}
+
+// exactNoise predicts some samples, whose function has the variances in b.square, with the noise in float64.
+func (b *mixtureBlocks) exactNoise(f *blockFunction, samples []int) {
+	k, self := b.again.Slice(0, len(samples), 0, f.dim()), make([]float64, len(samples))
+	p := &mgp.Prediction{Function: make([]float64, len(samples)), Variance: make([]float64, len(samples))}
+	for j, r := range samples {
+		copy(k.Row(j), f.noiseK.Row(r))
+		self[j], p.Function[j] = f.noiseSelf[r], b.square[r]
 	}
 	if err := f.noise.WidenComposite(&b.ws, p, k, self, vi.PredictOptions{}); err != nil {
 		panic(err) // the matrix has the order of the function
 	}
-	for i, j := range rest {
-		r := samples[j]
-		b.certified[r][f.member] = vi.Certified{Mean: f.mean[r], Variance: p.Variance[i], LeastSD: math.Sqrt(p.Variance[i])}
+	for j, r := range samples {
+		b.certified[r][f.member] = vi.Certified{Mean: f.mean[r], Variance: p.Variance[j], LeastSD: math.Sqrt(p.Variance[j])}
 	}
 }

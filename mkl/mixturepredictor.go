@@ -32,6 +32,7 @@ type processFunction struct {
 
 	triangle, noiseTriangle *mgp.Triangle   // nil if float32 is not used
 	joint                   *jointFunctions // nil if the function has a triangle of its own, or none
+	exact                   bool            // float32 is not enough for most samples: the function has no triangle
 }
 
 // processKernels computes the composite kernel between a sample and some of the training
@@ -83,7 +84,7 @@ func (f *processFunction) usesTriangle(opt PredictorOptions) bool {
 // ds is the design of the function.
 func (f *processFunction) complete(ds *gram.Design, opt PredictorOptions) {
 	if f.usesTriangle(opt) {
-		if f.joint == nil {
+		if f.joint == nil && !f.exact {
 			f.triangle = f.posterior.ArchivedTriangle(opt.archive, newComposite(ds, &f.all), f.tolerance)
 		}
 		if f.noise != nil {
@@ -96,6 +97,13 @@ func (f *processFunction) complete(ds *gram.Design, opt PredictorOptions) {
 		f.all = processKernels{}
 	}
 }
+
+// Float32 is tried for single samples if it is enough for this share of new samples, and for blocks of samples if it is enough for half
+// of them. Of a single sample it takes a fourth of the time of float64, and of a block half.
+const (
+	leastTried        = 0.25
+	leastTriedInBlock = 0.5
+)
 
 // worthPivots reports whether predictions from pivots take less than half of the time of predictions from all samples in
 // float32, which may share kernels with other functions of the predictor. The times are in ns, rounded
@@ -464,7 +472,10 @@ func (p *mixturePredictor) ready(opt PredictorOptions) (*Predictor, error) {
 func (p *mixturePredictor) complete(opt PredictorOptions) {
 	p.join(opt)
 	for i, ds := range p.designs {
-		p.members[i].process.complete(ds, opt)
+		f := p.members[i].process
+		if f.complete(ds, opt); f.triangle != nil && f.triangle.Fine() < leastTried {
+			f.triangle, f.exact = nil, true
+		}
 	}
 	p.designs = nil
 	p.bank.members = len(p.members)

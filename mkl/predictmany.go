@@ -7,10 +7,11 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 )
 
-// blockSamples is the number of samples of a block of [Predictor.PredictMany]. The kernels of a block, in float32, and a panel of a triangle are
+// blockSamples is the number of samples of a block of PredictMany. The kernels of a block, in float32, and a panel of a triangle are
 // in the second cache together.
 const blockSamples = 32
 
@@ -20,27 +21,12 @@ const blockSamples = 32
 // another prediction, within the bounds. Predictions do not depend on the workers (0: as many as processors) nor on the other
 // samples. An error names the first row that has one.
 func (p *Predictor) PredictMany(ctx context.Context, workers int, x ...Features) ([]BoundedPrediction, error) {
-	if len(x) == 0 {
-		return nil, errors.New("mkl: no input matrices")
+	n, err := samplesOf(x)
+	if err != nil {
+		return nil, err
 	}
-	for i := range x {
-		arg := "x[" + strconv.Itoa(i) + "]"
-		if x[i].Rows != x[0].Rows {
-			return nil, fmt.Errorf("mkl: %s: %d samples where x[0] has %d", arg, x[i].Rows, x[0].Rows)
-		}
-		if err := gram.CheckLayout(arg, x[i]); err != nil {
-			return nil, err
-		}
-	}
-	out, failures := make([]BoundedPrediction, x[0].Rows), make([]error, x[0].Rows)
-	err := gram.InBlocks(ctx, workers, len(out), blockSamples, func() func(int, int) {
-		row := make([][]float64, len(x))
-		at := func(i int) [][]float64 {
-			for j := range x {
-				row[j] = x[j].Row(i)
-			}
-			return row
-		}
+	out := make([]BoundedPrediction, n)
+	err = predictRows(ctx, workers, x, func(at func(i int) [][]float64, failures []error) func(first, last int) {
 		if p.mixture != nil {
 			if b := p.mixture.blocks(); b != nil {
 				return func(first, last int) { b.predict(first, last, at, out[first:last], failures[first:last]) }
@@ -53,12 +39,98 @@ func (p *Predictor) PredictMany(ctx context.Context, workers int, x ...Features)
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("mkl: PredictMany: %w", err)
-	}
-	if i := slices.IndexFunc(failures, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, ofRow(failures[i], i)
+		return nil, err
 	}
 	return out, nil
+}
+
+// ManyClasses are the predictions of many samples by [ClassPredictor.PredictMany], each with a bound on its error.
+type ManyClasses[T comparable] struct {
+	Class       []T         // by sample, the most probable
+	Probability [][]float64 // by sample, of each class
+	Bound       []float64   // by sample, on the difference of any probability from the model's
+}
+
+// PredictMany predicts the samples in the rows of x, which has a matrix for each of the model's Inputs, as
+// [ClassPredictor.PredictWithBound] does. Gaussian processes of few training samples compute variances for blocks of samples, in less time
+// than for one sample after the other. A sample predicted alone may get other probabilities, within the bounds. Predictions do not depend
+// on the workers (0: as many as processors) nor on the other samples. An error names the first row that has one.
+func (p *ClassPredictor[T]) PredictMany(ctx context.Context, workers int, x ...Features) (*ManyClasses[T], error) {
+	n, err := samplesOf(x)
+	if err != nil {
+		return nil, err
+	}
+	all := la.NewMatrix[float64](n, p.classes())
+	out := &ManyClasses[T]{Class: make([]T, n), Probability: make([][]float64, n), Bound: make([]float64, n)}
+	for i := range out.Probability {
+		out.Probability[i] = all.Row(i)
+	}
+	err = predictRows(ctx, workers, x, func(at func(i int) [][]float64, failures []error) func(first, last int) {
+		if p.processes != nil {
+			if b := p.processes.blocks(); b != nil {
+				return func(first, last int) { b.predict(first, last, at, out, failures[first:last]) }
+			}
+		}
+		return func(first, last int) {
+			for i := first; i < last; i++ {
+				out.Class[i], out.Bound[i], failures[i] = p.PredictWithBound(out.Probability[i], at(i)...)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// classes returns the number of classes.
+func (p *ClassPredictor[T]) classes() int {
+	switch {
+	case p.scores != nil:
+		return len(p.scores.classes)
+	case p.processes != nil:
+		return len(p.processes.classes)
+	}
+	return len(p.probit.classes)
+}
+
+// samplesOf returns the number of samples in matrices that must be laid out alike.
+func samplesOf(x []Features) (int, error) {
+	if len(x) == 0 {
+		return 0, errors.New("mkl: no input matrices")
+	}
+	for i := range x {
+		arg := "x[" + strconv.Itoa(i) + "]"
+		if x[i].Rows != x[0].Rows {
+			return 0, fmt.Errorf("mkl: %s: %d samples where x[0] has %d", arg, x[i].Rows, x[0].Rows)
+		}
+		if err := gram.CheckLayout(arg, x[i]); err != nil {
+			return 0, err
+		}
+	}
+	return x[0].Rows, nil
+}
+
+// predictRows predicts the rows of x in blocks, spread over workers. newTask returns the memory of a worker as a function of the ends of a block;
+// at returns a row, and failures are by row.
+func predictRows(ctx context.Context, workers int, x []Features, newTask func(at func(i int) [][]float64, failures []error) func(first, last int)) error {
+	failures := make([]error, x[0].Rows)
+	err := gram.InBlocks(ctx, workers, len(failures), blockSamples, func() func(int, int) {
+		row := make([][]float64, len(x))
+		return newTask(func(i int) [][]float64 {
+			for j := range x {
+				row[j] = x[j].Row(i)
+			}
+			return row
+		}, failures)
+	})
+	if err != nil {
+		return fmt.Errorf("mkl: PredictMany: %w", err)
+	}
+	if i := slices.IndexFunc(failures, func(err error) bool { return err != nil }); i >= 0 {
+		return ofRow(failures[i], i)
+	}
+	return nil
 }
 
 // ofRow returns the error of a sample that is row i of matrices.

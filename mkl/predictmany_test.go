@@ -118,3 +118,39 @@ func TestPredictManyRefuses(t *testing.T) {
 	_, err = p.PredictMany(ended, 0, x)
 	assert.ErrorIs(t, err, cause)
 }
+
+// Float32 is not tried where it is not enough for most new samples: a block then has the predictions of the model.
+func TestFloat32IsTriedWhereItIsEnough(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(65, 66))
+	x := normal(rng, 120, 2)
+	y := make([]float64, x.Rows)
+	for i := range y {
+		y[i] = math.Sin(3*x.At(i, 0)) + 0.1*rng.NormFloat64()*math.Exp(x.At(i, 1))
+	}
+	for _, noise := range []NoiseModel{ConstantNoise, VaryingNoise} {
+		m, err := MultiGP{Noise: noise}.Fit(ctx, []View{{X: x, Kernel: kernel.Laplacian{Width: 0.5}}}, y)
+		require.NoError(t, err)
+		q := anywhere(rng, x, 70)
+		want, err := m.PredictTargets(ctx, PredictOptions{}, q)
+		require.NoError(t, err)
+		for tolerance, tried := range map[float64]bool{1e-2: true, 1e-9: false} {
+			p, err := m.Predictor(PredictorOptions{Tolerance: tolerance})
+			require.NoError(t, err)
+			f := p.mixture.members[0].process
+			assert.Equal(t, tried, f.triangle != nil)
+			assert.Equal(t, tried, p.Info()[0].Float32)
+			b := p.mixture.blocks()
+			assert.Equal(t, tried, b.sets[0].squares != nil)
+			if tried {
+				continue
+			}
+			many, err := p.PredictMany(ctx, 1, q)
+			require.NoError(t, err)
+			for i, b := range many {
+				assert.InDelta(t, want.Mean[0][i], b.Mean, 1e-12)
+				assert.InEpsilon(t, want.Variance[0][i], b.Variance, 1e-8)
+			}
+		}
+	}
+}

@@ -231,50 +231,49 @@ func (p *processClassPredictor[T]) probabilities(s *bankScratch, x [][]float64, 
 	clear(s.sum)
 	for _, i := range p.order {
 		m := &p.members[i]
-		allowed := (tolerance - bound) * m.share
-		if m.indicators != nil {
-			bound += float64(m.weight * m.indicators.predict(&p.bank, s, x, stage, allowed, s.log))
-			la.Axpy(m.weight, s.log, s.sum)
-			continue
-		}
-		if m.trees != nil {
-			m.trees.probabilities(x, s.log)
-			la.Axpy(m.weight, s.log, s.sum)
-			continue
-		}
-		if m.local != nil {
-			m.local.probabilities(x, s.log)
-			la.Axpy(m.weight, s.log, s.sum)
-			continue
-		}
-		if m.table != nil {
-			bound += float64(m.weight * m.table.probabilities(x, stage, allowed, s.log))
-			la.Axpy(m.weight, s.log, s.sum)
-			continue
-		}
-		if m.refines && stage == hasty {
-			bound += float64(m.weight * m.refine(&p.bank, s, x, allowed))
-		} else {
-			bound += float64(m.weight * m.predict(&p.bank, s, x, stage))
-		}
+		bound += float64(m.weight * m.predict(&p.bank, s, x, stage, (tolerance-bound)*m.share))
 		la.Axpy(m.weight, s.log, s.sum)
 	}
 	return bound
 }
 
-// predict stores the probabilities of the sample x in s.log, each function predicted by itself, and returns a bound on their errors.
-func (m *classMember[T]) predict(b *processBank, s *bankScratch, x [][]float64, stage stage) (bound float64) {
-	table := scoreTable{s.score}
+// predict stores the probabilities of the sample x in s.log, and returns a bound on their errors. A hasty stage may stop where the bound is
+// no more than allowed.
+func (m *classMember[T]) predict(b *processBank, s *bankScratch, x [][]float64, stage stage, allowed float64) (bound float64) {
+	switch {
+	case m.indicators != nil:
+		return m.indicators.predict(b, s, x, stage, allowed, s.log)
+	case m.trees != nil:
+		m.trees.probabilities(x, s.log)
+		return 0
+	case m.local != nil:
+		m.local.probabilities(x, s.log)
+		return 0
+	case m.table != nil:
+		return m.table.probabilities(x, stage, allowed, s.log)
+	case m.refines && stage == hasty:
+		return m.refine(b, s, x, allowed)
+	}
 	moved := false
 	for o := range m.functions {
-		c := m.functions[o].predict(b, s, x, stage)
-		z := c.Mean / math.Sqrt(c.Variance)
-		positive, negative := special.LogNormalCDF(z), special.LogNormalCDF(-z)
-		table.set(0, o, positive, negative)
-		move := oddsMove(c, z)
-		s.low[o], s.high[o] = positive-negative-move, positive-negative+move
-		moved = moved || move != 0
+		moves := s.setScore(o, m.functions[o].predict(b, s, x, stage))
+		moved = moved || moves
 	}
+	return m.decide(s, moved)
+}
+
+// setScore stores the score of function o and its ends, and reports whether the ends differ.
+func (s *bankScratch) setScore(o int, c vi.Certified) (moves bool) {
+	z := c.Mean / math.Sqrt(c.Variance)
+	positive, negative := special.LogNormalCDF(z), special.LogNormalCDF(-z)
+	scoreTable{s.score}.set(0, o, positive, negative)
+	move := oddsMove(c, z)
+	s.low[o], s.high[o] = positive-negative-move, positive-negative+move
+	return move != 0
+}
+
+// decide stores the probabilities of the scores in s.log, and returns a bound on their errors. moved says that the ends of some score differ.
+func (m *classMember[T]) decide(s *bankScratch, moved bool) (bound float64) {
 	sharpen(m.sharpness, s.score, s.log)
 	for c, v := range s.log {
 		s.log[c] = special.Exp(v)

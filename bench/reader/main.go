@@ -11,7 +11,7 @@
 // time of a call, the median after other data has filled the caches, and the median of means alone; the allocations of a
 // call; the kilobytes that a call reads first, which are matrices, weights and the features of the samples; the time, in
 // ms, that it took to make the predictor; and the rows a second that the model's PredictTargets or PredictClasses predicts
-// on one worker, of 4000 rows, and the rows a second of the predictor's PredictMany, for numbers. For two tolerances follow the
+// on one worker, of 4000 rows, and the rows a second of the predictor's PredictMany. For two tolerances follow the
 // median and the largest errors of the rows that are held out against the model: of a mean and of a standard deviation, in units of
 // the standard deviation, or of a probability.
 //
@@ -123,7 +123,7 @@ type fitted struct {
 	classes   int // 0 for numbers
 	predictor func(opt mkl.PredictorOptions) (p predict, bytes int, err error)
 	many      func(x mkl.Features) error                 // predicts all rows
-	blocks    func() (func(x mkl.Features) error, error) // of a default predictor: predicts all rows; nil for classes
+	blocks    func() (func(x mkl.Features) error, error) // of a default predictor: predicts all rows
 	exact     [][]float64                                // of each held-out row, what predict returns
 }
 
@@ -244,6 +244,13 @@ func classes(ctx context.Context, m classesModel, test mkl.Features) (f fitted, 
 			_, err := p.Predict(out, row...)
 			return out, err
 		}, reads(p.Info()), nil
+	}
+	f.blocks = func() (func(mkl.Features) error, error) {
+		p, err := m.Predictor(mkl.PredictorOptions{})
+		return func(x mkl.Features) error {
+			_, err := p.PredictMany(ctx, 1, x)
+			return err
+		}, err
 	}
 	p, err := m.PredictClasses(ctx, mkl.PredictOptions{}, test)
 	if err != nil {
@@ -372,17 +379,13 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 	if err != nil {
 		return "", err
 	}
-	inBlocks := "–"
-	if f.blocks != nil {
-		many, err := f.blocks()
-		if err != nil {
-			return "", err
-		}
-		blocks, err := rate(s.test, many)
-		if err != nil {
-			return "", err
-		}
-		inBlocks = fmt.Sprintf("%.0f", blocks)
+	many, err := f.blocks()
+	if err != nil {
+		return "", err
+	}
+	blocks, err := rate(s.test, many)
+	if err != nil {
+		return "", err
 	}
 	var errors []string
 	for _, tolerance := range tolerances {
@@ -402,6 +405,6 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 	}
 	at := func(share float64) float64 { return warm[int(share*float64(calls-1))] }
 	bytes += 8 * len(s.train) * len(x[0])
-	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %.0f | %.0f | %s | %s", len(s.train), len(x[0]), f.classes,
-		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, float64(bytes)/1e3, ready.Seconds()*1e3, rows, inBlocks, strings.Join(errors, " | ")), nil
+	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %.0f | %.0f | %.0f | %s", len(s.train), len(x[0]), f.classes,
+		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, float64(bytes)/1e3, ready.Seconds()*1e3, rows, blocks, strings.Join(errors, " | ")), nil
 }

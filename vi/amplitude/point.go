@@ -32,12 +32,9 @@ type PointScratch struct {
 func NewPoint(a *archive.Archive, p *Process, h *Head, exact bool, tolerance float64) *Point {
 	t := &Point{process: p, share: special.Exp(h.Damping) / h.Variance}
 	if !exact {
-		var enough triangle.Enough
-		if tolerance >= triangle.LeastCoarse {
-			enough = func(self, square, bound float64) bool { return bound <= tolerance*(p.Noise+max(0, self-square)) }
-		}
+		enough := func(self, square, bound, _ float64) bool { return bound <= tolerance*(p.Noise+max(0, self-square)) }
 		t.triangle = archive.Value(a, func() *triangle.Triangle {
-			return triangle.New(p.Factor, nil, factored{p}, enough)
+			return triangle.New(p.Factor, nil, factored{p}, enough, tolerance >= triangle.LeastCoarse)
 		}, func(t *triangle.Triangle, a *archive.Archive) { t.Archive(a, p.Factor.Rows) })
 	}
 	w, slope := h.work(), special.Exp(h.Slope)

@@ -82,7 +82,7 @@ func (parts *TriangleParts) enough() triangle.Enough {
 	if parts.Tolerance < triangle.LeastCoarse {
 		return nil
 	}
-	return func(float64, float64, float64) bool { return true }
+	return func(float64, float64, float64, float64) bool { return true }
 }
 
 // Coarse reports whether Predict can be asked for integers.

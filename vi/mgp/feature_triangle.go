@@ -97,7 +97,13 @@ func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, 
 	for i := range selves {
 		selves[i] = t.shift(at.Row(i))
 	}
-	if t.tri = triangle.Of(g, at, selves, enough(t.noise, tolerance, func(_, square float64) float64 { return square })); t.tri == nil {
+	var enough triangle.Enough
+	if tolerance >= triangle.LeastCoarse {
+		enough = func(_, square, bound, _ float64) bool {
+			return certified(0, max(0, square)+t.noise, bound, t.noise).Within(tolerance)
+		}
+	}
+	if t.tri = triangle.Of(g, at, selves, enough); t.tri == nil {
 		return nil
 	}
 	return t

@@ -29,7 +29,7 @@ func NewJointTriangle(a *archive.Archive, posts []*Posterior, shares []float64, 
 			parts = append(parts, triangle.Part{Factor: p.s.Factor, Root: p.root, Share: shares[j]})
 			noise += shares[j] / p.s.Tau
 		}
-		return triangle.Joint(parts, k, enough(noise, tolerance, func(self, square float64) float64 { return self - square }))
+		return triangle.Joint(parts, k, left(noise, tolerance), tolerance >= triangle.LeastCoarse)
 	}, func(t *triangle.Triangle, a *archive.Archive) { t.Archive(a, posts[0].dim.N) })
 	if t == nil {
 		return nil

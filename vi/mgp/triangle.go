@@ -32,21 +32,20 @@ func (p *Posterior) Triangle(k Composite, tolerance float64) *Triangle {
 	if k == nil {
 		k = factored{p}
 	}
-	noise := 1 / p.s.Tau
-	if t := triangle.New(p.s.Factor, p.root, k, enough(noise, tolerance, func(self, square float64) float64 { return self - square })); t != nil {
+	if t := triangle.New(p.s.Factor, p.root, k, left(1/p.s.Tau, tolerance), tolerance >= triangle.LeastCoarse); t != nil {
 		return &Triangle{p, t, tolerance}
 	}
 	return nil
 }
 
-// enough returns whether integers are enough for the standard deviation, where the function has this variance. It is nil if the
-// tolerance is too small for them.
-func enough(noise, tolerance float64, variance func(self, square float64) float64) triangle.Enough {
-	if tolerance < triangle.LeastCoarse {
-		return nil
-	}
-	return func(self, square, bound float64) bool {
-		return certified(0, max(0, variance(self, square))+noise, bound, noise).Within(tolerance)
+// left returns whether a bound is enough for the standard deviation of a sample, whose function has the variance that the square leaves of
+// k(x,x), with this noise unless the sample has its own.
+func left(all, tolerance float64) triangle.Enough {
+	return func(self, square, bound, noise float64) bool {
+		if math.IsNaN(noise) {
+			noise = all
+		}
+		return certified(0, max(0, self-square)+noise, bound, noise).Within(tolerance)
 	}
 }
 

@@ -17,6 +17,7 @@ func (t *Triangle) Archive(a *archive.Archive, n int) {
 	a.Float(&t.spill)
 	a.Float(&t.factor)
 	a.Int(&t.begin)
+	a.Float(&t.fine)
 	if len(t.panels.Data) != la.LowerPanelElements(n) || len(t.rows) != n || t.begin < 0 || t.begin > t.panels.Padded()/la.PanelRows {
 		a.Fail(fmt.Errorf("triangle of order %d: %d elements, %d rows and the first panel %d", n, len(t.panels.Data), len(t.rows), t.begin))
 	}

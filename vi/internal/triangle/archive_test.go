@@ -29,8 +29,9 @@ func TestArchive(t *testing.T) {
 				trials.Set(q, j, src.Float64())
 			}
 		}
-		want := Of(g, trials, selves, func(_, _, _ float64) bool { return true })
+		want := Of(g, trials, selves, func(_, _, _, _ float64) bool { return true })
 		require.NotNil(t, want)
+		want.fine = 0.75
 		require.Equal(t, n >= leastSteps, want.Coarse())
 		fields := func(v *Triangle, a *archive.Archive) { v.Archive(a, n) }
 		a := archive.New()
@@ -40,6 +41,7 @@ func TestArchive(t *testing.T) {
 		got := archive.Value(r, nil, fields)
 		require.NoError(t, r.Close())
 		require.Equal(t, want.Coarse(), got.Coarse())
+		require.Equal(t, 0.75, got.Fine())
 		s, other := NewScratch(n), NewScratch(n)
 		for q := range trials.Rows {
 			for _, coarse := range []bool{false, want.Coarse()} {

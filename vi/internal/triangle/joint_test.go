@@ -57,7 +57,7 @@ func hardJoint(t *testing.T, src *rand.Rand, n int, noise, width, share float64,
 		require.NoError(t, la.Cholesky(nil, p.Factor))
 		parts = append(parts, p)
 	}
-	return Joint(parts, matrix{k}, enough), parts, kernel
+	return Joint(parts, matrix{k}, enough, true), parts, kernel
 }
 
 // Joint triangles are within their bounds, in float32 and in integers, at samples among, beside, at the rim and far outside of the training
@@ -70,7 +70,7 @@ func TestJointWithinItsBounds(t *testing.T) {
 	for _, c := range []struct{ noise, width, share float64 }{
 		{1e-1, 1, 0.3}, {1e-3, 1, 0.3}, {1e-6, 1, 0.3}, {1e-3, 0.2, 0.3}, {1e-3, 30, 0.3}, {1e-2, 1, 0}, {1e-2, 1, 1}, {1e-2, 1, 1e-12}, {1e-6, 0.2, 1e-9},
 	} {
-		g, parts, kernel := hardJoint(t, src, n, c.noise, c.width, c.share, func(_, _, _ float64) bool { return true })
+		g, parts, kernel := hardJoint(t, src, n, c.noise, c.width, c.share, func(_, _, _, _ float64) bool { return true })
 		if g == nil {
 			t.Logf("%v: rounding is not small", c)
 			continue

@@ -16,25 +16,31 @@ type questions struct {
 	selves  []float64 // k(x,x) of each
 	share   float64   // of the vectors for which bounds must be enough
 	left    []float64 // the variance of each, or NaN for one that is not asked about; nil if the variance is k(x,x) − |Gk|²
+	noise   []float64 // as for Enough; nil if all are NaN
 }
 
-// content reports whether the bounds of the triangle in integers are enough for at least the share of the questions.
-func (a *questions) content(t *Triangle, enough Enough, s *Scratch) bool {
+// content returns the share of the questions for which the bounds of the triangle are enough, in integers if coarse. Without questions it
+// is NaN.
+func (a *questions) content(t *Triangle, enough Enough, coarse bool, s *Scratch) float64 {
 	content, asked := 0, 0
 	for q, self := range a.selves {
 		if !(self > 0) || a.left != nil && math.IsNaN(a.left[q]) {
 			continue
 		}
 		asked++
-		square, bound := t.Square(a.vectors.Row(q), self, true, s)
+		square, bound := t.Square(a.vectors.Row(q), self, coarse, s)
 		if a.left != nil {
 			square = self - a.left[q]
 		}
-		if enough(self, square, bound) {
+		noise := math.NaN()
+		if a.noise != nil && !coarse { // integers gain even where many samples of little noise are computed again in float32
+			noise = a.noise[q]
+		}
+		if enough(self, square, bound, noise) {
 			content++
 		}
 	}
-	return asked > 0 && float64(content) >= a.share*float64(asked)
+	return float64(content) / float64(asked)
 }
 
 // leftOut holds, by training sample, the variance of the function where the sample itself is left out. New samples have such variances.
@@ -42,12 +48,13 @@ func (a *questions) content(t *Triangle, enough Enough, s *Scratch) bool {
 //
 //	1/C_ii − 1/s_i.
 //
-// It is NaN for a sample that has no weight in the fit.
-type leftOut struct{ diagonal, variance []float64 }
+// It is NaN for a sample that has no weight in the fit. The noise of the samples is NaN if some parts have sites S, which are no noise of new
+// samples.
+type leftOut struct{ diagonal, variance, noise []float64 }
 
 // newLeftOut begins the sum over parts, for n samples with the kernel k.
 func newLeftOut(k Kernel, n int) *leftOut {
-	l := &leftOut{make([]float64, n), make([]float64, n)}
+	l := &leftOut{make([]float64, n), make([]float64, n), make([]float64, n)}
 	k.Diagonal(l.diagonal)
 	return l
 }
@@ -68,7 +75,12 @@ func (l *leftOut) add(p *Part, g la.Matrix[float64]) {
 			l.variance[i] = math.NaN()
 			continue
 		}
-		l.variance[i] += float64(p.Share * max(0, 1/c-p.noise(i, l.diagonal[i])))
+		noise := p.noise(i, l.diagonal[i])
+		l.variance[i] += float64(p.Share * max(0, 1/c-noise))
+		if p.Root != nil {
+			noise = math.NaN()
+		}
+		l.noise[i] += float64(p.Share * noise)
 	}
 }
 
@@ -88,11 +100,11 @@ func (l *leftOut) questions(k Kernel) *questions {
 	}
 	n := len(l.variance)
 	m := min(n, calibrations)
-	a := &questions{la.NewMatrix[float64](m, n), make([]float64, m), mostly, make([]float64, m)}
+	a := &questions{la.NewMatrix[float64](m, n), make([]float64, m), mostly, make([]float64, m), make([]float64, m)}
 	for q := range m {
 		i := (2*q + 1) * n / (2 * m)
 		k.Column(i, a.vectors.Row(q))
-		a.selves[q], a.left[q] = l.diagonal[i], l.variance[i]
+		a.selves[q], a.left[q], a.noise[q] = l.diagonal[i], l.variance[i], l.noise[i]
 	}
 	return a
 }

@@ -94,8 +94,16 @@ func TestLeftOut(t *testing.T) {
 			left.add(&parts[j], g)
 		}
 		assert.InDeltaSlice(t, want, left.variance, 1e-9, "noise %g", noise)
+		assert.True(t, math.IsNaN(left.noise[0]), "sites are no noise")
+		left = newLeftOut(matrix{k}, n)
+		g, ok := parts[0].inverse()
+		require.True(t, ok)
+		left.add(&Part{parts[0].Factor, nil, 1}, g)
+		for i, v := range left.noise {
+			assert.InDelta(t, la.SumSq(parts[0].Factor.Row(i)[:i+1])-k.At(i, i), v, 1e-12)
+		}
 	}
-	none := &leftOut{make([]float64, 1), make([]float64, 1)}
+	none := &leftOut{make([]float64, 1), make([]float64, 1), make([]float64, 1)}
 	none.add(&Part{Factor: la.NewMatrix[float64](1, 1), Root: []float64{0}, Share: 1}, la.NewMatrix[float64](1, 1))
 	assert.True(t, math.IsNaN(none.variance[0]), "a sample without weight")
 }
@@ -127,18 +135,27 @@ func TestEnoughIsAskedAboutLeftOutSamples(t *testing.T) {
 		coarse  bool
 	}{{calibrations, true}, {58, true}, {57, false}, {0, false}} {
 		asked := 0
-		g := Joint(parts, matrix{k}, func(self, square, bound float64) bool {
+		enough := func(self, square, bound, _ float64) bool {
 			if asked%16 == 0 {
-				assert.InDelta(t, want[asked], self-square, 1e-9)
+				assert.InDelta(t, want[asked%calibrations], self-square, 1e-9)
 			}
 			assert.Greater(t, bound, 0.0)
 			asked++
-			return asked <= c.content
-		})
+			return (asked-1)%calibrations < c.content
+		}
+		g := Joint(parts, matrix{k}, enough, true)
 		require.NotNil(t, g)
-		assert.Equal(t, calibrations, asked)
+		assert.Equal(t, 2*calibrations, asked, "integers and float32")
 		assert.Equal(t, c.coarse, g.Coarse(), "%d of %d", c.content, calibrations)
+		assert.Equal(t, float64(c.content)/calibrations, g.Fine())
+		asked = 0
+		g = Joint(parts, matrix{k}, enough, false)
+		assert.Equal(t, calibrations, asked, "float32 alone")
+		assert.False(t, g.Coarse())
+		assert.Equal(t, float64(c.content)/calibrations, g.Fine())
 	}
+	g := Joint(parts, matrix{k}, nil, false)
+	assert.Equal(t, 1.0, g.Fine())
 	q := &questions{vectors: k, selves: make([]float64, n), share: mostly}
-	assert.False(t, q.content(Joint(parts, matrix{k}, nil), nil, nil), "nothing is asked")
+	assert.True(t, math.IsNaN(q.content(g, nil, true, nil)), "nothing is asked")
 }

@@ -38,7 +38,7 @@ func TestIntegersWithinTheirBounds(t *testing.T) {
 				factor.Set(i, i, factor.At(i, i)+0.1)
 			}
 			require.NoError(t, la.Cholesky(nil, factor))
-			g := New(factor, nil, matrix{k}, func(self, square, bound float64) bool { return bound <= 1e-2*(self-square+0.1) })
+			g := New(factor, nil, matrix{k}, func(self, square, bound, _ float64) bool { return bound <= 1e-2*(self-square+0.1) }, true)
 			require.NotNil(t, g)
 			require.True(t, g.Coarse(), "%d samples, width %v", n, width)
 			s, x, p := NewScratch(n), make([]float64, n), make([]float64, features)
@@ -178,7 +178,7 @@ func TestHalfIsEnough(t *testing.T) {
 	}
 	for enough := range 11 {
 		asked := 0
-		v := Of(g, trials, selves, func(_, _, _ float64) bool { asked++; return asked <= enough })
+		v := Of(g, trials, selves, func(_, _, _, _ float64) bool { asked++; return asked <= enough })
 		require.NotNil(t, v)
 		assert.Equal(t, 10, asked)
 		assert.Equal(t, enough >= 5, v.Coarse(), "%d of 10", enough)

@@ -30,12 +30,13 @@ type Triangle struct {
 	spill  float64                 // what kernels that count as 0 add to an error of |Gk|, per unit of k(x,x)
 	factor float64                 // c
 	begin  int                     // panels before this one have rows of zeros alone
+	fine   float64                 // the share of new samples for which the bounds are enough
 	steps  *steps                  // G in integers; nil if they are not worth while
 }
 
-// An Enough reports whether the |Gk|² of a calibration sample, with this bound on its error, is close enough. self is what stands for
-// k(x,x).
-type Enough func(self, square, bound float64) bool
+// An Enough reports whether the |Gk|² of a sample, with this bound on its error, is close enough. self is what stands for
+// k(x,x), and noise is the variance of the sample's noise, or NaN where it is the noise of all samples.
+type Enough func(self, square, bound, noise float64) bool
 
 // Kernel is the kernel of the training samples.
 type Kernel interface {
@@ -67,11 +68,11 @@ const (
 )
 
 // New returns the triangle of the lower factor L and the roots of S, which are nil for 1. It costs N³/3 multiplications and
-// [calibrations] columns of k, and as many again with enough. The result is nil where rounding is not small. The triangle is
+// [calibrations] columns of k, and as many again with enough. The result is nil where rounding is not small. With integers the triangle is
 // [Triangle.Coarse] if the bounds of integers are enough for nine tenths of [calibrations] other training samples, with the variances that
 // these have when they are left out. No triangle is coarse without enough.
-func New(factor la.Matrix[float64], root []float64, k Kernel, enough Enough) *Triangle {
-	return Joint([]Part{{factor, root, 1}}, k, enough)
+func New(factor la.Matrix[float64], root []float64, k Kernel, enough Enough, integers bool) *Triangle {
+	return Joint([]Part{{factor, root, 1}}, k, enough, integers)
 }
 
 // Part is a term of a sum of squares Σ share·|L⁻¹S^½k|².
@@ -116,11 +117,11 @@ func (p *Part) square(k []float64) float64 {
 
 // Joint is [New] for a sum of squares of one vector k. One triangle G has |Gk|² for all parts together: GᵀG is the sum of
 // their share·SL⁻ᵀL⁻¹S. It costs N³ multiplications for each part, if there are several.
-func Joint(parts []Part, k Kernel, enough Enough) *Triangle {
+func Joint(parts []Part, k Kernel, enough Enough, integers bool) *Triangle {
 	n := parts[0].Factor.Rows
 	var g la.Matrix[float64]
 	var left *leftOut
-	if enough != nil && n >= leastSteps {
+	if enough != nil {
 		left = newLeftOut(k, n)
 	}
 	for i := range parts {
@@ -151,8 +152,18 @@ func Joint(parts []Part, k Kernel, enough Enough) *Triangle {
 		return sum
 	}
 	trials, selves := vectors(k, n)
-	if !t.try(g, trials, selves, left.questions(k), exact, enough) {
+	ask := left.questions(k)
+	coarsely := enough
+	if !integers {
+		coarsely = nil
+	}
+	if !t.try(g, trials, selves, ask, exact, coarsely) {
 		return nil
+	}
+	if ask != nil {
+		if fine := ask.content(t, enough, false, NewScratch(n)); !math.IsNaN(fine) {
+			t.fine = fine
+		}
 	}
 	return t
 }
@@ -208,7 +219,7 @@ func Against(g, trials la.Matrix[float64], selves, want []float64, enough Enough
 // pack returns the triangle of g before calibration.
 func pack(g la.Matrix[float64]) *Triangle {
 	n := g.Rows
-	t := &Triangle{rows: make([]float64, n), factor: leastFactor}
+	t := &Triangle{rows: make([]float64, n), factor: leastFactor, fine: 1}
 	var squares float64
 	for i := range n {
 		square := la.SumSq(g.Row(i)[:i+1])
@@ -298,10 +309,14 @@ func (t *Triangle) setSteps(g, trials la.Matrix[float64], selves, wants []float6
 			t.steps.factor = max(t.steps.factor, excess(got, wants[q], s.unit(t)))
 		}
 	}
-	if !(t.steps.factor <= math.MaxFloat64) || !ask.content(t, enough, s) {
+	if !(t.steps.factor <= math.MaxFloat64) || !(ask.content(t, enough, true, s) >= ask.share) {
 		t.steps = nil
 	}
 }
+
+// Fine returns the share of new samples for which the bounds in float32 are enough: of training samples, with the variances that they
+// have when they are left out. It is 1 for a triangle without questions.
+func (t *Triangle) Fine() float64 { return t.fine }
 
 // Coarse reports whether products in integers can be asked for.
 func (t *Triangle) Coarse() bool { return t.steps != nil }

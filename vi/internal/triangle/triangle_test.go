@@ -47,7 +47,7 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 				root = nil
 			}
 			require.NoError(t, la.Cholesky(nil, factor))
-			g := New(factor, root, matrix{k}, nil)
+			g := New(factor, root, matrix{k}, nil, false)
 			require.NotNil(t, g)
 			s, x := NewScratch(n), make([]float64, n)
 			rows, wants := NewRows(50, 3, n), make([]float64, 50)
@@ -90,7 +90,7 @@ func TestSquaresWithinTheirBounds(t *testing.T) {
 	bad := la.NewMatrix[float64](2, 2)
 	bad.Set(0, 0, 1)
 	bad.Set(1, 1, 1e-9)
-	assert.Nil(t, New(bad, nil, matrix{bad}, nil), "rounding is not small")
+	assert.Nil(t, New(bad, nil, matrix{bad}, nil, false), "rounding is not small")
 }
 
 // TestPack compares the variances of rows, their sum and what kernels that count as 0 add with the formulas of the package comment.
@@ -185,7 +185,7 @@ func TestCondition(t *testing.T) {
 		f := la.NewMatrix[float64](2, 2)
 		f.Set(0, 0, 2)
 		f.Set(1, 1, c.least)
-		assert.Equal(t, c.kept, New(f, nil, matrix{f}, nil) != nil, "%g", c.least)
+		assert.Equal(t, c.kept, New(f, nil, matrix{f}, nil, false) != nil, "%g", c.least)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestJointIsTheSumOfItsParts(t *testing.T) {
 			require.NoError(t, la.Cholesky(nil, p.Factor))
 			parts = append(parts, p)
 		}
-		g := Joint(parts, matrix{k}, func(_, _, bound float64) bool { return bound < 1e-2 })
+		g := Joint(parts, matrix{k}, func(_, _, bound, _ float64) bool { return bound < 1e-2 }, true)
 		require.NotNil(t, g)
 		require.Equal(t, n >= leastSteps, g.Coarse())
 		s, x := NewScratch(n), make([]float64, n)
@@ -251,5 +251,5 @@ func TestJointIsTheSumOfItsParts(t *testing.T) {
 	flat := la.NewMatrix[float64](2, 2)
 	flat.Set(0, 0, 1)
 	flat.Set(1, 1, 1e-9)
-	assert.Nil(t, Joint([]Part{{flat, nil, 0.5}, {flat, nil, 0.5}}, matrix{flat}, nil), "rounding is not small")
+	assert.Nil(t, Joint([]Part{{flat, nil, 0.5}, {flat, nil, 0.5}}, matrix{flat}, nil, false), "rounding is not small")
 }
