@@ -9,7 +9,7 @@ import (
 )
 
 // contents are orders of samples, columns and kernels by what they hold, not by their places. Random numbers are drawn in these orders. In the
-// order of the places each scale would get another number whenever columns or views are told in another order.
+// order of the places each scale would get another number whenever columns or views come in another order.
 type contents struct {
 	rows    []int // the samples in an order of their own
 	columns map[inputColumn]content
@@ -109,7 +109,7 @@ func (c *contents) sample(most int, class []int, seed uint64) []int {
 	return rows
 }
 
-// shapeOf returns the kurtosis of a column, computed in the given order of the samples. It tells columns apart that have the same ranks, such as
+// shapeOf returns the kurtosis of a column, computed in the given order of the samples. It differs between columns that have the same ranks, such as
 // sizes and their logarithms.
 func shapeOf(c rowColumn, rows []int) float64 {
 	z := make([]float64, 0, len(rows))
