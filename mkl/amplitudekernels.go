@@ -1,12 +1,14 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
@@ -26,7 +28,8 @@ var viewMedians = []float64{math.Sqrt2 / 2, 1, math.Sqrt2, 2}
 type amplitudeKernels struct {
 	design *gram.Design
 	part   []int    // of each kernel of the design the index among the packed kernels, or −1 of a constant
-	names  []string // of the views
+	names  []string // of the views, in the order of their content
+	told   []int    // these views in the order of the design
 	notes  []string // on default kernels
 
 	packed *amplitude.Kernels
@@ -61,8 +64,9 @@ func countViews(views []View) int {
 }
 
 // newAmplitudeKernels computes the centred kernels of the views. Views without kernels get those that the set names. It
-// returns nil if no view has a kernel that varies.
-func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views []View) (*amplitudeKernels, error) {
+// returns nil if no view has a kernel that varies. Random numbers are drawn view by view: views are in the order of their [contents], which target
+// and names tell apart.
+func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views []View, target []float64, names bool) (*amplitudeKernels, error) {
 	made, notes, err := FillViews(set, views)
 	if err != nil {
 		return nil, err
@@ -72,6 +76,9 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 	key := viewKey(made)
 	kinds, of := map[string]int{}, map[string]int{}
 	var order []int // of the kernels that vary, view by view
+	var told []string
+	var all []content // of the views
+	held := newContents(made, [][]float64{target}, names, f.Seed)
 	for i := range made {
 		v := &made[i]
 		if _, constant := v.Kernel.(kernel.Constant); constant {
@@ -81,17 +88,26 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 		name := key(*v)
 		if _, ok := of[name]; !ok {
 			of[name] = len(of)
-			if name == "" {
-				name = "features"
-			}
-			a.names = append(a.names, name)
+			told, all = append(told, name), append(all, content{})
 		}
+		one := held.view(*v)
+		all[of[name]].hash += mixBits(one.hash, 1)
+		all[of[name]].shape += one.shape
 		order = append(order, i)
 	}
 	if len(order) == 0 {
 		return nil, nil
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return of[key(made[i])] - of[key(made[j])] })
+	a.told = make([]int, len(told))
+	byContent := vec.UpTo(len(told))
+	slices.SortStableFunc(byContent, func(v, w int) int { return all[v].compare(all[w]) })
+	for at, v := range byContent {
+		of[told[v]], a.told[v] = at, at
+		a.names = append(a.names, cmp.Or(told[v], "features"))
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		return cmp.Or(of[key(made[i])]-of[key(made[j])], held.view(made[i]).compare(held.view(made[j])))
+	})
 	a.part = make([]int, len(made))
 	for i := range a.part {
 		a.part[i] = -1

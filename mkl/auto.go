@@ -120,7 +120,7 @@ func (a Auto) Fit(ctx context.Context, views []View, y []float64) (*AutoModel, e
 // fitPool fits members that learn from all samples, or from MaxSamples. It also returns the logarithms of the pool's leave-one-out densities,
 // with the constant of [MultiGPModel.leftOutDensity].
 func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoModel, own []float64, err error) {
-	plan, err := newPoolPlan(views, len(y), rareClasses(y, cmp.Or(max(a.MaxSamples, 0), DefaultMaxSamples), a.Seed), a.MaxSamples, a.Seed, a.MissingViews)
+	plan, err := newPoolPlan(views, y, nil, a.MaxSamples, a.Seed, a.MissingViews)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -180,7 +180,7 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 		return nil, nil, err
 	}
 	m.checkGroups(a.Groups)
-	return m, own, nil
+	return m, plan.ascending(own), nil
 }
 
 // fitMembers fits the members of a plan to the learned targets y. each is the forecast time of one member in seconds. The first member is
@@ -381,7 +381,7 @@ func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T
 	if err != nil {
 		return nil, nil, err
 	}
-	plan, err := newPoolPlan(views, len(labels), index, a.MaxSamples, a.Seed, a.MissingViews)
+	plan, err := newPoolPlan(views, vec.Floats(index), index, a.MaxSamples, a.Seed, a.MissingViews)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -451,7 +451,7 @@ func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T
 	if err := m.wake(ctx, a.Workers, plan.views); err != nil {
 		return nil, nil, err
 	}
-	return m, own, nil
+	return m, plan.ascending(own), nil
 }
 
 // process returns the settings of the fit of a member to the plan's samples of the classes.
@@ -581,7 +581,7 @@ func (m *MultiGPClassifierModel[T]) leftOutLogProbabilities(class []int) []float
 
 // poolPlan holds the samples that Auto fits to, and the views of each member.
 type poolPlan struct {
-	rows    []int    // the samples that are used, ascending
+	rows    []int    // the samples that are used, in the order of their content unless some kernels are given
 	of      int      // samples there are
 	views   []View   // of these samples
 	leftOut []string // what the default kernels left out
@@ -595,22 +595,27 @@ type plannedMember struct {
 }
 
 // newPoolPlan chooses at most most samples (0: DefaultMaxSamples) and the kernels for
-// the views of n samples, which may lack views if gaps is true. class holds the samples' classes, nil for targets.
-func newPoolPlan(views []View, n int, class []int, most int, seed uint64, gaps bool) (p poolPlan, err error) {
+// the views of samples with the given targets, which may lack views if gaps is true. class holds the samples' classes, nil for targets.
+// The order of the samples does not matter: the members have them in the order of [rowOrder].
+func newPoolPlan(views []View, target []float64, class []int, most int, seed uint64, gaps bool) (p poolPlan, err error) {
 	if most <= 0 {
 		most = DefaultMaxSamples
 	}
+	n := len(target)
 	p.of = n
 	views, open, whole, err := checkPoolViews(views, n, gaps)
 	if err != nil {
 		return p, err
 	}
-	if whole {
-		most = n
-	}
-	p.rows = sample(n, most, class, seed)
 	some := views
-	if len(p.rows) < n {
+	if p.rows = vec.UpTo(n); !whole {
+		order := rowOrder(rowColumns(views), [][]float64{target}, class != nil, seed)
+		if class == nil {
+			class = rareClasses(vec.Picked(target, order), most, seed)
+		} else {
+			class = vec.Picked(class, order)
+		}
+		p.rows = vec.Picked(order, sample(n, most, class, seed))
 		some = takeRows(views, p.rows)
 	}
 	p.views = some
@@ -619,6 +624,16 @@ func newPoolPlan(views []View, n int, class []int, most int, seed uint64, gaps b
 		return p, nil
 	}
 	return p, p.plan(some, gaps)
+}
+
+// ascending returns values of the plan's samples, such as densities, in the order in which the samples were told. nil stays nil.
+func (p *poolPlan) ascending(values []float64) []float64 {
+	if values == nil {
+		return nil
+	}
+	order := vec.UpTo(len(p.rows))
+	slices.SortFunc(order, func(a, b int) int { return p.rows[a] - p.rows[b] })
+	return vec.Picked(values, order)
 }
 
 // plan adds the members for views to the plan. At least one of the views has no kernel.

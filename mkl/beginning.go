@@ -84,7 +84,7 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k gra
 		return true, nil
 	}
 	few := part(N, labels)
-	if started, err := begin(sample(N, few, class, s.seed)); err != nil || !started {
+	if started, err := begin(s.sample(N, few, class)); err != nil || !started {
 		return ended, err
 	}
 	hurried := s.hurried && e.Ascent.MaxSweeps == 0
@@ -99,7 +99,7 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k gra
 		return ended, err
 	}
 	e.Start.Part, e.Start.Rows = nil, nil
-	started, err := begin(deciding(influence, class, few, s.seed))
+	started, err := begin(s.deciding(influence, class, few))
 	e.Start.Keep = e.Start.Keep || hurried && started
 	return ended, err
 }
@@ -107,7 +107,7 @@ func (s processSettings) beginAtSome(ctx context.Context, e *mgp.Evidence, k gra
 // deciding returns the indices, ascending, of the most influential samples. Together they have the share decided of
 // all influence; they are at least least samples, with leastOfClass samples of each class. If these are more than
 // mostDeciding, it draws mostDeciding of all samples.
-func deciding(influence []float64, class []int, least int, seed uint64) (rows []int) {
+func (s processSettings) deciding(influence []float64, class []int, least int) (rows []int) {
 	N := len(influence)
 	order := vec.UpTo(N)
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(influence[b], influence[a]) })
@@ -120,10 +120,18 @@ func deciding(influence []float64, class []int, least int, seed uint64) (rows []
 		}
 	}
 	if len(rows) > mostDeciding {
-		return sample(N, mostDeciding, class, seed)
+		return s.sample(N, mostDeciding, class)
 	}
 	slices.Sort(rows)
 	return rows
+}
+
+// sample returns about most of n samples.
+func (s processSettings) sample(n, most int, class []int) []int {
+	if s.contents == nil {
+		return sample(n, most, class, s.seed)
+	}
+	return s.contents.sample(most, class, s.seed)
 }
 
 // someKernels returns the kernels of the samples rows.

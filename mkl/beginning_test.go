@@ -22,11 +22,11 @@ func TestDeciding(t *testing.T) {
 	for i, at := range []int{3, 8, 17, 21, 25, 31, 33, 20, 36} {
 		influence[at] = []float64{9, 8, 5, 7, 3, 6, 4, 0.5, 0.4}[i]
 	}
-	assert.Equal(t, []int{0, 3, 8, 17, 20, 21, 25, 31, 33, 36}, deciding(influence, class, 0, 1))
-	assert.Equal(t, []int{0, 1, 2, 3, 4, 8, 17, 20, 21, 25, 31, 33, 36}, deciding(influence, class, 13, 1))
-	assert.Equal(t, vec.UpTo(40), deciding(influence, class, 40, 1))
+	assert.Equal(t, []int{0, 3, 8, 17, 20, 21, 25, 31, 33, 36}, processSettings{seed: 1}.deciding(influence, class, 0))
+	assert.Equal(t, []int{0, 1, 2, 3, 4, 8, 17, 20, 21, 25, 31, 33, 36}, processSettings{seed: 1}.deciding(influence, class, 13))
+	assert.Equal(t, vec.UpTo(40), processSettings{seed: 1}.deciding(influence, class, 40))
 	class[38], class[39] = 1, 1
-	assert.Equal(t, []int{0, 3, 8, 17, 20, 21, 25, 31, 33, 36, 38, 39}, deciding(influence, class, 0, 1))
+	assert.Equal(t, []int{0, 3, 8, 17, 20, 21, 25, 31, 33, 36, 38, 39}, processSettings{seed: 1}.deciding(influence, class, 0))
 
 	const n = 4000
 	influence, class = make([]float64, n), make([]int, n)
@@ -36,7 +36,7 @@ func TestDeciding(t *testing.T) {
 			class[i] = 1
 		}
 	}
-	rows := deciding(influence, class, 400, 1)
+	rows := processSettings{seed: 1}.deciding(influence, class, 400)
 	require.Len(t, rows, mostDeciding)
 	assert.True(t, slices.IsSorted(rows))
 	var positive int

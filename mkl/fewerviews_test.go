@@ -142,7 +142,7 @@ func TestChooseViews(t *testing.T) {
 		{"ends", []float64{-3}, []float64{-2}, nil, errors.New("bad"), ended, false, "bad", ""},
 	} {
 		for _, begun := range []bool{false, true} {
-			plan, err := newPoolPlan(views, len(y), nil, 0, 1, false)
+			plan, err := newPoolPlan(views, y, nil, 0, 1, false)
 			require.NoError(t, err)
 			plan.notes = nil
 			type member struct{ noisy bool }
@@ -210,7 +210,7 @@ func TestAllInputs(t *testing.T) {
 // Members without views need time for two members more, several views, and no kernel.
 func TestMayLeaveOut(t *testing.T) {
 	views, y, _ := besideNoise(1, 40)
-	plan, err := newPoolPlan(views, len(y), nil, 0, 1, false)
+	plan, err := newPoolPlan(views, y, nil, 0, 1, false)
 	require.NoError(t, err)
 	need := time.Duration(len(plan.members)+2) * 3 * time.Second
 	assert.True(t, plan.mayLeaveOut(0, 3))

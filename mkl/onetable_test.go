@@ -469,7 +469,7 @@ func TestDropBesideTable(t *testing.T) {
 // A table whose densities are not known, or whose fit fails, is no table.
 func TestTableWithoutDensities(t *testing.T) {
 	views, y, _, _ := actTogether(1, 40)
-	plan, err := newPoolPlan(views, len(y), nil, 0, 1, false)
+	plan, err := newPoolPlan(views, y, nil, 0, 1, false)
 	require.NoError(t, err)
 	boom := errors.New("boom")
 	for _, c := range []struct {

@@ -39,9 +39,9 @@ func upTo(n int) (all []int) {
 }
 
 // The order of rows, views and columns says nothing. Evidence climbs do not see the order of rows beyond rounding.
-// Three things do depend on an order, and bound what can be asked: random starts are drawn row by row, and another
-// start may end at another maximum; the draws of a process's scales are made view by view; and an ascent ends within its
-// tolerance. Tolerances are shares of the largest prediction. The first rows stay, so that classes keep their numbers.
+// Two things do depend on an order, and bound what can be asked: random starts are drawn row by row, and another
+// start may end at another maximum; and an ascent ends within its tolerance. Pools and the draws of a process's scales follow the order of what
+// samples and views hold. Tolerances are shares of the largest prediction. The first rows stay, so that classes keep their numbers.
 func TestEstimatorsDoNotSeeTheOrder(t *testing.T) {
 	eachEstimator(t, func(t *testing.T, e estimator) {
 		if e.sampled {
@@ -80,12 +80,14 @@ func TestEstimatorsDoNotSeeTheOrder(t *testing.T) {
 		}
 		ofRows, ofViews := 0.25, 0.03
 		switch {
-		case strings.HasPrefix(e.name, "pool"): // it draws the scales of several members
+		case strings.HasPrefix(e.name, "pools"): // of several targets
 			ofRows, ofViews = 0.1, 0.1
+		case strings.HasPrefix(e.name, "pool"): // measured 4e-3 for views that share a matrix
+			ofRows, ofViews = 1e-6, 0.01
 		case strings.HasPrefix(e.name, "counts"): // another rounding can end the climb a step earlier; measured 2e-5
 			ofRows = 1e-4
 		case e.process:
-			ofRows = 1e-9
+			ofRows, ofViews = 1e-9, 1e-3 // views and columns change the rounding of sums
 		}
 		check("rows", ofRows, rows, targets, a, b)
 		check("views", ofViews, append([]View{views[1], views[0]}, views[2:]...), y, a, b)

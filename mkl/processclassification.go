@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // processClassification is a fit of multiple Gaussian processes to classes: by [MultiGPClassifier] or
@@ -49,6 +50,7 @@ func (c *processClassification[T]) fit(ctx context.Context, views []View, labels
 		}
 		c.from = &c.model.processes
 	}
+	c.orderByContent(views, vec.Floats(index), true)
 	whole, err := c.processSettings.fit(ctx, c.fitting, &m.processes, k, oneAgainstRest(len(classes), index), true)
 	if !whole {
 		return nil, err

@@ -38,6 +38,9 @@ type processSettings struct {
 	resting bool   // let the posterior of each function rest once it is found; see rest.go
 	seed    uint64 // for the choice of that part, and for draws
 
+	contents *contents // by whose order the part is chosen; nil for the order of the samples
+	order    []int     // in which variables are drawn; nil for the order of the kernels
+
 	pointScales bool // make no draws
 
 	noise NoiseModel
@@ -50,6 +53,14 @@ type processSettings struct {
 
 	from *processes     // the earlier model From; nil without one
 	last *mgp.Posterior // posterior of the function in from
+}
+
+// orderByContent lets random choices follow the order of what the samples and views hold, if the fit makes such choices.
+func (s *processSettings) orderByContent(views []View, target []float64, names bool) {
+	if n := len(target); !s.factorised && (drawsOf(n) > 0 || n >= manySamples) {
+		s.contents = newContents(views, [][]float64{target}, names, s.seed)
+		s.order = s.contents.variables(views)
+	}
 }
 
 // fit adds a function to m for each row of y: targets, or labels ±1. It returns
@@ -145,7 +156,7 @@ func (s processSettings) fitOne(ctx context.Context, k gram.Held, y []float64, l
 		Family: s.family, Prior: s.prior, HeldPrior: s.held, Known: s.known, KnownNoise: s.knownNoise, Weights: s.weights, Start: s.start, Seed: s.seed, Workers: workers, Ascent: a,
 	}
 	if !s.pointScales {
-		e.Draws = drawsOf(len(y))
+		e.Draws, e.Order = drawsOf(len(y)), s.order
 	}
 	if s.bound {
 		e.Sites = mgp.SitesBound

@@ -53,6 +53,7 @@ func (g *processRegression) fit(ctx context.Context, views []View, y []float64) 
 	if err := g.checkNoise(); err != nil {
 		return nil, err
 	}
+	g.orderByContent(views, y, false)
 	whole, err := g.processSettings.fit(ctx, g.fitting, &m.processes, k, z, false)
 	if !whole {
 		return nil, err

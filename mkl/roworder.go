@@ -17,14 +17,20 @@ const (
 )
 
 // rowOrder returns an order of n samples that is random but for the seed. It depends neither on the order of the rows,
-// of the columns and of the inputs, nor on the zero and the unit of a column. The targets are further columns, by which
-// samples with the same features differ. In columns of names, as of classes, the order of the names does not matter either.
+// of the columns and of the inputs, nor on the zero, the unit and the sign of a column. The targets are further columns, by which
+// samples with the same features differ. Their signs matter. In columns of names, as of classes, the order of the names does not matter either.
 //
 // The samples are sorted by keys, which see only the ranks of the values within their columns ([rowKeys]). Samples of the same key are copies,
 // or differ only in the order of columns. These are sorted by their content. The place of a copy depends on the
 // number of earlier copies too: without that all copies would be held out together, or none.
 func rowOrder(columns []rowColumn, targets [][]float64, names bool, seed uint64) []int {
 	keys, order := rowKeys(columns, targets, names, seed)
+	orderByKeys(columns, targets, keys, order)
+	return order
+}
+
+// orderByKeys sorts samples into the order that [rowOrder] returns, given their keys.
+func orderByKeys(columns []rowColumn, targets [][]float64, keys []uint64, order []int) {
 	slices.SortFunc(order, func(i, j int) int {
 		if c := cmp.Compare(keys[i], keys[j]); c != 0 {
 			return c
@@ -41,39 +47,48 @@ func rowOrder(columns []rowColumn, targets [][]float64, names bool, seed uint64)
 		spread[order[at]] = mixBits(keys[order[at]], copies)
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(spread[i], spread[j]) })
-	return order
 }
 
 // rowColumn is a column of the features of samples.
 type rowColumn struct {
 	x     Features
+	input string // the name of x
 	j     int
 	names bool // the values are codes of names
 }
 
 func (c rowColumn) at(i int) float64 { return c.x.At(i, c.j) }
 
-// rowColumns returns the columns of the inputs of views. Codes of names are in the columns that only kernels of categories see.
-func rowColumns(views []View) (all []rowColumn) {
+// rowColumns returns the columns of the inputs that some view sees; all columns if no view sees any. Codes of names are in the columns that only kernels of categories see.
+func rowColumns(views []View) (seen []rowColumn) {
+	var unseen []rowColumn
 	for k, v := range views {
 		if slices.ContainsFunc(views[:k], func(w View) bool { return w.Input == v.Input }) {
 			continue
 		}
 		for j := range v.X.Cols {
-			c := rowColumn{x: v.X, j: j}
+			c, sees := rowColumn{x: v.X, input: v.Input, j: j}, false
 			for _, w := range views[k:] {
 				_, blind := w.Kernel.(kernel.Constant)
 				if blind || w.Input != v.Input || w.Columns != nil && !slices.Contains(w.Columns, j) {
 					continue
 				}
+				sees = true
 				if _, c.names = w.Kernel.(kernel.Categorical); !c.names {
 					break
 				}
 			}
-			all = append(all, c)
+			if sees {
+				seen = append(seen, c)
+			} else {
+				unseen = append(unseen, c)
+			}
 		}
 	}
-	return all
+	if seen == nil {
+		return unseen
+	}
+	return seen
 }
 
 func compareContent(columns []rowColumn, targets [][]float64, i, j int) int {
@@ -91,8 +106,8 @@ func compareContent(columns []rowColumn, targets [][]float64, i, j int) int {
 }
 
 // rowKeys returns a hash of each sample, and the samples in the order of these keys. The hash of a column is the sum over the
-// samples of hashes of the rank of the value and of the key of the sample so far. In a column of names the sum of hashes of the keys of all
-// samples of a name takes the place of the rank. The next key of a sample is the sum over the columns of hashes of the hash of the column
+// samples of hashes of the rank of the value and of the key of the sample so far. Ranks are counted from the least value or from the largest,
+// whichever gives the smaller hash, or from both if the hashes are equal. In a column of names the sum of hashes of the keys of all samples of a name takes the place of the rank. The next key of a sample is the sum over the columns of hashes of the hash of the column
 // and of the rank. Sums do not see an order. The first keys are of the targets. One step nearly always gives different samples
 // different keys. If it does not, because columns or names are alike, further steps separate more of them.
 //
@@ -135,19 +150,37 @@ func rowKeys(columns []rowColumn, targets [][]float64, names bool, seed uint64) 
 func (r *ranker) nextKeys(columns []rowColumn, first, keys []uint64) []uint64 {
 	next := slices.Clone(first)
 	for _, c := range columns {
-		r.rank(c.at)
-		if c.names {
-			r.nameBy(keys)
-		}
-		var column uint64
-		for i, rank := range r.at {
-			column += mixBits(keys[i], rank)
-		}
-		for i, rank := range r.at {
+		column, ranks := r.hash(c, keys)
+		for i, rank := range ranks {
 			next[i] += mixBits(column, rank)
 		}
 	}
 	return next
+}
+
+// hash returns the hash of a column, given the keys of the samples, and the ranks that it is made of.
+func (r *ranker) hash(c rowColumn, keys []uint64) (column uint64, ranks []uint64) {
+	r.rank(c.at)
+	sum := func(ranks []uint64) (sum uint64) {
+		for i, rank := range ranks {
+			sum += mixBits(keys[i], rank)
+		}
+		return sum
+	}
+	if c.names {
+		r.nameBy(keys)
+		return sum(r.at), r.at
+	}
+	column, ranks = sum(r.at), r.at
+	switch down := sum(r.back); {
+	case down < column:
+		column, ranks = down, r.back
+	case down == column: // the keys do not tell the ends of the column apart, such as where all are equal
+		for i, back := range r.back {
+			r.at[i] = mixBits(0, r.at[i]) + mixBits(0, back)
+		}
+	}
+	return column, ranks
 }
 
 // distinctKeys returns how many keys there are, given their order, and whether different samples have the same.
@@ -166,6 +199,7 @@ func distinctKeys(columns []rowColumn, targets [][]float64, keys []uint64, order
 // ranker ranks the values of columns.
 type ranker struct {
 	at      []uint64 // the rank of each sample: how many values are less, or missing
+	back    []uint64 // the rank among the values with the other sign
 	sum     []uint64 // by rank
 	sorted  []keyed
 	scratch []keyed
@@ -178,7 +212,7 @@ type keyed struct {
 }
 
 func newRanker(n int) *ranker {
-	return &ranker{at: make([]uint64, n), sum: make([]uint64, n), sorted: make([]keyed, n), scratch: make([]keyed, n)}
+	return &ranker{at: make([]uint64, n), back: make([]uint64, n), sum: make([]uint64, n), sorted: make([]keyed, n), scratch: make([]keyed, n)}
 }
 
 // rank ranks the values of the samples. Values that differ only by rounding have the same rank, in each unit. Missing values come first.
@@ -188,15 +222,23 @@ func (r *ranker) rank(value func(i int) float64) {
 	}
 	r.sort()
 	near := r.near()
-	var last float64
-	var rank uint64
-	for i, k := range r.sorted {
-		v := numberOf(k.key)
-		if i == 0 || k.key != r.sorted[i-1].key && !(v-last <= near) {
-			rank = uint64(i)
+	n, missing := len(r.sorted), 0
+	for missing < n && r.sorted[missing].key == 0 {
+		missing++
+	}
+	for first := 0; first < n; {
+		end := first + 1 // of the values that count as equal to the first
+		for end < n && (r.sorted[end].key == r.sorted[end-1].key || numberOf(r.sorted[end].key)-numberOf(r.sorted[end-1].key) <= near) {
+			end++
 		}
-		last = v
-		r.at[k.sample] = rank
+		back := missing + n - end
+		if first < missing {
+			back = 0
+		}
+		for _, k := range r.sorted[first:end] {
+			r.at[k.sample], r.back[k.sample] = uint64(first), uint64(back)
+		}
+		first = end
 	}
 }
 
@@ -229,7 +271,7 @@ func (r *ranker) near() float64 {
 		if at == different/4 {
 			lower = v
 		}
-		if at == 3*different/4 {
+		if at == different-1-different/4 { // as far from the end as the other is from the beginning, for either sign
 			upper = v
 		}
 		at++

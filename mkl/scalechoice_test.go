@@ -323,7 +323,7 @@ func TestZeroAfterTheFirstRows(t *testing.T) {
 // A context that ended ends the choice; a process that cannot be fitted leaves the target on its own scale and says so.
 func TestChoiceOfScaleFails(t *testing.T) {
 	x, price, _ := prices(1, 60)
-	plan, err := newPoolPlan([]View{{X: x}}, 60, nil, 0, 0, false)
+	plan, err := newPoolPlan([]View{{X: x}}, price, nil, 0, 0, false)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -67,8 +67,8 @@ func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, f
 			return out, err
 		}
 	}
-	for v, name := range a.names {
-		w := ViewShare{View: name, In: min(q.in[v], 1), Informative: q.alone[v]}
+	for _, v := range a.told {
+		w := ViewShare{View: a.names[v], In: min(q.in[v], 1), Informative: q.alone[v]}
 		w.Share, w.SD = shareOf(shares, []int{v})
 		w.SD = sd(w.SD, []int{v})
 		if w.Loss, w.LossSE, err = lossWithout(ctx, p, fits, []int{v}, t, now); err != nil {

@@ -66,7 +66,7 @@ func TestLossWithoutAView(t *testing.T) {
 	views, _, y := threeViews(n, 8)
 	ctx := context.Background()
 	f := new(Auto).fitting()
-	k, err := newAmplitudeKernels(ctx, f, kernelsOfView, views)
+	k, err := newAmplitudeKernels(ctx, f, kernelsOfView, views, y, false)
 	require.NoError(t, err)
 	_, z := standardizeTargets([][]float64{y}, false)
 	targets := amplitudeTargets{y: z}

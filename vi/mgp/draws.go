@@ -45,11 +45,11 @@ const leastAmplitude = -30
 
 // drawScales adds n draws to the fit, which ended at x, and replaces its leave-one-out predictions
 // by the predictions of the mixture of the draws. If it returns an error, the fit has not changed.
-// It samples the logarithms one after another, and all variances together, from their slices.
+// It samples the logarithms one after another, in the given order and the noise last, and all variances together, from their slices.
 //
 // Source: R. M. Neal, "Slice sampling", Annals of Statistics 31 (2003), figures 3 and 5.
-func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64) error {
-	s := slicer{x: slices.Clone(x), at: make([]float64, len(x)), src: special.NewRand(rand.NewPCG(seed, 0x647261)), still: m.stillVariables(len(x))}
+func (m *evidence) drawScales(fit *Fit, x []float64, n int, seed uint64, order []int) error {
+	s := slicer{x: slices.Clone(x), at: make([]float64, len(x)), src: special.NewRand(rand.NewPCG(seed, 0x647261)), still: m.stillVariables(len(x)), order: order}
 	spread := m.spreads()
 	s.logDensity = func(x []float64) float64 { return m.logPosterior(x, spread) }
 	s.value = s.logDensity(s.x)
@@ -190,12 +190,17 @@ type slicer struct {
 	at         []float64 // the point looked at
 	src        special.Rand
 	still      []bool // the variables that stay; nil if none does
+	order      []int  // of all variables but the last; nil if ascending
 }
 
 // sweep moves each variable, and then the first p and the last together; parameters come between.
 func (s *slicer) sweep(p, parameters int) {
 	moves := func(i int) bool { return s.still == nil || !s.still[i] }
-	for i := range s.x {
+	for at := range s.x {
+		i := at
+		if at < len(s.order) {
+			i = s.order[at]
+		}
 		if moves(i) {
 			s.move(func(j int) bool { return j == i })
 		}

@@ -69,6 +69,10 @@ type Evidence struct {
 	Draws int
 	Seed  uint64
 
+	// Order, if not nil, is the order in which the P scales and the parameters, which are counted after the scales, are drawn. An order
+	// that depends on what the kernels hold gives the same draws whatever the order of the kernels.
+	Order []int
+
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0).
 	// Results do not depend on it.
 	Workers int
@@ -270,7 +274,7 @@ func (e Evidence) fit(ctx context.Context, k vi.Kernels, y []float64, labels boo
 	}
 	fit, err := m.finish(x, rec)
 	if err == nil && e.Draws > 0 && m.like == nil && e.Family == FamilyDefault {
-		err = m.drawScales(fit, x, e.Draws, e.Seed)
+		err = m.drawScales(fit, x, e.Draws, e.Seed, e.Order)
 	}
 	return fit, err
 }
