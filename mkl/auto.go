@@ -180,7 +180,7 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 		return nil, nil, err
 	}
 	m.checkGroups(a.Groups)
-	return m, plan.ascending(own), nil
+	return m, own, nil
 }
 
 // fitMembers fits the members of a plan to the learned targets y. each is the forecast time of one member in seconds. The first member is
@@ -451,7 +451,7 @@ func (a AutoClassifier[T]) fitPool(ctx context.Context, views []View, labels []T
 	if err := m.wake(ctx, a.Workers, plan.views); err != nil {
 		return nil, nil, err
 	}
-	return m, plan.ascending(own), nil
+	return m, own, nil
 }
 
 // process returns the settings of the fit of a member to the plan's samples of the classes.
@@ -581,7 +581,7 @@ func (m *MultiGPClassifierModel[T]) leftOutLogProbabilities(class []int) []float
 
 // poolPlan holds the samples that Auto fits to, and the views of each member.
 type poolPlan struct {
-	rows    []int    // the samples that are used, in the order of their content unless some kernels are given
+	rows    []int    // the samples that are used, ascending
 	of      int      // samples there are
 	views   []View   // of these samples
 	leftOut []string // what the default kernels left out
@@ -596,7 +596,7 @@ type plannedMember struct {
 
 // newPoolPlan chooses at most most samples (0: DefaultMaxSamples) and the kernels for
 // the views of samples with the given targets, which may lack views if gaps is true. class holds the samples' classes, nil for targets.
-// The order of the samples does not matter: the members have them in the order of [rowOrder].
+// Which samples are chosen does not depend on their order.
 func newPoolPlan(views []View, target []float64, class []int, most int, seed uint64, gaps bool) (p poolPlan, err error) {
 	if most <= 0 {
 		most = DefaultMaxSamples
@@ -608,7 +608,8 @@ func newPoolPlan(views []View, target []float64, class []int, most int, seed uin
 		return p, err
 	}
 	some := views
-	if p.rows = vec.UpTo(n); !whole {
+	p.rows = vec.UpTo(n)
+	if n > most && !whole {
 		order := rowOrder(rowColumns(views), [][]float64{target}, class != nil, seed)
 		if class == nil {
 			class = rareClasses(vec.Picked(target, order), most, seed)
@@ -616,6 +617,7 @@ func newPoolPlan(views []View, target []float64, class []int, most int, seed uin
 			class = vec.Picked(class, order)
 		}
 		p.rows = vec.Picked(order, sample(n, most, class, seed))
+		slices.Sort(p.rows)
 		some = takeRows(views, p.rows)
 	}
 	p.views = some
@@ -624,16 +626,6 @@ func newPoolPlan(views []View, target []float64, class []int, most int, seed uin
 		return p, nil
 	}
 	return p, p.plan(some, gaps)
-}
-
-// ascending returns values of the plan's samples, such as densities, in the order in which the samples were told. nil stays nil.
-func (p *poolPlan) ascending(values []float64) []float64 {
-	if values == nil {
-		return nil
-	}
-	order := vec.UpTo(len(p.rows))
-	slices.SortFunc(order, func(a, b int) int { return p.rows[a] - p.rows[b] })
-	return vec.Picked(values, order)
 }
 
 // plan adds the members for views to the plan. At least one of the views has no kernel.

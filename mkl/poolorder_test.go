@@ -112,9 +112,9 @@ func between(views []View) []Features {
 	})
 }
 
-// A pool's predictions do not see the order of rows, to the bit: its members have the rows in the order of what they hold. Views, columns, units and
-// signs change the rounding of sums. Tolerances are shares of a prediction's SD. Measured are differences up to 1e-10: a climb or a draw ends
-// where it did, but for rounding. An order of draws by place would move predictions by up to 2.4.
+// A pool's predictions do not see the order of rows, views and columns, nor units and signs. These change the rounding of sums. The tolerance is a
+// share of a prediction's SD. Measured are differences up to 1e-10: a climb or a draw ends where it did, but for rounding. An order of draws by place
+// would move predictions by up to 2.4.
 func TestNewMembersDoNotSeeTheOrder(t *testing.T) {
 	const tolerance = 1e-7
 	type set struct {
@@ -159,10 +159,6 @@ func TestNewMembersDoNotSeeTheOrder(t *testing.T) {
 					sd := math.Sqrt(variance[i])
 					assert.InDelta(t, mean[i], got[i]/unit, float64(tolerance*sd), "%s, mean of %d", o.way, i)
 					assert.InDelta(t, sd, math.Sqrt(v[i])/unit, float64(tolerance*sd), "%s, SD of %d", o.way, i)
-				}
-				if o.way == "rows" {
-					assert.Equal(t, mean, got)
-					assert.Equal(t, variance, v)
 				}
 				assert.Equal(t, each(m.Views(), rounded), each(byName(p.Views(), m.Views()), rounded), o.way)
 			}

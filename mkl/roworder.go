@@ -114,7 +114,7 @@ func compareContent(columns []rowColumn, targets [][]float64, i, j int) int {
 // Source: colour refinement, as in B. Weisfeiler and A. Leman, "The reduction of a graph to canonical form and the algebra which
 // appears therein", 1968.
 func rowKeys(columns []rowColumn, targets [][]float64, names bool, seed uint64) (keys []uint64, order []int) {
-	n := columns[0].x.Rows
+	n := len(targets[0])
 	first := make([]uint64, n)
 	for i := range first {
 		first[i] = seed + 0x726f7773
