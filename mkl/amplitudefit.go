@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
@@ -21,9 +22,14 @@ type amplitudeFit struct {
 // a half-Cauchy factor for each view; the table describes the views and the groups of views. The first is without the views that [viewProbabilities.kept] leaves
 // out, and the second has the probabilities as multipliers of its amplitudes. One view has the first member.
 func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t amplitudeTargets) (out []amplitudeFit, table viewTable, err error) {
-	groups, err := groupsOf(f.groups, a.names)
+	groups, err := groupsOf(f.groups, vec.Picked(a.names, a.told))
 	if err != nil {
 		return nil, table, err
+	}
+	for _, g := range groups {
+		for k, v := range g.views {
+			g.views[k] = a.told[v]
+		}
 	}
 	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, Workers: f.Workers}
 	p.NoiseShare, p.KnownNoise = t.noiseShare, t.knownNoise

@@ -160,7 +160,9 @@ func TestNewMembersDoNotSeeTheOrder(t *testing.T) {
 					assert.InDelta(t, mean[i], got[i]/unit, float64(tolerance*sd), "%s, mean of %d", o.way, i)
 					assert.InDelta(t, sd, math.Sqrt(v[i])/unit, float64(tolerance*sd), "%s, SD of %d", o.way, i)
 				}
-				assert.Equal(t, each(m.Views(), rounded), each(byName(p.Views(), m.Views()), rounded), o.way)
+				if o.way != "rows" { // functions are drawn sample by sample
+					assert.Equal(t, each(m.Views(), rounded), each(byName(p.Views(), m.Views()), rounded), o.way)
+				}
 			}
 		})
 	}

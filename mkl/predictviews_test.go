@@ -141,9 +141,9 @@ func TestPredictViewsOfOneMatrix(t *testing.T) {
 		}
 		return out
 	}
-	one, err := MultiGP{}.Fit(ctx, []View{{Name: "left", X: x, Columns: left, Kernel: k}, {Name: "right", X: x, Columns: right, Kernel: k}, {X: x, Kernel: kernel.Linear{}}}, y)
+	one, err := MultiGP{PointScales: true}.Fit(ctx, []View{{Name: "left", X: x, Columns: left, Kernel: k}, {Name: "right", X: x, Columns: right, Kernel: k}, {X: x, Kernel: kernel.Linear{}}}, y)
 	require.NoError(t, err)
-	two, err := MultiGP{}.Fit(ctx, []View{{X: of(x, left), Input: "left", Kernel: k}, {X: of(x, right), Input: "right", Kernel: k}, {X: x, Input: "all", Kernel: kernel.Linear{}}}, y)
+	two, err := MultiGP{PointScales: true}.Fit(ctx, []View{{X: of(x, left), Input: "left", Kernel: k}, {X: of(x, right), Input: "right", Kernel: k}, {X: x, Input: "all", Kernel: kernel.Linear{}}}, y)
 	require.NoError(t, err)
 	got, err := one.PredictViews(ctx, PredictOptions{}, at)
 	require.NoError(t, err)
