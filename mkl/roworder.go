@@ -59,7 +59,8 @@ type rowColumn struct {
 
 func (c rowColumn) at(i int) float64 { return c.x.At(i, c.j) }
 
-// rowColumns returns the columns of the inputs that some view sees; all columns if no view sees any. Codes of names are in the columns that only kernels of categories see.
+// rowColumns returns the columns of the inputs that some view sees; all columns if no view sees any. Codes of names are in the columns that
+// only kernels of categories see.
 func rowColumns(views []View) (seen []rowColumn) {
 	var unseen []rowColumn
 	for k, v := range views {
@@ -107,7 +108,8 @@ func compareContent(columns []rowColumn, targets [][]float64, i, j int) int {
 
 // rowKeys returns a hash of each sample, and the samples in the order of these keys. The hash of a column is the sum over the
 // samples of hashes of the rank of the value and of the key of the sample so far. Ranks are counted from the least value or from the largest,
-// whichever gives the smaller hash, or from both if the hashes are equal. In a column of names the sum of hashes of the keys of all samples of a name takes the place of the rank. The next key of a sample is the sum over the columns of hashes of the hash of the column
+// whichever gives the smaller hash, or from both if the hashes are equal. In a column of names the sum of hashes of the keys of all
+// samples of a name takes the place of the rank. The next key of a sample is the sum over the columns of hashes of the hash of the column
 // and of the rank. Sums do not see an order. The first keys are of the targets. One step nearly always gives different samples
 // different keys. If it does not, because columns or names are alike, further steps separate more of them.
 //
