@@ -121,7 +121,7 @@ func (b *classBlocks[T]) begin(r int, x [][]float64) {
 			b.rows.Set(f.set, r, k, f.self[r])
 		}
 	}
-	bound, tolerance, sum := 0.0, (1-blockShare)*b.tolerance, b.sum.Row(r)
+	bound, tolerance, sum := 0.0, float64((1-blockShare)*b.tolerance), b.sum.Row(r)
 	clear(sum)
 	for _, i := range b.others {
 		m := &b.processClassPredictor.members[i]
