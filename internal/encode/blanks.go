@@ -28,21 +28,15 @@ func NewBlanks(texts []string) (b Blanks) {
 
 // Text returns the text of a cell: empty if it is a blank.
 func (b Blanks) Text(cell string) string {
-	if b.has(cell) {
+	if b.texts[cell] {
 		return ""
 	}
+	if len(b.numbers) > 0 {
+		if x, err := strconv.ParseFloat(cell, 64); err == nil && b.numbers[x] {
+			return ""
+		}
+	}
 	return cell
-}
-
-func (b Blanks) has(cell string) bool {
-	if b.texts[cell] {
-		return true
-	}
-	if len(b.numbers) == 0 {
-		return false
-	}
-	x, err := strconv.ParseFloat(cell, 64)
-	return err == nil && b.numbers[x]
 }
 
 // Number returns a number, or NaN if it stands for an empty cell.

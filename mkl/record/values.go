@@ -67,27 +67,17 @@ func (p *Predictor) checkNames(i int, record map[string]any) error {
 
 // present returns a value, or nil if it stood for an empty cell in the table of the fit.
 func (p *Predictor) present(value any) any {
-	var x float64
+	gone := false
 	switch v := value.(type) {
 	case string:
-		if text := strings.TrimSpace(v); p.blanks.Text(text) != text {
-			return nil
-		}
-		return value
+		gone = p.blanks.Text(strings.TrimSpace(v)) == ""
 	case json.Number:
-		if p.blanks.Text(v.String()) == "" {
-			return nil
-		}
-		return value
-	case nil, bool:
-		return value
+		gone = p.blanks.Text(v.String()) == ""
 	default:
-		var ok bool
-		if x, ok = float(value); !ok {
-			return value
-		}
+		x, ok := float(value)
+		gone = ok && math.IsNaN(p.blanks.Number(x))
 	}
-	if x = p.blanks.Number(x); math.IsNaN(x) {
+	if gone {
 		return nil
 	}
 	return value

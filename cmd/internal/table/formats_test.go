@@ -143,6 +143,9 @@ func TestBlanks(t *testing.T) {
 			assert.ErrorContains(t, err, "row 3", name)
 		}
 	}
+	days := anyColumn{Want: Want{As: Date}, blanks: encode.NewBlanks(opt.Blanks)}
+	days.number(-9, Date) // 1969-12-23
+	assert.Equal(t, []float64{-9}, days.numbers)
 	s, err := text("a,b\nnone,x\n2,none\nNA,y\n", opt)
 	require.NoError(t, err)
 	d, err := Read(s, []Want{{Kind: Any}, {Column: 1, Kind: Any}})

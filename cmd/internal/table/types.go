@@ -232,7 +232,9 @@ func (c *anyColumn) number(x float64, t Type) (at int, msg string) {
 		}
 	}
 	i := len(c.texts) + len(c.numbers)
-	x = c.blanks.Number(x)
+	if t == Numeric { // not a date whose days since 1970 are such a number
+		x = c.blanks.Number(x)
+	}
 	if c.As == Text {
 		if x != x {
 			return i, c.add(i, "")

@@ -72,7 +72,7 @@ func (c *column) describe() (out Column, found []Finding) {
 	levels := levelsOf(sorted)
 	out.Levels = len(levels)
 	if n := c.gap.Wrong; n > 0 {
-		add(Unreadable, "%s that cannot be read, the first in %v: mkl fit takes them for missing, -as '%s=text' takes all of the column for text",
+		add(Unreadable, "%s that cannot be read, the first in %v: mkl fit takes them for missing unless -as names the type; -as '%s=text' takes all of the column for text",
 			console.Plural(n, "cell"), c.gap.FirstWrong, c.name)
 	}
 	if c.left != "" {
