@@ -112,7 +112,7 @@ func TestExploreTimes(t *testing.T) {
 		if i == 5 {
 			died = ""
 		}
-		fmt.Fprintf(&b, "%d.5,%d,%s\n", i*i%17, i%9, died)
+		fmt.Fprintf(&b, "%d.5,%d,%s\n", i*i%17, i%9-1, died)
 	}
 	files := map[string]string{"s.csv": b.String(), "never.csv": "x,t,died\n1,2,0\n2,5,0\n"}
 	args := strings.Fields("explore s.csv -target t -event died")
@@ -120,7 +120,7 @@ func TestExploreTimes(t *testing.T) {
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "s.csv: 40 rows, 1 column and the target\n")
 	assert.Contains(t, stdout, "\nt (survival): the event happened in 30 of 39 rows (77 %); the other times are lower bounds\n")
-	assert.Contains(t, stdout, "- t: 5 times not above 0, the first in row 1: mkl fit refuses them\n")
+	assert.Contains(t, stdout, "- t: 5 times below 0, the first in row 1: mkl fit refuses them\n")
 	assert.NotContains(t, stdout, "explains")
 
 	status, stdout, stderr = command(t, nil, "", append(args[:len(args):len(args)], "-json", "-o", "s.html")...)

@@ -174,16 +174,70 @@ func TestTimesByBounds(t *testing.T) {
 	assert.InDelta(t, bounds[0], bounds[1], 1e-12)
 }
 
+// TestTimesOfZero counts times of 0 as half of the least positive time, which another column may hold instead.
+func TestTimesOfZero(t *testing.T) {
+	var zero, half, from strings.Builder
+	zero.WriteString("x,t,died\n")
+	half.WriteString("x,t,died\n")
+	from.WriteString("x,from,to\n")
+	for i := range 30 {
+		v, died := float64(i%7)-3, min(1, i%3)
+		at := math.Round(20 * math.Exp(v/2+float64(i%5)/5))
+		instead := at
+		if i%6 < 2 { // an event of 0 and an observation that ended at 0
+			at, instead = 0, 1.5
+		} else if i == 2 {
+			at, instead = 3, 3 // the least
+		}
+		fmt.Fprintf(&zero, "%g,%g,%d\n", v, at, died)
+		fmt.Fprintf(&half, "%g,%g,%d\n", v, instead, died)
+		if died == 1 {
+			fmt.Fprintf(&from, "%g,%g,%g\n", v, at, at)
+		} else {
+			fmt.Fprintf(&from, "%g,%g,\n", v, at)
+		}
+	}
+	files := map[string]string{"zero.csv": zero.String(), "half.csv": half.String(), "from.csv": from.String()}
+	var outputs []string
+	for _, data := range []string{"zero.csv -target t -event died", "half.csv -target t -event died", "from.csv -target from -upper to"} {
+		status, _, stderr := command(t, files, "", strings.Fields("fit "+data+" -view x:rbf(width=2) -o m")...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Equal(t, !strings.HasPrefix(data, "half"), strings.Contains(stderr, "10 times of 0 counted as 1.500, half of the least positive time"), stderr)
+		status, stdout, stderr := command(t, nil, "", "evaluate", "m", data[:strings.Index(data, " ")])
+		require.Equal(t, console.StatusOK, status, stderr)
+		figures := strings.Fields(stdout[strings.Index(stdout, "PIT\n"):strings.Index(stdout, "chance")])
+		outputs = append(outputs, strings.Join(figures[2:], " "))
+	}
+	assert.Equal(t, outputs[1], outputs[0])
+	assert.Equal(t, outputs[1], outputs[2])
+}
+
+// TestEventsAreNumbers reads events that are written as 1.0 and 0.0, and finds the number that -event names in whatever way it is written.
+func TestEventsAreNumbers(t *testing.T) {
+	var data strings.Builder
+	data.WriteString("x,t,died,status\n")
+	for i := range 20 {
+		fmt.Fprintf(&data, "%d,%d,%d.0,%d.0\n", i%5, 1+i%7, i%2, 1+i%2)
+	}
+	for _, event := range []string{"died", "died=1", "status=2", "status=2.00"} {
+		status, _, stderr := command(t, map[string]string{"d.csv": data.String()}, "", "fit", "d.csv", "-target", "t", "-event", event, "-view", "x:rbf", "-o", "m")
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stderr, "column t: 10 times known, 10 later than the last observation", event)
+	}
+}
+
 // TestTimesSayWhatIsWrong refuses what there is no time in, and what other models have.
 func TestTimesSayWhatIsWrong(t *testing.T) {
 	files := map[string]string{
 		"d.csv": "x,t,u,died,status\n1,2,3,1,1\n2,0,1,1,2\n3,4,1,0,1\n4,-1,9,0,1\n",
+		"0.csv": "x,t,died\n1,0,1\n2,0,0\n3,0,1\n",
 		"e.csv": "x,t,died,n\n1,2,1,3\n2,5,0,1\n3,4,1,4\n4,9,1,0\n5,1,0,2\n6,3,,2\n7,3,1,0\n",
 		"n.csv": "x,t,died\n1,2,0\n2,5,0\n3,4,no\n",
 	}
 	command(t, files, "")
 	for args, want := range map[string]string{
-		"fit d.csv -target t -event died":                            "row 2 (line 3), column 2 \"t\": times are positive",
+		"fit d.csv -target t -event died":                            "row 4 (line 5), column 2 \"t\": times are not negative",
+		"fit 0.csv -target t -event died":                            "row 1 (line 2), column 2 \"t\": times are not negative, and some are positive",
 		"fit d.csv -target t -event status":                          "row 2 (line 3), column 5 \"status\": \"2\" is neither 1, true or yes nor 0, -1, false or no (-event COLUMN=VALUE says",
 		"fit e.csv -target t -event died=yes":                        "e.csv: column \"died\": no cell is \"yes\", so the event happened in no row; the cells are 0, 1",
 		"cv e.csv -target t -event n=9 -folds 2":                     "e.csv: column \"n\": no cell is \"9\", so the event happened in no row; the cells are 0, 1, 2, 3, 4",

@@ -103,8 +103,9 @@ func (b Beside) Need(main *console.File) {
 }
 
 // Lifetimes reads times from the column target and the columns of -event and -upper. Both ends of a time are NaN if its
-// cells are empty.
+// cells are empty. A time of 0 counts as ZeroTime.
 func (b Beside) Lifetimes(f *console.File, target int) ([]mkl.Lifetime, error) {
+	zero := b.ZeroTime(f, target)
 	out := make([]mkl.Lifetime, f.Data.Rows)
 	for i, t := range f.Data.Numbers[target] {
 		one := mkl.EventAt(t)
@@ -126,12 +127,35 @@ func (b Beside) Lifetimes(f *console.File, target int) ([]mkl.Lifetime, error) {
 		if math.IsNaN(t) && b.Upper < 0 {
 			one = mkl.EventAt(math.NaN())
 		}
+		if one.From == 0 && (one.To == 0 || math.IsInf(one.To, 1)) {
+			one = mkl.Lifetime{From: zero, To: max(zero, one.To)}
+		}
 		if err := checkLifetime(f, i, target, one); err != nil {
 			return nil, err
 		}
 		out[i] = one
 	}
 	return out, nil
+}
+
+// ZeroTime is what a time of 0 counts as: half of the least positive time in the columns of the times. Times are measured in whole days or
+// months, and 0 says that the event happened, or the observation ended, within the first of them. It is 0 without a positive time.
+func (b Beside) ZeroTime(f *console.File, target int) float64 {
+	least := math.Inf(1)
+	for _, j := range []int{target, b.Upper} {
+		if j < 0 {
+			continue
+		}
+		for _, t := range f.Data.Numbers[j] {
+			if t > 0 && t < least {
+				least = t
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least / 2
 }
 
 // between is what two bounds say.
@@ -156,7 +180,7 @@ func checkLifetime(f *console.File, i, target int, t mkl.Lifetime) error {
 	switch {
 	case math.IsNaN(t.From):
 	case t.From < 0 || t.To <= 0:
-		wrong = "times are positive: set it to a part of the least that is measured"
+		wrong = "times are not negative, and some are positive"
 	case math.IsInf(t.From, 1), t.From == 0 && math.IsInf(t.To, 1):
 		wrong = "the cell says nothing of the time"
 	}
@@ -174,10 +198,17 @@ func (b Beside) happened(f *console.File, i int) (mkl.Label, error) {
 		return mkl.LabelUnknown, nil
 	case b.Happened == "":
 		return labelOf(f, i, b.Event, " (-event COLUMN=VALUE says which cells mean that it happened)")
-	case text == b.Happened:
+	case text == b.Happened || sameNumber(text, b.Happened):
 		return mkl.LabelPresent, nil
 	}
 	return mkl.LabelAbsent, nil
+}
+
+// sameNumber reports whether two texts are the same number, such as 1 and 1.0: a program writes whole numbers so in a column with gaps.
+func sameNumber(a, b string) bool {
+	x, err := strconv.ParseFloat(a, 64)
+	y, also := strconv.ParseFloat(b, 64)
+	return err == nil && also == nil && x == y
 }
 
 // Events says by row whether the event happened, by the column of -event.

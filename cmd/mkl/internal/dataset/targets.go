@@ -132,6 +132,12 @@ func labelOf(f *console.File, row, column int, hint string) (mkl.Label, error) {
 	case "":
 		return mkl.LabelUnknown, nil
 	default:
+		switch {
+		case sameNumber(text, "1"):
+			return mkl.LabelPresent, nil
+		case sameNumber(text, "0"), sameNumber(text, "-1"):
+			return mkl.LabelAbsent, nil
+		}
 		return mkl.LabelUnknown, console.Input(f.Data.Cell(row, column, fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no%s", text, hint)))
 	}
 }

@@ -58,14 +58,14 @@ func (y *target) countEvents(f *console.File, b dataset.Beside) error {
 func (r *Report) judgeTimes(y *target) {
 	below, first := 0, 0
 	for i, v := range y.y {
-		if v <= 0 {
+		if v < 0 {
 			if below++; below == 1 {
 				first = i + 1
 			}
 		}
 	}
 	if below > 0 {
-		r.add(OfTarget, y.name, "%s not above 0, the first in row %d: mkl fit refuses them", console.Plural(below, "time"), first)
+		r.add(OfTarget, y.name, "%s below 0, the first in row %d: mkl fit refuses them", console.Plural(below, "time"), first)
 	}
 	if y.events.Rows > 0 && y.events.Happened == 0 {
 		r.add(OfTarget, y.name, "the event happened in no row, and a fit needs rows where it did")
