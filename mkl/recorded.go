@@ -82,7 +82,7 @@ const (
 	clearStep     = 1.0 / (1 << 10) // largest error of a number of steps
 )
 
-// commonStep returns the largest step of which all differences of targets are multiples, up to rounding. It returns 0 if the targets are equal, and if
+// commonStep returns the largest step that divides all differences of targets, up to rounding. It returns 0 if the targets are equal, and if
 // there are more than mostSteps between them or so many that rounding hides them: then the step is negligible. With n steps between the
 // least and the largest target, n is the least common denominator of all (y − least)/(largest − least).
 func commonStep(y []float64) float64 {
@@ -104,7 +104,7 @@ func commonStep(y []float64) float64 {
 }
 
 // denominator returns the least q, a denominator of a convergent of the continued fraction of x ≥ 0, with which q·x is an integer up to q·noise.
-// It returns a larger number than most if there is none up to most.
+// If no such q is up to most it returns a larger number.
 func denominator(x, noise, most float64) float64 {
 	q, before := 1.0, 0.0
 	for rest := x - math.Floor(x); ; {

@@ -84,7 +84,7 @@ func TestRecordedLogDensity(t *testing.T) {
 	assert.Equal(t, -3.0, r.logDensity(-3, 0, 0, 5))
 }
 
-// ticks are counts like those of grouse chicks: groups of samples nearly without any, and groups of many.
+// ticks are counts as of ticks on grouse chicks: groups of samples nearly without any, and groups of many.
 func ticks(seed uint64, n int) (x Features, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 41))
 	x = la.NewMatrix[float64](n, 2)

@@ -91,8 +91,8 @@ func (s *poolScale) moments(mean, variance float64) (m, v float64) {
 //
 //	max(largest training target, y(mean − sd)).
 //
-// Far from all samples sd is the prior's. The mean of the target, exp(mean + sd²/2) for a logarithm, is then a matter of a tail of which no sample
-// says anything. A mean beyond all training targets is believed as far as the target is beyond them in all but the lowest sixth of the predicted
+// Far from all samples sd is the prior's. The mean of the target, exp(mean + sd²/2) for a logarithm, then depends on a tail about which no
+// sample says anything. A mean beyond all training targets is believed as far as the target is beyond them in all but the lowest sixth of the predicted
 // distribution. A square root μ² + v of a mean μ far below 0 is no large target either, but 0: there the bound is y(mean + sd), which is larger than μ² + v
 // for other μ. Intervals are not bounded.
 func (s *poolScale) mostMean(mean, variance float64) float64 {
