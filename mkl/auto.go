@@ -86,6 +86,7 @@ type Auto struct {
 
 	part   bool         // the fit is of the exact members in a pool of very many samples
 	choice *scaleChoice // of the pool of several views, if the fit is of the table of their columns
+	steps  recorded     // how the targets that members learn were recorded
 }
 
 // DefaultExactSamples is the most samples that [Auto] and [AutoClassifier] fit their members to
@@ -136,10 +137,15 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 	if err != nil {
 		return nil, nil, err
 	}
-	m.scale, some = choice.scale, choice.scale.all(some)
-	if a.choice == nil {
+	ofTable := a.choice != nil
+	if !ofTable {
 		a.choice = &choice
+		if !a.part && a.KnownNoise == 0 { // which says more than steps do
+			a.steps = recorded{choice.scale, commonStep(some)}
+		}
 	}
+	m.scale, m.largest = choice.scale, largestTarget(choice.scale, some)
+	some = choice.scale.all(some)
 	m.middle, _ = vec.MeanSD(some)
 	each := exactSeconds(len(plan.rows), 1, featuresOf(views))
 	var amplitudes amplitudeRegressions
@@ -178,6 +184,9 @@ func (a Auto) fitPool(ctx context.Context, views []View, y []float64) (m *AutoMo
 	density = m.keepLarge(density)
 	if err := a.addTable(ctx, m, &plan, some, own, density, each); err != nil {
 		return nil, nil, err
+	}
+	if !ofTable { // the least variance of a table is its pool's
+		m.step = leastStep(a.steps.step, len(some))
 	}
 	m.checkGroups(a.Groups)
 	return m, own, nil

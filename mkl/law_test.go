@@ -11,11 +11,11 @@ import (
 func TestPredictedDistribution(t *testing.T) {
 	for _, s := range []targetScale{ownScale, rootScale, logScale} {
 		p := &Prediction{Mean: [][]float64{{1.5, 0.4}}, Variance: [][]float64{{0.25, 0.5}}}
-		(&poolScale{scale: s}).restore(p)
+		(&poolScale{recorded: recorded{scale: s}}).restore(p)
 		for i := range 2 {
 			for _, level := range []float64{0.5, 0.9, 0.99} {
 				low, high := p.Interval(0, i, level)
-				one := (&poolScale{scale: s}).one(BoundedPrediction{Mean: []float64{1.5, 0.4}[i], Variance: []float64{0.25, 0.5}[i]})
+				one := (&poolScale{recorded: recorded{scale: s}}).one(BoundedPrediction{Mean: []float64{1.5, 0.4}[i], Variance: []float64{0.25, 0.5}[i]})
 				lower, upper := one.Interval(level)
 				assert.Equal(t, []float64{low, high}, []float64{lower, upper})
 				if low > 0 { // else √y has an atom at 0
@@ -44,7 +44,7 @@ func TestPredictedDistribution(t *testing.T) {
 		}
 	}
 	moved := &Prediction{Mean: [][]float64{{0.3}}, Variance: [][]float64{{0.2}}}
-	(&poolScale{scale: logScale}).restore(moved)
+	(&poolScale{recorded: recorded{scale: logScale}}).restore(moved)
 	before := moved.LogDensity(0, 0, 2)
 	assert.NoError(t, moved.AddOffset(0, []float64{5}))
 	assert.Equal(t, before, moved.LogDensity(0, 0, 7))

@@ -148,6 +148,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 			return nil, err
 		}
 	}
+	largest := largestTarget(scale, y)
 	y = scale.all(y)
 	need := func(rows int) int64 { return a.exactMemory(FitSize{Kernels: len(views), Outputs: 1}, rows) }
 	rows := exactRows(train, len(autoMembers)+1, 1, featuresOf(views), math.Inf(1), need, r.allowed()/2) // what memory allows
@@ -156,7 +157,7 @@ func (a Auto) fitMany(ctx context.Context, views []View, y []float64) (*AutoMode
 	r.exact = r.exactForecast(rows)
 	m := &AutoModel{}
 	m.onLandmarks, m.of, m.rule, m.notes = true, n, weighed, maps.Clone(a.Notes)
-	m.scale = scale
+	m.scale, m.largest = scale, largest
 	j := newJudge(r, y)
 	if y, err = a.addLevels(r, m, y); err != nil {
 		return nil, err

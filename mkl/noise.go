@@ -163,7 +163,7 @@ func (a Auto) addNoise(ctx context.Context, m *AutoModel, views [][]View, y []fl
 		m.names = append(m.names, name)
 		m.members = append(m.members, member)
 		m.add(member)
-		return append(density, member.leftOutDensity(y)), nil
+		return append(density, member.recordedDensity(y, a.steps)), nil
 	}
 	m.remarks = append(m.remarks, other.seen+" (a test at the level of 1 %), but "+other.name+" would predict worse")
 	return density, nil

@@ -69,7 +69,11 @@ func (a Auto) predictsFolds(ctx context.Context, g MultiGP, keep bool, views []V
 			}
 			for j, r := range out {
 				s := m.model.target.sd
-				density := m.model.posteriors[0].LogTargetDensity((y[r]-p.Mean[0][j])/s, p.Variance[0][j]/(s*s)) + special.Log(sd/s)
+				d, variance := y[r]-p.Mean[0][j], p.Variance[0][j]
+				density := m.model.posteriors[0].LogTargetDensity(d/s, variance/(s*s)) + special.Log(sd/s)
+				if m.model == to {
+					density = a.steps.logDensity(density-special.Log(sd), d, p.Mean[0][j], variance) + special.Log(sd)
+				}
 				gain += float64(m.sign * max(density, leastFoldDensity))
 			}
 		}

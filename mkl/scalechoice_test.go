@@ -134,20 +134,63 @@ func TestScaledPoolFile(t *testing.T) {
 func TestScaledBounds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, s := range []targetScale{rootScale, logScale} {
-		p := &poolScale{scale: s}
 		for range 2000 {
+			p := &poolScale{recorded: recorded{s, []float64{0, 0.7}[rng.IntN(2)]}, largest: []float64{0, 0.2, 2}[rng.IntN(3)]}
 			mean, sd := rng.NormFloat64(), 0.05+rng.Float64()
 			meanError, sdError := rng.Float64()*0.5, rng.Float64()*0.4*sd
 			b := p.one(BoundedPrediction{Mean: mean, Variance: sd * sd, MeanError: meanError, SDError: sdError})
 			assert.Equal(t, BoundProved, b.Kind)
 			real := p.one(BoundedPrediction{Mean: mean + meanError*(2*rng.Float64()-1), Variance: math.Pow(sd+sdError*(2*rng.Float64()-1), 2)})
-			assert.InDelta(t, b.Mean, real.Mean, b.MeanError)
-			assert.InDelta(t, math.Sqrt(b.Variance), math.Sqrt(real.Variance), b.SDError)
+			assert.InDelta(t, b.Mean, real.Mean, b.MeanError+1e-12)
+			assert.InDelta(t, math.Sqrt(b.Variance), math.Sqrt(real.Variance), b.SDError+1e-12)
 			assert.Zero(t, real.MeanError)
 		}
-		wide := &poolScale{scale: s, widening: widening{at: []float64{0}, log: []float64{0.1}}}
+		wide := &poolScale{recorded: recorded{scale: s}, widening: widening{at: []float64{0}, log: []float64{0.1}}}
 		assert.Equal(t, BoundCalibrated, wide.one(BoundedPrediction{Mean: 1, Variance: 1, MeanError: 0.1}).Kind)
 	}
+}
+
+// Far from all samples, where a learned value is uncertain, the mean of the target is no larger than the largest training target. Where the value is
+// sure, it may be. Intervals stay as they are.
+func TestMeansFarOutside(t *testing.T) {
+	x := la.NewMatrix[float64](60, 1)
+	y := make([]float64, 60)
+	rng := rand.New(rand.NewPCG(8, 4))
+	for i := range y {
+		v := float64(i) / 10
+		x.Set(i, 0, v)
+		y[i] = math.Exp(0.8*v + 0.3*math.Sin(3*v) + 0.2*rng.NormFloat64())
+	}
+	m, err := Auto{}.Fit(context.Background(), []View{{X: x}}, y)
+	require.NoError(t, err)
+	require.Equal(t, logScale, m.scale)
+	far := la.MatrixOf(4, 1, []float64{3, 6.2, 20, 1e3})
+	p, err := m.PredictTargets(context.Background(), PredictOptions{}, far)
+	require.NoError(t, err)
+	free := m.poolScale
+	free.largest = 0
+	for i, mean := range p.learned[0].mean {
+		sd := math.Sqrt(p.learned[0].variance[i])
+		assert.InEpsilon(t, min(math.Exp(min(mean+sd*sd/2, mostLogTarget)), max(slices.Max(y), math.Exp(min(mean-sd, mostLogTarget)))), p.Mean[0][i], 1e-9)
+		same, _ := free.moments(mean, sd*sd)
+		if i == 0 {
+			assert.Equal(t, same, p.Mean[0][i], "within the samples nothing changes")
+		}
+		low, high := p.Interval(0, i, 0.95)
+		assert.InEpsilon(t, math.Exp(min(mean+1.959964*sd, mostLogTarget)), high, 1e-5)
+		assert.Less(t, low, p.Mean[0][i])
+	}
+	root := &poolScale{recorded: recorded{scale: rootScale}, largest: 100}
+	mean, variance := root.moments(-260, 1)
+	assert.Zero(t, mean)
+	assert.InEpsilon(t, 2+4*260.0*260, variance, 1e-12)
+	mean, _ = root.moments(3, 1)
+	assert.Equal(t, 10.0, mean)
+	mean, _ = root.moments(20, 1)
+	assert.Equal(t, 361.0, mean)
+
+	back := requireFile(t, m, LoadAs[*AutoModel], 9001)
+	assert.Equal(t, m.poolScale, back.poolScale)
 }
 
 // naiveWithout predicts sample i by a fit of all other samples, from the covariance of all samples at the scales of m.

@@ -9,8 +9,9 @@ import (
 
 // poolScale says how a pool of numbers turns the moments of its members' mixture into the moments of its target.
 type poolScale struct {
-	scale    targetScale
+	recorded
 	middle   float64 // mean of the learned targets
+	largest  float64 // of the training targets, which bounds means on another scale than the target's own; 0: no bound
 	widening widening
 }
 
@@ -20,11 +21,16 @@ const ownScaleInstead = "mkl fit -own-scale, or OwnScale in Go, learns the targe
 // needsVariance reports whether the mean of the target needs the variance of the mixture.
 func (s *poolScale) needsVariance() bool { return s.scale != ownScale }
 
+// variance returns the variance of a learned value from the mixture's.
+func (s *poolScale) variance(mean, variance float64) float64 {
+	return max(float64(variance*s.widening.factor(mean)), s.leastVariance(mean))
+}
+
 // restore turns moments of the mixture into moments of the target, in place.
 func (s *poolScale) restore(p *Prediction) {
 	if p.Variance != nil {
 		for i, mean := range p.Mean[0] {
-			p.Variance[0][i] *= s.widening.factor(mean)
+			p.Variance[0][i] = s.variance(mean, p.Variance[0][i])
 		}
 	}
 	if s.scale == ownScale {
@@ -33,7 +39,7 @@ func (s *poolScale) restore(p *Prediction) {
 	learned := &learnedPrediction{scale: s.scale, mean: p.Mean[0], variance: p.Variance[0]}
 	*p = *newPrediction(1, len(p.Mean[0]), PredictOptions{})
 	for i, mean := range learned.mean {
-		p.Mean[0][i], p.Variance[0][i] = s.scale.moments(mean, learned.variance[i])
+		p.Mean[0][i], p.Variance[0][i] = s.moments(mean, learned.variance[i])
 	}
 	p.learned = []*learnedPrediction{learned}
 }
@@ -41,13 +47,13 @@ func (s *poolScale) restore(p *Prediction) {
 // one turns the moments of one sample into moments of the target.
 func (s *poolScale) one(b BoundedPrediction) BoundedPrediction {
 	f := s.widening.factor(b.Mean)
-	b.Variance *= f
+	sd := math.Sqrt(float64(b.Variance * f)) // without the least variance, which may be another where the mean is
+	b.Variance = s.variance(b.Mean, b.Variance)
 	b.SDError *= math.Sqrt(f)
 	if s.scale == ownScale {
 		return b
 	}
-	sd := math.Sqrt(b.Variance)
-	mean, variance := s.scale.moments(b.Mean, b.Variance)
+	mean, variance := s.moments(b.Mean, b.Variance)
 	out := BoundedPrediction{Mean: mean, Variance: variance, Kind: b.Kind, learned: learnedMoments{s.scale, b.Mean, b.Variance}}
 	if b.MeanError == 0 && b.SDError == 0 {
 		return out
@@ -55,21 +61,56 @@ func (s *poolScale) one(b BoundedPrediction) BoundedPrediction {
 	if s.widening.at != nil { // its factor is at the mean with the error
 		out.Kind = max(out.Kind, BoundCalibrated)
 	}
-	// The moments of a logarithm rise with both arguments, the moments of a square root with |mean| and with sd. The corners have the
-	// largest errors.
-	for _, m := range [2]float64{b.Mean - b.MeanError, b.Mean + b.MeanError} {
-		for _, d := range [2]float64{max(0, sd-b.SDError), sd + b.SDError} {
-			atMean, atVariance := s.scale.moments(m, float64(d*d))
-			out.MeanError = max(out.MeanError, math.Abs(atMean-mean))
+	// The moments of a logarithm rise with both arguments, the moments of a square root with |mean| and with sd. Bounds of the mean rise with
+	// the mean, and rise or fall with sd. The corners have the largest errors, and for a square root the mean nearest to 0.
+	ends := [2]float64{max(0, sd-b.SDError), sd + b.SDError}
+	low, high := b.Mean-b.MeanError, b.Mean+b.MeanError
+	means, n := [3]float64{low, high, max(low, min(high, 0))}, 2
+	if s.scale == rootScale {
+		n = 3
+	}
+	for _, m := range means[:n] {
+		for _, d := range ends {
+			atMean, atVariance := s.recorded.moments(m, float64(d*d))
 			out.SDError = max(out.SDError, math.Abs(math.Sqrt(atVariance)-math.Sqrt(variance)))
+			for _, other := range ends {
+				out.MeanError = max(out.MeanError, math.Abs(min(atMean, s.mostMean(m, float64(other*other)))-mean))
+			}
 		}
 	}
 	return out
 }
 
+// moments returns the mean and the variance that are predicted of a target whose learned value is normal with the moments given.
+func (s *poolScale) moments(mean, variance float64) (m, v float64) {
+	m, v = s.recorded.moments(mean, variance)
+	return min(m, s.mostMean(mean, variance)), v
+}
+
+// mostMean returns the largest mean of a target that the training targets support, given the moments of its learned value:
+//
+//	max(largest training target, y(mean − sd)).
+//
+// Far from all samples sd is the prior's. The mean of the target, exp(mean + sd²/2) for a logarithm, then depends on a tail about which no
+// sample says anything. A mean beyond all training targets is believed as far as the target is beyond them in all but the lowest sixth of the predicted
+// distribution. A square root μ² + v of a mean μ far below 0 is no large target either, but 0: there the bound is y(mean + sd), which is larger than μ² + v
+// for other μ. Intervals are not bounded.
+func (s *poolScale) mostMean(mean, variance float64) float64 {
+	if s.largest == 0 || s.scale == ownScale {
+		return math.Inf(1)
+	}
+	sd := math.Sqrt(max(variance, s.leastVariance(mean)))
+	most := max(s.largest, s.scale.target(mean-sd))
+	if s.scale == rootScale {
+		return min(most, s.scale.target(mean+sd))
+	}
+	return most
+}
+
 // noiseSD turns the standard deviation of the noise of learned values into the standard deviation of the target where its learned value is their mean.
 func (s *poolScale) noiseSD(sd float64) float64 {
-	return float64(sd * math.Sqrt(s.widening.factor(s.middle)) * s.scale.slope(s.middle))
+	sd = float64(sd * math.Sqrt(s.widening.factor(s.middle)) * s.scale.slope(s.middle))
+	return max(sd, s.step/math.Sqrt(12))
 }
 
 // learnedPrediction is the moments, of each sample, of what a model learned of a target on another scale.

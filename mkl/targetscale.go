@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 )
@@ -38,6 +39,14 @@ func (s targetScale) all(y []float64) []float64 {
 		z[i] = s.learned(v)
 	}
 	return z
+}
+
+// largestTarget returns the largest of the targets that are learned on a scale; 0 on their own scale.
+func largestTarget(s targetScale, y []float64) float64 {
+	if s == ownScale {
+		return 0
+	}
+	return slices.Max(y)
 }
 
 // logSlope returns log dz/dy: what a log density of z has less than a log density of y.

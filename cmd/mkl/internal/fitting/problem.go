@@ -229,7 +229,7 @@ func (p Problem) Prepare(e *console.Env, opt Options, made *provenance.Made) (*J
 		return nil, err
 	}
 	j := &Job{Model: r, Samples: s, Data: &model.Data{Targets: y}, Notes: s.Notes(r.LearnedTask(len(s.Targets)), made)}
-	j.Lines = append(lines, Remarks(p.Table, r.Form, y, r.Task, p.Guessed)...)
+	j.Lines = slices.Concat(lines, Remarks(p.Table, r.Form, y, r.Task, p.Guessed), Copies(s.Features, s.Rows(), y))
 	if !r.Kernels() {
 		j.Data.Features, j.Data.Names = s.Features[0].X, s.Features[0].Names()
 		return j, nil

@@ -175,6 +175,8 @@ type (
 	}
 	scaleJSON struct {
 		Learned    string
+		Largest    float64
+		Step       float64
 		Knots, Log []float64
 	}
 	indicatorsJSON struct {

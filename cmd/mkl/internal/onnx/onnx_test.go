@@ -2,9 +2,13 @@ package onnx
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -410,7 +414,56 @@ func TestPoolOfManyPositiveTargets(t *testing.T) {
 		assert.Contains(t, m.Story(), "the target's "+name)
 		x := s.z.Slice(0, 40, 0, s.z.Cols)
 		compare(t, m, []mkl.Features{x}, readProgram(t, exported(t, m, Options{})).run(t, matrixArray(x)), 1e-8)
+		stepped := withStep(t, m, 1.5)
+		_, variance, err := stepped.Predict(x)
+		require.NoError(t, err)
+		assert.InEpsilon(t, 1.5*1.5/12, slices.Min(variance), 1e-9)
+		compare(t, stepped, []mkl.Features{x}, readProgram(t, exported(t, stepped, Options{})).run(t, matrixArray(x)), 1e-8)
 	}
+}
+
+// TestPoolOfSteps exports a pool of a target that was recorded in steps.
+func TestPoolOfSteps(t *testing.T) {
+	s := draw(1, 40)
+	m, err := mkl.Auto{Fitting: one, Climb: fewest}.Fit(t.Context(), []mkl.View{{X: s.z}}, s.y[0])
+	require.NoError(t, err)
+	x := s.z.Slice(0, 20, 0, s.z.Cols)
+	_, before, err := m.Predict(x)
+	require.NoError(t, err)
+	step := math.Sqrt(12 * slices.Max(before))
+	stepped := withStep(t, m, step)
+	_, variance, err := stepped.Predict(x)
+	require.NoError(t, err)
+	assert.InEpsilon(t, slices.Max(before), slices.Min(variance), 1e-9)
+	compare(t, stepped, []mkl.Features{x}, readProgram(t, exported(t, stepped, Options{})).run(t, matrixArray(x)), 1e-9)
+}
+
+// withStep returns a pool whose target was recorded in other steps, from its file.
+func withStep(t *testing.T, m *mkl.AutoModel, step float64) *mkl.AutoModel {
+	t.Helper()
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	size := binary.LittleEndian.Uint64(file.Bytes())
+	header := strings.TrimRight(string(file.Bytes()[8:8+size]), " ")
+	data := file.Bytes()[8+size:]
+	start := strings.LastIndex(header, `\"middle\":`)
+	if start < 0 { // a pool on the target's own scale has no settings of scales
+		start = strings.Index(header, `\"rule\":`)
+		header = header[:start] + fmt.Sprintf(`\"scale\":{\"middle\":0,\"step\":%.17g},`, step) + header[start:]
+	} else {
+		header = header[:start] + fmt.Sprintf(`\"step\":%.17g,`, step) + header[start:]
+	}
+	for len(header)%8 != 0 {
+		header += " "
+	}
+	out := append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
+	const key = `"sha256":"`
+	digits := out[bytes.Index(out, []byte(key))+len(key):][:2*sha256.Size]
+	copy(digits, strings.Repeat("0", len(digits))) // the sum is of the file without it
+	copy(digits, fmt.Sprintf("%x", sha256.Sum256(out)))
+	loaded, err := mkl.Load(bytes.NewReader(out))
+	require.NoError(t, err)
+	return loaded.(*mkl.AutoModel)
 }
 
 // TestLogNormalCDF holds the operators for log Φ to the function, over all that it can be asked.

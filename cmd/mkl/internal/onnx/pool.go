@@ -3,6 +3,7 @@ package onnx
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 )
 
 // pool exports a pool. Of very many samples it may have a member on landmarks, one with trees, and a local one,
@@ -117,20 +118,51 @@ func (e *exporter) scaled(p moments, s *scaleJSON) moments {
 		}
 		p.variance = e.mul(p.variance, e.exp(e.sum(log)))
 	}
+	if s.Step > 0 {
+		p.variance = e.op("Max", []value{p.variance, e.leastVariance(p.mean, s)})
+	}
+	bounded := func(mean value, target func(z value) value) value {
+		if s.Largest == 0 {
+			return mean
+		}
+		sd := e.sqrt(p.variance)
+		mean = e.op("Min", []value{mean, e.op("Max", []value{target(e.op("Sub", []value{p.mean, sd})), e.number(s.Largest)})})
+		if s.Learned == "square root" {
+			mean = e.op("Min", []value{mean, target(e.add(p.mean, sd))})
+		}
+		return mean
+	}
 	square := e.square(p.mean)
 	switch s.Learned {
 	case "square root":
 		return moments{
-			e.add(square, p.variance),
+			bounded(e.add(square, p.variance), func(z value) value { return e.square(e.op("Max", []value{z, e.number(0)})) }),
 			e.add(e.scale(e.square(p.variance), 2), e.scale(e.mul(square, p.variance), 4)),
 		}
 	case "logarithm":
 		const mostLogVariance, mostLogTarget = 100, 300
 		v := e.op("Min", []value{p.variance, e.number(mostLogVariance)})
 		mean := e.exp(e.op("Min", []value{e.add(p.mean, e.scale(v, 0.5)), e.number(mostLogTarget)}))
-		return moments{mean, e.mul(e.shift(e.exp(v), -1), e.square(mean))}
+		variance := e.mul(e.shift(e.exp(v), -1), e.square(mean))
+		return moments{bounded(mean, func(z value) value { return e.exp(e.op("Min", []value{z, e.number(mostLogTarget)})) }), variance}
 	}
 	return p
+}
+
+// leastVariance returns the least variance of a learned value with the given mean, of a target in steps: docs/theory/rounding.md.
+func (e *exporter) leastVariance(mean value, s *scaleJSON) value {
+	least := s.Step * s.Step / 12
+	switch s.Learned {
+	case "square root":
+		square := e.square(mean)
+		return e.div(e.number(0.5*least), e.add(square, e.sqrt(e.shift(e.square(square), 0.5*least))))
+	case "logarithm":
+		const most = 80 // whose exponential a float32 holds; far below all targets
+		x := e.exp(e.op("Min", []value{e.shift(e.scale(mean, -2), math.Log(least)), e.number(most)}))
+		root := e.sqrt(e.shift(e.scale(x, 4), 1))
+		return e.log(e.shift(e.div(e.scale(x, 2), e.shift(root, 1)), 1))
+	}
+	return e.number(least)
 }
 
 // poolOfClasses exports processes of classes, and of indicators of classes.

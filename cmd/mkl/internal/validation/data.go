@@ -64,7 +64,7 @@ func read(e *console.Env, f *Flags, quiet bool) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range slices.Concat(o.Files.Remarks(), lines, fitting.Remarks(t, form, y, task, guessed)) {
+	for _, line := range slices.Concat(o.Files.Remarks(), lines, fitting.Remarks(t, form, y, task, guessed), fitting.Copies(s.Features, s.Rows(), y)) {
 		fmt.Fprintln(e.Stderr, line)
 	}
 	if task == model.Regression && len(o.Targets) > 1 {
