@@ -14,7 +14,7 @@ import (
 //
 // Let N(m, RRᵀ) be near the posterior of θ without the view, and N(m⁺, R⁺R⁺ᵀ) near that with the view, whose kernels come last. A
 // view that is off has variables u ~ N(0, I) of its own. With w = R⁻¹(θ − m), the point (w, u) stays, and θ⁺ = m⁺ + R⁺(w, u). The odds that the
-// view is on are those of both densities of (w, u),
+// view is on are the ratio of the densities of (w, u) with and without the view,
 //
 //	p(θ⁺)·exp(E(θ⁺))·|R⁺| / (p(θ)·exp(E(θ))·|R|·N(u | 0, I)).
 //

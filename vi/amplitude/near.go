@@ -33,7 +33,7 @@ func (s *selector) hasNear() bool {
 	return s.carried && !s.tied && len(s.viewOn) <= mostCarried && (J+1)*N*N <= mostElements
 }
 
-// nearOf returns the density of the views that are on; nil if there is none, because K is not positive definite at a search's start or end.
+// nearOf returns the density of the views that are on; nil if K is not positive definite where a search ends.
 func (s *selector) nearOf(ctx context.Context, on []bool) *near {
 	key := 0
 	for v, is := range on {

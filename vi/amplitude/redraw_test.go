@@ -11,8 +11,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// Redrawn variables give the same amplitudes and noise. The mean of many is that of the normal law of z given θ, which elimination computes
-// here.
+// Redrawn variables give the same amplitudes and noise. The mean of many is E[z | θ], which elimination computes here.
 func TestRedrawnVariables(t *testing.T) {
 	src := rand.New(rand.NewPCG(3, 8))
 	k, l := simulated(t, src, 3, 12, false)
