@@ -21,7 +21,7 @@ type viewProbabilities struct {
 // Draws of the included views: the sweeps with up to sweepSamples samples, their least number with more samples, and the
 // draws that are kept. A sweep takes a Cholesky factor for each view and about 25 more.
 const (
-	viewSweeps   = 150
+	viewSweeps   = 110
 	leastSweeps  = 40
 	sweepSamples = 150
 	viewDraws    = 40

@@ -69,7 +69,7 @@ func (p *Problem) halfShares(ctx context.Context, rows []int, how Sampling, mean
 	if err != nil {
 		return err
 	}
-	s, err := q.Select(ctx, Sparse, nil, how)
+	s, err := q.selection(ctx, Sparse, nil, how, false)
 	if err != nil {
 		return err
 	}

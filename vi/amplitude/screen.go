@@ -85,13 +85,16 @@ func (e *evidence) information(theta []float64) la.Matrix[float64] {
 	one := make([]float64, J)
 	for j := range J + 1 {
 		m := la.MatrixOf(N, N, rows.Row(j))
-		if j < J {
+		switch {
+		case j < J && e.amplitude[j] == 0:
+			continue
+		case j < J:
 			one[j] = e.amplitude[j]
 			e.k.sum(&e.ws, one, e.packed)
 			one[j] = 0
 			unpack(e.packed, 0, 0, m)
 			m.MirrorLower()
-		} else {
+		default:
 			for i, s := range e.share {
 				m.Row(i)[i] = e.noiseSlope(theta[J]) * s
 			}

@@ -68,12 +68,17 @@ func newSelectionPrior(l Layout, s Structure) (p prior, view [][2]int) {
 	return p, view
 }
 
-// Select draws which views are included, and their amplitudes, by Gibbs sampling. A sweep switches every view and group
-// given all else, then draws by elliptical slices the variables of the views that are included, at most four in turn, and the common ones.
-// The variables of
-// views that are not included are drawn from the prior. include[v] is the
-// prior probability of view v, nil means ½ for each.
+// Select draws which views are included, and their amplitudes, by Gibbs sampling. A sweep redraws the variables given the
+// amplitudes, switches every view and group given all else, and then draws by elliptical slices the variables of the views that are
+// included, at most four in turn, and the common ones. The variables of views that are not included are drawn from the prior.
+// With up to four views each view is switched once more, in a step in which the amplitudes of the other views and the noise move with it;
+// Included then averages the probabilities of these steps. include[v] is the prior probability of view v, nil means ½ for each.
 func (p Problem) Select(ctx context.Context, st Structure, include []float64, how Sampling) (*Selection, error) {
+	return p.selection(ctx, st, include, how, true)
+}
+
+// selection is [Problem.Select], with or without switches that carry other variables along. These cost a fit for each set of views.
+func (p *Problem) selection(ctx context.Context, st Structure, include []float64, how Sampling, carried bool) (*Selection, error) {
 	if ctx == nil {
 		return nil, errors.New("vi: ctx is nil")
 	}
@@ -95,6 +100,7 @@ func (p Problem) Select(ctx context.Context, st Structure, include []float64, ho
 		logit[v] = special.Log(q) - special.Log1p(-q)
 	}
 	s := p.newSelector(st, logit, how.Seed)
+	s.carried = carried
 	if math.IsInf(s.now, -1) {
 		return nil, errors.New("vi: K is not positive definite where the draws begin")
 	}
@@ -104,7 +110,7 @@ func (p Problem) Select(ctx context.Context, st Structure, include []float64, ho
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("vi: %w", err)
 		}
-		s.sweep()
+		s.sweep(ctx)
 		if t < 0 {
 			continue
 		}
@@ -174,6 +180,10 @@ type selector struct {
 	z, theta []float64
 	viewOn   []bool // within the group
 	groupOn  []bool
+	tied     bool          // the structure is
+	carried  bool          // switches of few views carry the other variables along
+	near     map[int]*near // by the views that are on, one bit each
+	mode     []float64     // the most probable z of all views
 	now      float64
 	sum      []float64   // packed, of the views that are on
 	part     [][]float64 // packed, of each view
@@ -187,7 +197,7 @@ func (p *Problem) newSelector(st Structure, logit []float64, seed uint64) *selec
 	V := p.Layout.Views()
 	J, N := p.Kernels.Dims()
 	s := &selector{
-		p: p, e: p.evidence(p.Kernels), logit: logit, src: random.Source(seed),
+		p: p, e: p.evidence(p.Kernels), logit: logit, src: random.Source(seed), tied: st == Tied,
 		theta: make([]float64, J+1), viewOn: make([]bool, V), groupOn: make([]bool, most(p.Layout.Group)+1),
 		sum: make([]float64, size(N)), trial: make([]float64, size(N)),
 		probability: make([]float64, V), groupProbability: make([]float64, most(p.Layout.Group)+1),
@@ -264,13 +274,21 @@ func (s *selector) noise() float64 { return s.e.noise(s.theta[len(s.theta)-1]) }
 // mostSliced is the most views whose variables a sweep draws. They take most of its time.
 const mostSliced = 4
 
-// sweep draws every switch, the variables of some views, whose turn it is, and the common ones.
-func (s *selector) sweep() {
+// sweep draws the variables given θ, every switch, the variables of some views, whose turn it is, and the common ones.
+func (s *selector) sweep(ctx context.Context) {
+	s.redraw()
 	for g := range s.groupOn {
 		s.switchGroup(g)
 	}
 	for v := range s.viewOn {
 		s.switchView(v)
+	}
+	if s.hasNear() {
+		for v := range s.viewOn {
+			if g := s.group(v); g < 0 || s.groupOn[g] {
+				s.carry(ctx, v)
+			}
+		}
 	}
 	V := len(s.viewOn)
 	for range min(V, mostSliced) {
