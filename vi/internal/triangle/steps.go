@@ -190,9 +190,7 @@ type sums struct{ plain, shared, rounded float64 }
 // add adds the rows from first on to the sums, and returns them. squares is as long as x and gets its squares.
 func (d *steps) add(a sums, first int, x, squares []float64) sums {
 	squares = squares[:len(x)]
-	for i, v := range x {
-		squares[i] = v * v
-	}
+	la.Squares(x, squares)
 	end := first + len(x)
 	return sums{a.plain + la.SumSq(x), a.shared + la.Dot(squares, d.rows[first:end]), a.rounded + la.Dot(squares, d.norms[first:end])}
 }
@@ -217,13 +215,8 @@ func (s *stepsScratch) resize(n int) {
 
 // start rounds k and multiplies the probes.
 func (d *steps) start(k []float64, s *stepsScratch) {
-	most, square := 0.0, s.square[:len(k)]
-	for j, v := range k {
-		if size := math.Abs(v); size > most {
-			most = size
-		}
-		square[j] = v * v
-	}
+	square := s.square[:len(k)]
+	most := la.Squares(k, square)
 	sum := la.SumSq(k)
 	if s.peak = 1; sum >= 0x1p-400 && sum <= 0x1p400 {
 		s.peak = la.SumSq(square) / float64(sum*sum)
@@ -236,10 +229,7 @@ func (d *steps) start(k []float64, s *stepsScratch) {
 		clear(words)
 		return
 	}
-	inverse := 1 / s.unit
-	for j, v := range k {
-		words[j] = int16(int32(float64(v*inverse)+d.dither[j]) - lift)
-	}
+	la.ToWords(k, 1/s.unit, d.dither, words[:len(k)])
 	if len(k)%2 == 1 {
 		words[len(k)] = 0
 	}
@@ -262,12 +252,8 @@ func (d *steps) multiply(begin, end int, s *stepsScratch, dst []float64) {
 	d.low.MultiplyPanels(begin, end, words, low)
 	before := d.low.Before()
 	first := max(before, begin*la.PanelRows)
-	step := d.step[first-before:]
-	low = low[first : end*la.PanelRows]
-	high, dst = high[first:][:len(low)], dst[first-before:][:len(low)]
-	for r, v := range low {
-		dst[r] = float64(int64(high[r])<<8+int64(v)) * float64(step[r]*s.unit)
-	}
+	last := end * la.PanelRows
+	la.FromWords(high[first:last], low[first:last], d.step[first-before:last-before], s.unit, dst[first-before:last-before])
 }
 
 // unitError returns the error that c = 1 stands for: of Σ z_i² if square, else of Σ x_i·z_i. a are the sums of z, or of x.
