@@ -29,7 +29,7 @@ func (g *x86) mulBytes() {
 	g.end()
 }
 
-// mulBytesVNNI emits mulBytes for AVX512_VNNI, one instruction of which multiplies pairs and adds them to the sums. An addition waits for the
+// mulBytesVNNI emits mulBytes for AVX512_VNNI. One instruction multiplies pairs and adds them to the sums. An addition waits for the
 // last one to the same sum. The pairs of even and odd p therefore have sums of their own.
 func (g *x86) mulBytesVNNI() {
 	const x, t = 16, 18 // registers of x, the first of t
