@@ -50,7 +50,7 @@ func avx512Set() *instructionSet {
 		},
 	}
 	s.strips64, s.strips32 = avx512Strips64, avx512Strips32
-	s.exp2Sum, s.mulBytes = avx512Exp2Sum, avx512MulBytes
+	s.exp2Sum, s.mulBytes, s.words = avx512Exp2Sum, avx512MulBytes, avx512Words
 	if cpuid.CPU.Supports(cpuid.AVX512VNNI) {
 		s.mulBytes = avx512MulBytesVNNI
 	}
@@ -95,7 +95,7 @@ func avx2Set() *instructionSet {
 		},
 	}
 	s.strips64, s.strips32 = avx2Strips64, avx2Strips32
-	s.exp2Sum, s.mulBytes = avx2Exp2Sum, avx2MulBytes
+	s.exp2Sum, s.mulBytes, s.words = avx2Exp2Sum, avx2MulBytes, avx2Words
 	s.panels64 = panelKernels[float64]{
 		mul: avx2PanelMul64, sqDist: avx2PanelSqDist64, absDist: avx2PanelAbsDist64, sqParts: avx2PanelSqParts64, absParts: avx2PanelAbsParts64,
 		addProducts: avx2PanelAddProducts64,

@@ -23,6 +23,7 @@ type instructionSet struct {
 
 	exp2Sum  exp2SumEntry
 	mulBytes bytesEntry
+	words    wordKernels
 }
 
 // newSet returns an instruction set with the portable routines.
@@ -31,7 +32,7 @@ func newSet(name string) *instructionSet {
 		mixed:    genericVectorKernels[float32, float64](),
 		strips64: genericStripKernels[float64](), strips32: genericStripKernels[float32](),
 		panels64: genericPanelKernels[float64](), panels32: genericPanelKernels[float32](),
-		exp2Sum: genericExp2Sum, mulBytes: genericMulBytes}
+		exp2Sum: genericExp2Sum, mulBytes: genericMulBytes, words: genericWords}
 }
 
 // instructionSets holds the sets that are in this binary and that this CPU can run, best first. The

@@ -42,7 +42,24 @@ func metered(s *instructionSet, m meter) *instructionSet {
 		defer m("exp2Sum", 43*n*terms, (3*n+2*terms)*4)()
 		exp2Sum(n, terms, coef, amp, src, dst, add)
 	}
+	meterWords(&c.words, m)
 	return &c
+}
+
+func meterWords(k *wordKernels, m meter) {
+	to, from, squares := k.to, k.from, k.squares
+	k.to = func(n int, x *float64, scale float64, dither *float64, dst *int16) {
+		defer m("toWords", 4*n, 18*n)()
+		to(n, x, scale, dither, dst)
+	}
+	k.from = func(n int, high, low *int32, step *float64, scale float64, dst *float64) {
+		defer m("fromWords", 6*n, 24*n)()
+		from(n, high, low, step, scale, dst)
+	}
+	k.squares = func(n int, x, dst *float64) float64 {
+		defer m("squares", 3*n, 16*n)()
+		return squares(n, x, dst)
+	}
 }
 
 func meterKernels[T Float](k *kernels[T], m meter) {
@@ -262,6 +279,10 @@ func vectorsAll[S, T Float](w *Workspace) {
 	AddProducts(x, x, y)
 	Exp(y, x)
 	Exp2Sum(make([]float32, 12), make([]float32, 12), make([]float32, n), make([]float32, n), false)
+	f := make([]float64, 2*wordsPiece)
+	ToWords(f, 1, f, make([]int16, len(f)))
+	FromWords(make([]int32, len(f)), make([]int32, len(f)), f, 1, make([]float64, len(f)))
+	Squares(f, make([]float64, len(f)))
 	a := NewMatrix[S](11, n)
 	gemv(w, NoTrans, 1, a, x, 0, y[:11])
 	gemv(w, Transpose, 1, a, y[:11], 0, x)

@@ -809,7 +809,7 @@ pair:
 // func avx512MulBytesVNNI(pairs int, a *int8, x *int16, y *int32, add bool)
 //
 //	R9 pairs left   SI a   DI x   DX y   R10 add
-//	Z0–Z3 of y   Z16 x_2p and x_2p+1 in every element
+//	Z0–Z3 of y, of even p   Z4–Z7 of odd p   Z16–Z17 x_2p and x_2p+1 in every element
 //
 //	y = 0, or from memory
 //	for p < pairs { widen a to words; y += a_p0 * x_2p + a_p1 * x_2p+1 }
@@ -823,14 +823,48 @@ TEXT ·avx512MulBytesVNNI(SB), NOSPLIT, $0-33
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
 	TESTB R10, R10
-	JZ    pair
+	JZ    begin
 	VMOVUPS (DX), Z0
 	VMOVUPS 64(DX), Z1
 	VMOVUPS 128(DX), Z2
 	VMOVUPS 192(DX), Z3
 
-pair:
+begin:
+	SUBQ $2, R9
+	JLT  last
+
+two:
+	VPBROADCASTD (DI), Z16
+	VPBROADCASTD 4(DI), Z17
+	VPMOVSXBW (SI), Z18
+	VPDPWSSD Z16, Z18, Z0
+	VPMOVSXBW 32(SI), Z19
+	VPDPWSSD Z16, Z19, Z1
+	VPMOVSXBW 64(SI), Z20
+	VPDPWSSD Z16, Z20, Z2
+	VPMOVSXBW 96(SI), Z21
+	VPDPWSSD Z16, Z21, Z3
+	VPMOVSXBW 128(SI), Z18
+	VPDPWSSD Z17, Z18, Z4
+	VPMOVSXBW 160(SI), Z19
+	VPDPWSSD Z17, Z19, Z5
+	VPMOVSXBW 192(SI), Z20
+	VPDPWSSD Z17, Z20, Z6
+	VPMOVSXBW 224(SI), Z21
+	VPDPWSSD Z17, Z21, Z7
+	ADDQ $8, DI
+	ADDQ $256, SI
+	SUBQ $2, R9
+	JGE  two
+
+last:
+	ADDQ $2, R9
+	JZ   done
 	VPBROADCASTD (DI), Z16
 	VPMOVSXBW (SI), Z18
 	VPDPWSSD Z16, Z18, Z0
@@ -840,10 +874,12 @@ pair:
 	VPDPWSSD Z16, Z20, Z2
 	VPMOVSXBW 96(SI), Z21
 	VPDPWSSD Z16, Z21, Z3
-	ADDQ $4, DI
-	ADDQ $128, SI
-	DECQ R9
-	JNZ  pair
+
+done:
+	VPADDD Z4, Z0, Z0
+	VPADDD Z5, Z1, Z1
+	VPADDD Z6, Z2, Z2
+	VPADDD Z7, Z3, Z3
 	VMOVUPS Z0, (DX)
 	VMOVUPS Z1, 64(DX)
 	VMOVUPS Z2, 128(DX)

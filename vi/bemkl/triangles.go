@@ -117,7 +117,7 @@ func (t *Triangles) setInside(parts TriangleParts, f la.Matrix[float64], selves 
 		return y
 	}
 	t.order = parts.Order
-	if t.inside = triangle.Of(root, ordered(f), selves, parts.enough()); t.inside == nil {
+	if t.inside = triangle.Of(root, ordered(f), selves, parts.enough(), 2); t.inside == nil {
 		return false
 	}
 	products := make([]la.Matrix[float64], len(parts.Trials)) // Cᵀk

@@ -103,7 +103,7 @@ func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, 
 			return certified(0, max(0, square)+t.noise, bound, t.noise).Within(tolerance)
 		}
 	}
-	if t.tri = triangle.Of(g, at, selves, enough); t.tri == nil {
+	if t.tri = triangle.Of(g, at, selves, enough, 1); t.tri == nil {
 		return nil
 	}
 	return t

@@ -1,6 +1,6 @@
 // Asmgen writes the vector routines of package la: dot products, axpys and scalings in asm_amd64.s and
 // asm_arm64.s, chains over panels in panel_amd64.s and panel_arm64.s, steps of Matérn correlations in
-// matern_amd64.s and matern_arm64.s. They exist for three instruction sets and three pairs of types, and differ
+// matern_amd64.s and matern_arm64.s, and integers made from floats in words_amd64.s. They exist for three instruction sets and three pairs of types, and differ
 // only in mnemonics, registers and strides. Run "go generate" in la after a change here. The test
 // of this package fails while a file in la differs from what asmgen writes.
 //
@@ -15,6 +15,7 @@
 //	panel.go       the routines on panels
 //	x86_panel.go   the same for AVX-512 and AVX2
 //	x86_bytes.go   products of panels of bytes
+//	x86_words.go   vectors of integers made from floats, and back
 //	x86_matern.go  NegRoot and RestTimes
 //	neon.go        NEON: registers, moves
 //	neon_dot.go    Dot and DotAxpy
@@ -45,4 +46,5 @@ var files = map[string]func() []byte{
 	"asm_amd64.s": generateX86, "panel_amd64.s": generateX86Panels,
 	"asm_arm64.s": generateNEON, "panel_arm64.s": generateNEONPanels,
 	"matern_amd64.s": generateX86Matern, "matern_arm64.s": generateNEONMatern,
+	"words_amd64.s": generateX86Words,
 }

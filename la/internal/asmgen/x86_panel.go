@@ -30,9 +30,9 @@ func generateX86Panels() []byte {
 				}
 			}
 		}
-		g.mulBytes(false)
+		g.mulBytes()
 		if m.masked {
-			g.mulBytes(true)
+			g.mulBytesVNNI()
 		}
 	}
 	return []byte(g.String())

@@ -34,19 +34,28 @@ func (f *Form) Archive(a *archive.Archive, n int) {
 
 // archive describes the fields of the steps of a triangle of n training samples.
 func (d *steps) archive(a *archive.Archive, n int) {
+	bytes := int(oneByte)
+	if d.low.Rows > 0 {
+		bytes = int(twoBytes)
+	}
+	a.Int(&bytes)
+	low := n
+	if width(bytes) == oneByte {
+		low = 0
+	}
 	for _, plane := range []struct {
-		of   *la.LowerBytes
-		rows int
-	}{{&d.high, n + probes}, {&d.low, n}} {
+		of         *la.LowerBytes
+		rows, cols int
+	}{{&d.high, n + probes, n}, {&d.low, low, low}} {
 		data, ok := plane.of.Data(), false
 		a.Bytes8(&data)
-		if *plane.of, ok = la.LowerBytesOf(plane.rows, n, data); !ok {
+		if *plane.of, ok = la.LowerBytesOf(plane.rows, plane.cols, data); !ok {
 			a.Fail(fmt.Errorf("steps of order %d: %d bytes", n, len(data)))
 		}
 	}
 	a.Vector(&d.step, n)
 	a.Vector(&d.probe, probes)
-	for _, v := range []*[]float64{&d.dither, &d.rows, &d.norms} {
+	for _, v := range []*[]float64{&d.diagonal, &d.dither, &d.rows, &d.norms} {
 		a.Vector(v, n)
 	}
 	a.Float(&d.total)

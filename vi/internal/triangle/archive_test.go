@@ -15,7 +15,8 @@ import (
 // A triangle from an archive has the squares and bounds of the triangle that was written, in integers and in float32.
 func TestArchive(t *testing.T) {
 	src := rand.New(rand.NewPCG(87, 88))
-	for _, n := range []int{1, 65, leastSteps + 1} {
+	for i, n := range []int{1, 65, leastSteps + 1, leastSteps + 1} {
+		bytes := 1 + i%2
 		g, trials := la.NewMatrix[float64](n, n), la.NewMatrix[float64](20, n)
 		for i := range n {
 			for j := range i + 1 {
@@ -29,7 +30,7 @@ func TestArchive(t *testing.T) {
 				trials.Set(q, j, src.Float64())
 			}
 		}
-		want := Of(g, trials, selves, func(_, _, _, _ float64) bool { return true })
+		want := Of(g, trials, selves, func(_, _, _, _ float64) bool { return true }, bytes)
 		require.NotNil(t, want)
 		want.fine = 0.75
 		require.Equal(t, n >= leastSteps, want.Coarse())

@@ -28,7 +28,7 @@ func NewForm(l, trials la.Matrix[float64], want []float64, coarse bool) *Form {
 	if !coarse || l.Rows < leastSteps {
 		return f
 	}
-	d := newSteps(l, trials)
+	d := newSteps(l, trials, twoBytes)
 	t.steps = d
 	for q := range trials.Rows {
 		got, unit := f.sumSteps(trials.Row(q), s)
@@ -83,6 +83,6 @@ func (f *Form) sumSteps(x []float64, s *Scratch) (value, unit float64) {
 	d.start(x, &s.steps)
 	z := s.wide[:len(x)]
 	clear(z)
-	d.multiply(f.t.begin, f.t.panels.Padded()/la.PanelRows, &s.steps, z)
+	d.multiply(f.t.begin, f.t.panels.Padded()/la.PanelRows, x, &s.steps, z)
 	return la.Dot(x, z), d.unitError(d.add(sums{}, 0, x, s.steps.square), false, &s.steps)
 }

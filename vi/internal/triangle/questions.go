@@ -15,6 +15,7 @@ type questions struct {
 	vectors la.Matrix[float64]
 	selves  []float64 // k(x,x) of each
 	share   float64   // of the vectors for which bounds must be enough
+	least   width     // of integers: the first to be tried
 	left    []float64 // the variance of each, or NaN for one that is not asked about; nil if the variance is k(x,x) − |Gk|²
 	noise   []float64 // as for Enough; nil if all are NaN
 }
@@ -100,7 +101,7 @@ func (l *leftOut) questions(k Kernel) *questions {
 	}
 	n := len(l.variance)
 	m := min(n, calibrations)
-	a := &questions{la.NewMatrix[float64](m, n), make([]float64, m), mostly, make([]float64, m), make([]float64, m)}
+	a := &questions{la.NewMatrix[float64](m, n), make([]float64, m), mostly, oneByte, make([]float64, m), make([]float64, m)}
 	for q := range m {
 		i := (2*q + 1) * n / (2 * m)
 		k.Column(i, a.vectors.Row(q))

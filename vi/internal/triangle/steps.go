@@ -8,8 +8,8 @@ import (
 	"github.com/bmkl/bmkl/la"
 )
 
-// steps is G as integers of 16 bits times a step for each row, Ĝ = G − E, in two planes of bytes. A product with it reads half of the
-// memory of float32, and its sums are exact.
+// steps is G as integers of 8 or 16 bits times a step for each row, Ĝ = G − E, in one or two planes of bytes. A product with it reads a fourth
+// or half of the memory of float32, and its sums are exact. The diagonal of G, whose elements are the largest, stays in float64.
 //
 // The vector k is rounded to integers times t, with a fixed dither for each element, so that errors of different elements are
 // independent of each other and of k. The error of z = Ĝk is then Ek, which is fixed, and a part of variance at most t²/4·|G_i|². 64
@@ -21,15 +21,24 @@ import (
 // where ω_i is the share of row i in |Ek|². Where few elements of k are large, few rows may have all of |Ek|²: Σ z_i²·ω_i is at least
 // |z|²·Σ k_j⁴/(Σ k_j²)². The factor c is calibrated as for float32.
 type steps struct {
-	high, low la.LowerBytes // 256·high + low are the integers; high has the probes after its rows
+	high, low la.LowerBytes // 256·high + low are the integers; high has the probes after its rows, and low is empty with 8 bits
 	step      []float64     // by row
+	diagonal  []float64     // of G
 	probe     []float64     // by probe, the step
 	dither    []float64     // by column, in [lift, lift+1)
 	rows      []float64     // ω_i
-	norms     []float64     // |G_i|²/4
-	total     float64       // Σ |G_i|²/4
+	norms     []float64     // |G_i|²/4, without the diagonal
+	total     float64       // their sum
 	factor    float64       // c
 }
+
+// width is the number of bytes of an element.
+type width int
+
+const (
+	oneByte  width = 1
+	twoBytes width = 2
+)
 
 const (
 	// probes is the number of probes: their squared length is within 18 % of |Ek|², one standard deviation.
@@ -57,10 +66,15 @@ const (
 
 // newSteps returns the steps of the lower triangle g before their factor is calibrated. The rows of trials are the vectors of the
 // calibration.
-func newSteps(g, trials la.Matrix[float64]) *steps {
+func newSteps(g, trials la.Matrix[float64], width width) *steps {
 	n := g.Rows
-	d := &steps{high: la.NewLowerBytes(n+probes, n), low: la.NewLowerBytes(n, n), factor: leastFactor,
-		step: make([]float64, n), probe: make([]float64, probes), dither: make([]float64, n), rows: make([]float64, n), norms: make([]float64, n)}
+	d := &steps{high: la.NewLowerBytes(n+probes, n), factor: leastFactor,
+		step: make([]float64, n), diagonal: make([]float64, n), probe: make([]float64, probes), dither: make([]float64, n), rows: make([]float64, n), norms: make([]float64, n)}
+	most, unit := 127., int32(256)
+	if width == twoBytes {
+		d.low = la.NewLowerBytes(n, n)
+		most, unit = mostStep, 1
+	}
 	src := special.NewRand(rand.NewPCG(16, 8))
 	for j := range d.dither {
 		d.dither[j] = lift + float64(src.Float64())
@@ -73,23 +87,28 @@ func newSteps(g, trials la.Matrix[float64]) *steps {
 	for i := range n {
 		row := g.Row(i)[:i+1]
 		copy(left, row)
+		d.diagonal[i], row = row[i], row[:i]
 		d.norms[i] = 0.25 * la.SumSq(row)
 		d.total += d.norms[i]
-		d.step[i] = snap(left[:i+1], push, mostStep, whole)
-		e := errors.Row(i)[:i+1]
-		for j, q := range whole[:i+1] {
+		d.step[i] = snap(left[:i], push, most, whole) / float64(unit)
+		e := errors.Row(i)[:i]
+		high[i], low[i] = 0, 0
+		for j, q := range whole[:i] {
+			q *= unit
 			e[j] = row[j] - float64(float64(q)*d.step[i])
 			upper := (q + 128) >> 8
 			high[j], low[j] = int8(upper), int8(q-upper<<8)
 		}
 		d.high.SetRow(i, high[:i+1])
-		d.low.SetRow(i, low[:i+1])
+		if width == twoBytes {
+			d.low.SetRow(i, low[:i+1])
+		}
 		for r := range signs {
 			signs[r] = 0.125 // 1/√probes
 			if src.Uint64()&1 == 0 {
 				signs[r] = -0.125
 			}
-			la.Axpy(signs[r], e, mixed.Row(r)[:i+1])
+			la.Axpy(signs[r], e, mixed.Row(r)[:i])
 		}
 	}
 	for r := range probes {
@@ -190,9 +209,7 @@ type sums struct{ plain, shared, rounded float64 }
 // add adds the rows from first on to the sums, and returns them. squares is as long as x and gets its squares.
 func (d *steps) add(a sums, first int, x, squares []float64) sums {
 	squares = squares[:len(x)]
-	for i, v := range x {
-		squares[i] = v * v
-	}
+	la.Squares(x, squares)
 	end := first + len(x)
 	return sums{a.plain + la.SumSq(x), a.shared + la.Dot(squares, d.rows[first:end]), a.rounded + la.Dot(squares, d.norms[first:end])}
 }
@@ -217,13 +234,8 @@ func (s *stepsScratch) resize(n int) {
 
 // start rounds k and multiplies the probes.
 func (d *steps) start(k []float64, s *stepsScratch) {
-	most, square := 0.0, s.square[:len(k)]
-	for j, v := range k {
-		if size := math.Abs(v); size > most {
-			most = size
-		}
-		square[j] = v * v
-	}
+	square := s.square[:len(k)]
+	most := la.Squares(k, square)
 	sum := la.SumSq(k)
 	if s.peak = 1; sum >= 0x1p-400 && sum <= 0x1p400 {
 		s.peak = la.SumSq(square) / float64(sum*sum)
@@ -236,10 +248,7 @@ func (d *steps) start(k []float64, s *stepsScratch) {
 		clear(words)
 		return
 	}
-	inverse := 1 / s.unit
-	for j, v := range k {
-		words[j] = int16(int32(float64(v*inverse)+d.dither[j]) - lift)
-	}
+	la.ToWords(k, 1/s.unit, d.dither, words[:len(k)])
 	if len(k)%2 == 1 {
 		words[len(k)] = 0
 	}
@@ -253,21 +262,22 @@ func (d *steps) start(k []float64, s *stepsScratch) {
 	s.measured *= s.unit * s.unit
 }
 
-// multiply stores z for the rows of the panels from begin to end−1 in dst.
-func (d *steps) multiply(begin, end int, s *stepsScratch, dst []float64) {
+// multiply stores z for the rows of the panels from begin to end−1 in dst. k is as start has it.
+func (d *steps) multiply(begin, end int, k []float64, s *stepsScratch, dst []float64) {
 	n := d.high.Cols
 	words := s.k[:n+n%2]
-	high, low := s.high[:d.high.Padded()], s.low[:d.low.Padded()]
+	high, low := s.high[:d.high.Padded()], s.low[:d.high.Padded()-probes]
 	d.high.MultiplyPanels(begin, end, words, high)
-	d.low.MultiplyPanels(begin, end, words, low)
-	before := d.low.Before()
-	first := max(before, begin*la.PanelRows)
-	step := d.step[first-before:]
-	low = low[first : end*la.PanelRows]
-	high, dst = high[first:][:len(low)], dst[first-before:][:len(low)]
-	for r, v := range low {
-		dst[r] = float64(int64(high[r])<<8+int64(v)) * float64(step[r]*s.unit)
+	if d.low.Rows > 0 {
+		d.low.MultiplyPanels(begin, end, words, low)
+	} else {
+		clear(low[begin*la.PanelRows : end*la.PanelRows])
 	}
+	before := d.high.Before()
+	first, last := max(before, begin*la.PanelRows), end*la.PanelRows
+	from, to := first-before, last-before
+	la.FromWords(high[first:last], low[first:last], d.step[from:to], s.unit, dst[from:to])
+	la.AddProducts(d.diagonal[from:to], k[from:to], dst[from:to])
 }
 
 // unitError returns the error that c = 1 stands for: of Σ z_i² if square, else of Σ x_i·z_i. a are the sums of z, or of x.

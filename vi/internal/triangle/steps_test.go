@@ -139,27 +139,29 @@ func TestProbes(t *testing.T) {
 	for i := range trials.Data {
 		trials.Data[i] = src.NormFloat64()
 	}
-	d, s := newSteps(g, trials), NewScratch(n)
-	k, z := make([]float64, n), make([]float64, n+la.PanelRows)
-	measured, squares := 0.0, 0.0
-	for range 40 {
-		for j := range k {
-			k[j] = float64(src.IntN(4001) - 2000)
+	for _, width := range []width{oneByte, twoBytes} {
+		d, s := newSteps(g, trials, width), NewScratch(n)
+		k, z := make([]float64, n), make([]float64, n+la.PanelRows)
+		measured, squares := 0.0, 0.0
+		for range 40 {
+			for j := range k {
+				k[j] = float64(src.IntN(4001) - 2000)
+			}
+			k[n-1] = mostWord - 1
+			d.start(k, &s.steps)
+			require.Equal(t, 1.0, s.steps.unit)
+			d.multiply(0, (n+la.PanelRows-1)/la.PanelRows, k, &s.steps, z)
+			for i := range n {
+				e := la.Dot(g.Row(i)[:i+1], k[:i+1]) - z[i]
+				squares += e * e
+			}
+			measured += s.steps.measured
 		}
-		k[0] = mostWord - 1
-		d.start(k, &s.steps)
-		require.Equal(t, 1.0, s.steps.unit)
-		d.multiply(0, d.low.Padded()/la.PanelRows, &s.steps, z)
-		for i := range n {
-			e := la.Dot(g.Row(i)[:i+1], k[:i+1]) - z[i]
-			squares += e * e
-		}
-		measured += s.steps.measured
+		assert.InEpsilon(t, 1, measured/squares, 0.25)
 	}
-	assert.InEpsilon(t, 1, measured/squares, 0.25)
 }
 
-// TestHalfIsEnough keeps the integers if their bounds are enough for half of the trials, and not for fewer.
+// Integers of two bytes are kept if their bounds are enough for half of the trials, and not for fewer; of one byte if they are enough for nine tenths.
 func TestHalfIsEnough(t *testing.T) {
 	const n = leastSteps
 	src := rand.New(rand.NewPCG(97, 98))
@@ -178,9 +180,17 @@ func TestHalfIsEnough(t *testing.T) {
 	}
 	for enough := range 11 {
 		asked := 0
-		v := Of(g, trials, selves, func(_, _, _, _ float64) bool { asked++; return asked <= enough })
+		v := Of(g, trials, selves, func(_, _, _, _ float64) bool { asked++; return asked <= enough }, 2)
 		require.NotNil(t, v)
 		assert.Equal(t, 10, asked)
 		assert.Equal(t, enough >= 5, v.Coarse(), "%d of 10", enough)
+	}
+	least := Of(g, trials, selves, func(_, _, _, _ float64) bool { return true }, 1).Bytes()
+	for enough := range 11 { // one byte, and then two
+		asked := 0
+		v := Of(g, trials, selves, func(_, _, _, _ float64) bool { asked++; return asked <= enough || asked > 15 }, 1)
+		require.True(t, v.Coarse())
+		assert.Equal(t, enough < 9, asked == 20, "%d of 10", enough)
+		assert.Equal(t, enough < 9, v.Bytes() > least, "%d of 10", enough)
 	}
 }

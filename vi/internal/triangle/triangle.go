@@ -191,8 +191,9 @@ func lowerRoot(c la.Matrix[float64]) bool {
 
 // Of returns the triangle of the lower triangle g. The rows of trials are the vectors of the calibration, selves what
 // stands for k(x,x) of each. The result is nil where rounding is not small. The triangle is
-// [Triangle.Coarse] if the bounds of integers are enough for at least half of the trials.
-func Of(g, trials la.Matrix[float64], selves []float64, enough Enough) *Triangle {
+// [Triangle.Coarse] if the bounds of integers are enough for at least half of the trials. The integers have one byte if bytes is 1 and that is
+// enough for nine tenths of the trials. Else they have two.
+func Of(g, trials la.Matrix[float64], selves []float64, enough Enough, bytes int) *Triangle {
 	t := pack(g)
 	z := make([]float64, g.Rows)
 	exact := func(_ int, c []float64) float64 {
@@ -201,16 +202,18 @@ func Of(g, trials la.Matrix[float64], selves []float64, enough Enough) *Triangle
 		}
 		return la.SumSq(z)
 	}
-	if !t.try(g, trials, selves, nil, exact, enough) {
+	ask := &questions{vectors: trials, selves: selves, share: 0.5, least: width(bytes)}
+	if !t.try(g, trials, selves, ask, exact, enough) {
 		return nil
 	}
 	return t
 }
 
-// Against is [Of] where the squares of the trials are known: want.
+// Against is [Of] for two bytes where the squares of the trials are known: want.
 func Against(g, trials la.Matrix[float64], selves, want []float64, enough Enough) *Triangle {
 	t := pack(g)
-	if !t.try(g, trials, selves, nil, func(q int, _ []float64) float64 { return want[q] }, enough) {
+	ask := &questions{vectors: trials, selves: selves, share: 0.5, least: twoBytes}
+	if !t.try(g, trials, selves, ask, func(q int, _ []float64) float64 { return want[q] }, enough) {
 		return nil
 	}
 	return t
@@ -265,7 +268,7 @@ func vectors(k Kernel, n int) (columns la.Matrix[float64], selves []float64) {
 }
 
 // try sets the factor by the vectors in the rows of trials. exact computes |Gk|² of vector q in float64 and may overwrite k. It reports
-// whether the factor is a number. enough is as for [New], and is asked about the trials where there are no other questions.
+// whether the factor is a number. enough is as for [New], and is asked about the questions, which are nil without enough.
 func (t *Triangle) try(g, trials la.Matrix[float64], selves []float64, ask *questions, exact func(q int, k []float64) float64, enough Enough) bool {
 	s, c := NewScratch(t.panels.Order), make([]float64, t.panels.Order)
 	wants := make([]float64, trials.Rows)
@@ -282,9 +285,6 @@ func (t *Triangle) try(g, trials la.Matrix[float64], selves []float64, ask *ques
 		return false
 	}
 	if enough != nil && g.Rows >= leastSteps {
-		if ask == nil {
-			ask = &questions{vectors: trials, selves: selves, share: 0.5}
-		}
 		t.setSteps(g, trials, selves, wants, ask, enough)
 	}
 	return true
@@ -298,20 +298,28 @@ func excess(got, want, unit float64) float64 {
 	return safety * math.Abs(got-want) / unit
 }
 
-// setSteps makes the integers, and keeps them if they are close enough for the questions.
+// setSteps makes the integers, with one byte an element or with two, and keeps the first that are close enough for the questions. One byte must be
+// close enough for nine tenths of them always.
 func (t *Triangle) setSteps(g, trials la.Matrix[float64], selves, wants []float64, ask *questions, enough Enough) {
-	t.steps = newSteps(g, trials)
 	s := NewScratch(g.Rows)
-	for q := range trials.Rows {
-		if self := selves[q]; self > 0 {
-			t.Start(trials.Row(q), self, true, s)
-			got := t.rest(s)
-			t.steps.factor = max(t.steps.factor, excess(got, wants[q], s.unit(t)))
+	for width := ask.least; width <= twoBytes; width++ {
+		t.steps = newSteps(g, trials, width)
+		for q := range trials.Rows {
+			if self := selves[q]; self > 0 {
+				t.Start(trials.Row(q), self, true, s)
+				got := t.rest(s)
+				t.steps.factor = max(t.steps.factor, excess(got, wants[q], s.unit(t)))
+			}
+		}
+		share := ask.share
+		if width == oneByte {
+			share = mostly
+		}
+		if t.steps.factor <= math.MaxFloat64 && ask.content(t, enough, true, s) >= share {
+			return
 		}
 	}
-	if !(t.steps.factor <= math.MaxFloat64) || !(ask.content(t, enough, true, s) >= ask.share) {
-		t.steps = nil
-	}
+	t.steps = nil
 }
 
 // Fine returns the share of new samples for which the bounds in float32 are enough: of training samples, with the variances that they
@@ -340,6 +348,7 @@ type Scratch struct {
 
 	coarse bool // in integers
 	steps  stepsScratch
+	vector []float64 // k of a prediction in integers
 	wide   []float64 // z
 }
 
@@ -364,6 +373,7 @@ func (t *Triangle) Square(k []float64, self float64, coarse bool, s *Scratch) (s
 func (t *Triangle) Start(k []float64, self float64, coarse bool, s *Scratch) {
 	s.samples, s.self, s.coarse, s.panels, s.square, s.aligned = len(k), self, coarse, t.begin, 0, 0
 	if coarse {
+		s.vector = k
 		t.steps.start(k, &s.steps)
 		return
 	}
@@ -411,7 +421,7 @@ func (t *Triangle) add(end int, s *Scratch) {
 func (t *Triangle) addSteps(end int, s *Scratch) {
 	before := t.panels.Before()
 	first, last := max(0, s.panels*la.PanelRows-before), end*la.PanelRows-before
-	t.steps.multiply(s.panels, end, &s.steps, s.wide)
+	t.steps.multiply(s.panels, end, s.vector, &s.steps, s.wide)
 	s.steps.sums = t.steps.add(s.steps.sums, first, s.wide[first:last], s.steps.square)
 	s.square, s.panels = s.steps.sums.plain, end
 }

@@ -224,6 +224,7 @@ func TestJointIsTheSumOfItsParts(t *testing.T) {
 		require.NotNil(t, g)
 		require.Equal(t, n >= leastSteps, g.Coarse())
 		s, x := NewScratch(n), make([]float64, n)
+		content, asked := 0, 0
 		for range 50 {
 			at := float64(n) * src.Float64()
 			for i := range x {
@@ -244,9 +245,12 @@ func TestJointIsTheSumOfItsParts(t *testing.T) {
 			for _, coarse := range []bool{false, g.Coarse()} {
 				got, bound := g.Square(x, 1, coarse, s)
 				assert.InDelta(t, want, got, bound)
-				assert.Less(t, bound, 1e-2)
+				if asked++; bound < 1e-2 {
+					content++
+				}
 			}
 		}
+		assert.Greater(t, float64(content), mostly*float64(asked))
 	}
 	flat := la.NewMatrix[float64](2, 2)
 	flat.Set(0, 0, 1)
