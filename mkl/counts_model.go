@@ -118,8 +118,7 @@ func (p *CountPrediction) CDF(sample int, y float64) (below, upTo float64) {
 	if !isCount(y) {
 		return math.NaN(), math.NaN()
 	}
-	below, upTo, _ = p.counts[sample].Score(y)
-	return below, upTo
+	return p.counts[sample].CDF(y)
 }
 
 // CRPS returns the continuous ranked probability score Σ_k (P(count ≤ k) − [k ≥ y])² of the predicted distribution if the count of a sample
@@ -128,8 +127,7 @@ func (p *CountPrediction) CRPS(sample int, y float64) float64 {
 	if !isCount(y) {
 		return math.NaN()
 	}
-	_, _, crps := p.counts[sample].Score(y)
-	return crps
+	return p.counts[sample].CRPS(y)
 }
 
 func isCount(y float64) bool { return y >= 0 && y == math.Trunc(y) && !math.IsInf(y, 1) }

@@ -68,9 +68,9 @@ func newLocalColumn(values []float64) (c localColumn, varies bool) {
 	}
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
-	at := func(share float64) float64 { return sorted[int(float64(share*float64(len(sorted)-1)))] }
-	if spread := (at(0.75) - at(0.25)) / quartiles; spread > 0 && sd > heavyTails*spread {
-		c.median, c.spread = at(0.5), spread
+	low, high := vec.Quantile(sorted, 0.25), vec.Quantile(sorted, 0.75)
+	if spread := (high - low) / quartiles; spread > 0 && sd > heavyTails*spread {
+		c.median, c.spread = vec.Quantile(sorted, 0.5), spread
 		for i, v := range values {
 			values[i] = c.bent(v)
 		}

@@ -90,7 +90,7 @@ func wideningKnots(mean []float64) (at []float64) {
 	sorted := slices.Sorted(slices.Values(mean))
 	for k := range wideKnots {
 		share := lowestShare + float64((1-2*lowestShare)*float64(k))/(wideKnots-1)
-		at = append(at, sorted[int(float64(share*float64(len(sorted)-1)))])
+		at = append(at, vec.Quantile(sorted, share))
 	}
 	return slices.Compact(at)
 }

@@ -221,31 +221,14 @@ func (d CountDistribution) LogProbability(y float64) float64 {
 	return m.logZ
 }
 
-// manyCounts is the count up to which probabilities are summed. Beyond a count is as good as continuous: its logarithm
-// is nearly f + log o + log G with G ~ Gamma(r, r), of the mean ψ(r) − log r and the variance ψ′(r).
-const manyCounts = 1e5
-
-// isMany reports whether the quantile of the probability p may lie beyond manyCounts. At the quantile of f the mean is μ. With t = −log(1−p),
-// Chernoff's bounds of the quantiles are μ·(1 + √(2t/r) + t/r) for μ·G, and M + √(2tM) + t for a Poisson distribution of the mean M.
-func (d CountDistribution) isMany(p float64) bool {
-	t := -special.Log1p(-p)
-	mean := special.Exp(d.Mean + special.Log(d.Exposure) + float64(math.Sqrt(d.Variance)*max(0, special.NormalQuantile(p))))
-	if d.R > 0 {
-		mean *= 1 + math.Sqrt(2*t/d.R) + t/d.R
-	}
-	return mean+math.Sqrt(2*t*mean)+t > manyCounts
-}
-
 // Quantiles returns for each probability, in ascending order between 0 and 1, the least count y with P(count ≤ y) no
-// less. It sums the probabilities of the counts from 0 on, for each of a grid of values of f. Where the sum would go
-// beyond 1e5 it takes the logarithm of the count for normal. A count beyond the largest float64 is the largest float64.
+// less. It sums the probabilities of the counts from 0 on, for each of a grid of values of f. If these are many terms, it
+// finds the quantiles by [CountDistribution.upTo]. A count beyond the largest float64 is the largest float64.
 func (d CountDistribution) Quantiles(probabilities []float64) []float64 {
 	out := make([]float64, 0, len(probabilities))
-	if d.isMany(probabilities[len(probabilities)-1]) {
-		middle, spread := d.logMoments()
+	if d.isLong(d.reach(probabilities[len(probabilities)-1])) {
 		for _, p := range probabilities {
-			y := special.Exp(middle + float64(math.Sqrt(spread)*special.NormalQuantile(p)))
-			out = append(out, math.Floor(min(y, math.MaxFloat64)))
+			out = append(out, d.quantile(p))
 		}
 		return out
 	}
@@ -255,11 +238,33 @@ func (d CountDistribution) Quantiles(probabilities []float64) []float64 {
 		for i := range nodes {
 			below += nodes[i].step(y, d.R)
 		}
-		for len(out) < len(probabilities) && (below >= probabilities[len(out)] || y > 10*manyCounts) {
+		for len(out) < len(probabilities) && (below >= probabilities[len(out)] || y > mostSummed) {
 			out = append(out, y)
 		}
 	}
 	return out
+}
+
+// A sum of the probabilities of counts has at most so many terms, and at most so many counts.
+const (
+	mostTerms  = 2e5
+	mostSummed = 1e5
+)
+
+// isLong reports whether the sum of the probabilities of the counts up to y is too long.
+func (d CountDistribution) isLong(y float64) bool {
+	return !(float64((2*d.steps()+1)*(y+1)) <= mostTerms) || !(y <= mostSummed)
+}
+
+// reach returns a count that is no less than the quantile of the probability p ≥ ½. At the quantile of f the mean is μ. With t = −log(1−p),
+// Chernoff's bounds of the quantiles are μ·(1 + √(2t/r) + t/r) for μ·G, and M + √(2tM) + t for a Poisson distribution of the mean M.
+func (d CountDistribution) reach(p float64) float64 {
+	t := -special.Log1p(-p)
+	mean := special.Exp(d.Mean + special.Log(d.Exposure) + float64(math.Sqrt(d.Variance)*max(0, special.NormalQuantile(p))))
+	if d.R > 0 {
+		mean *= 1 + math.Sqrt(2*t/d.R) + t/d.R
+	}
+	return mean + math.Sqrt(2*t*mean) + t
 }
 
 // countNode is a value of f: the probabilities of its counts follow one another. The probabilities of a large mean begin below the
@@ -287,19 +292,26 @@ func (c *countNode) step(y, r float64) float64 {
 	return p
 }
 
+// gridReach is the reach of a grid of f in standard deviations.
+const gridReach = 8.5
+
+// steps returns the number of steps of a grid of f on either side.
+func (d CountDistribution) steps() float64 {
+	sd := math.Sqrt(d.Variance)
+	if sd == 0 {
+		return 0
+	}
+	return math.Ceil(gridReach * (3 + float64(4*sd) + float64(sd*math.Sqrt(special.Exp(min(d.Mean+special.Log(d.Exposure), 12))))))
+}
+
 // grid returns values of f over 8.5 standard deviations on either side, each with the probability of the count 0.
 func (d CountDistribution) grid() (nodes []countNode) {
-	const tail = 8.5
-	sd := math.Sqrt(d.Variance)
-	steps := math.Ceil(tail * (3 + float64(4*sd) + float64(sd*math.Sqrt(special.Exp(min(d.Mean+special.Log(d.Exposure), 12))))))
-	if sd == 0 {
-		steps = 0
-	}
+	sd, steps := math.Sqrt(d.Variance), d.steps()
 	var sum float64
 	for k := -steps; k <= steps; k++ {
 		z := 0.0
 		if steps > 0 {
-			z = tail * k / steps
+			z = gridReach * k / steps
 		}
 		n := countNode{mean: special.Exp(d.Mean + special.Log(d.Exposure) + float64(sd*z)), weight: special.Exp(-0.5 * z * z), scaled: 1}
 		n.log = -n.mean

@@ -6,36 +6,37 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// Counts are summed until they have the probability surely: the score of a further count is below (1 − surely)². Where the quantile of the
-// probability mostly is beyond manyCounts they are not summed at all.
-const (
-	surely = 1 - 1e-7
-	mostly = 0.999
-)
-
-// Score compares the distribution with a count y: below is P(count < y), upTo is P(count ≤ y), and crps is the continuous ranked
-// probability score Σ_k (P(count ≤ k) − [k ≥ y])². It sums the probabilities of the counts from 0 on. Where the sum would go beyond 1e5
-// it takes the logarithm of the count for normal, as [CountDistribution.Quantiles] does.
-func (d CountDistribution) Score(y float64) (below, upTo, crps float64) {
-	if d.isMany(mostly) {
-		middle, spread := d.logMoments()
-		sd := math.Sqrt(spread)
-		at := func(y float64) float64 {
-			if y < 0 {
-				return 0
-			}
-			return special.NormalCDF((special.Log(y+1) - middle) / sd)
+// CDF returns P(count < y) and P(count ≤ y) for a count y.
+func (d CountDistribution) CDF(y float64) (below, upTo float64) {
+	if d.isLong(max(y, d.reach(0.5))) {
+		if y > 0 {
+			below = d.upTo(y - 1)
 		}
-		return at(y - 1), at(y), special.LogNormalCRPS(y, middle, sd)
+		return below, d.upTo(y)
+	}
+	nodes := d.grid()
+	for k := 0.0; k <= y; k++ {
+		below = upTo
+		for i := range nodes {
+			upTo += nodes[i].step(k, d.R)
+		}
+		upTo = min(upTo, 1)
+	}
+	return below, upTo
+}
+
+// surely is the probability up to which counts are summed: the score of a further count is below (1 − surely)².
+const surely = 1 - 1e-7
+
+// CRPS returns the continuous ranked probability score Σ_k (P(count ≤ k) − [k ≥ y])² of the distribution for a count y. It sums the probabilities of
+// the counts from 0 on. If these are many terms, it integrates.
+func (d CountDistribution) CRPS(y float64) (crps float64) {
+	if d.isLong(max(y, d.reach(surely))) {
+		return d.integral(y)
 	}
 	nodes := d.grid()
 	var sum float64
-	for k := 0.0; k <= y || sum < surely && k <= 10*manyCounts; k++ {
-		// Beyond the distribution each further count up to y adds one.
-		if k > manyCounts && (sum >= surely || k > 10*manyCounts) {
-			return 1, 1, crps + (y - k)
-		}
-		before := sum
+	for k := 0.0; k <= y || sum < surely && k <= mostSummed; k++ {
 		for i := range nodes {
 			sum += nodes[i].step(k, d.R)
 		}
@@ -44,20 +45,50 @@ func (d CountDistribution) Score(y float64) (below, upTo, crps float64) {
 		if k >= y {
 			step = 1 - sum
 		}
-		if crps += float64(step * step); k == y {
-			below, upTo = before, sum
-		}
+		crps += float64(step * step)
 	}
-	return below, upTo, crps
+	return crps
 }
 
-// logMoments returns the mean and the variance of nearly the logarithm of a count whose upper quantiles are large. The distribution of a
-// count given its mean adds 1/mean to the variance. Where the mean is below 1, the upper quantiles come from larger means.
-func (d CountDistribution) logMoments() (middle, spread float64) {
-	middle, spread = d.Mean+special.Log(d.Exposure), d.Variance
-	if d.R > 0 {
-		middle += special.Digamma(d.R) - special.Log(d.R)
-		spread += special.Trigamma(d.R)
+// integral returns the sum Σ_k (P(count ≤ k) − [k ≥ y])². The probabilities of the counts below low and from high on are 0 and 1 but for
+// what the sum does not see.
+func (d CountDistribution) integral(y float64) float64 {
+	const lowest, highest = 1e-9, 1 - 1e-13
+	low, high := d.quantile(lowest), d.quantile(highest)
+	middle := min(max(y, low), high)
+	sum := max(0, low-y) + max(0, y-high)
+	sum += d.over(low, middle, func(k float64) float64 { p := d.upTo(k); return float64(p * p) })
+	return sum + d.over(middle, high, func(k float64) float64 { p := 1 - d.upTo(k); return float64(p * p) })
+}
+
+// singly is the number of the first counts whose terms are summed one by one.
+const singly = 32
+
+// over returns the sum of g(k) over the counts a ≤ k < b. Beyond the first counts it is by the formula of Euler and Maclaurin,
+//
+//	Σ g(k) ≈ ∫_{a−½}^{b−½} g(k) dk − (g′(b−½) − g′(a−½))/24,
+//
+// with sums of Gauss and Legendre over log(k+1), in panels of the distribution's width there.
+func (d CountDistribution) over(a, b float64, g func(k float64) float64) (sum float64) {
+	for ; a < b && a < singly; a++ {
+		sum += g(a)
 	}
-	return middle, spread + min(1, special.Exp(-middle))
+	if a >= b {
+		return sum
+	}
+	sum += (g(a) - g(a-1) - (g(b) - g(b-1))) / 24
+	from, end := special.Log(a+0.5), special.Log(b+0.5)
+	for from < end {
+		gap := newCountGap(special.Expm1(from), d.R)
+		to := min(from+min(4, special.Hypot(gap.width, math.Sqrt(d.Variance))), end)
+		middle, half := float64(0.5*(from+to)), float64(0.5*(to-from))
+		for _, p := range legendre {
+			for _, x := range [...]float64{-p.node, p.node} {
+				t := middle + float64(half*x)
+				sum += float64(p.weight * half * special.Exp(t) * g(special.Expm1(t)))
+			}
+		}
+		from = to
+	}
+	return sum
 }

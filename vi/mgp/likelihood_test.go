@@ -339,10 +339,10 @@ func TestCountDistribution(t *testing.T) {
 					crps += (1 - at) * (1 - at)
 				}
 			}
-			gotBelow, gotUpTo, got := d.Score(q)
+			gotBelow, gotUpTo := d.CDF(q)
 			assert.InDelta(t, below, gotBelow, 1e-6)
 			assert.InDelta(t, upTo, gotUpTo, 1e-6)
-			assert.InDelta(t, crps, got, 1e-3*(1+crps))
+			assert.InDelta(t, crps, d.CRPS(q), 1e-3*(1+crps))
 		}
 	}
 	// A count far beyond the distribution costs its distance to the distribution.
@@ -362,21 +362,21 @@ func TestCountDistribution(t *testing.T) {
 	}
 
 	rare := CountDistribution{Mean: -9, Variance: 2, Exposure: 1}
-	below, upTo, far := rare.Score(3e5)
+	below, upTo := rare.CDF(3e5)
 	assert.Equal(t, []float64{1, 1}, []float64{below, upTo})
-	assert.InDelta(t, 3e5, far, 1e-2)
-	// Where counts are many their logarithm is nearly normal: both ways agree.
+	assert.InDelta(t, 3e5, rare.CRPS(3e5), 1e-2)
+	// Where counts are many, a hundred times the exposure has a hundred times the counts.
 	d := CountDistribution{Mean: 8, Variance: 0.3, Exposure: 1, R: 20}
 	many := d
 	many.Exposure = 100
 	few, lots := d.Quantiles([]float64{0.1, 0.9}), many.Quantiles([]float64{0.1, 0.9})
 	for i := range few {
 		assert.InDelta(t, 100, lots[i]/few[i], 1)
-		_, own, crps := d.Score(few[i])
-		below, upTo, other := many.Score(100 * few[i])
+		_, own := d.CDF(few[i])
+		below, upTo := many.CDF(100 * few[i])
 		assert.InDelta(t, own, upTo, 0.01)
 		assert.LessOrEqual(t, below, upTo)
-		assert.InDelta(t, 100, other/crps, 1)
+		assert.InDelta(t, 100, many.CRPS(100*few[i])/d.CRPS(few[i]), 1)
 	}
 }
 

@@ -12,11 +12,13 @@ type Curve struct {
 }
 
 // newCurve returns the curve of feature f with at most most knots, at equal steps of the ranks of sorted values that are not all
-// equal.
+// equal. A knot at a rank that is no whole number is between two values. The knots of mirrored values are the mirrored knots.
 func newCurve(f int, sorted []float64, most int) Curve {
 	c := Curve{Feature: f}
 	for k := range most {
-		v := sorted[k*(len(sorted)-1)/(most-1)]
+		place := k * (len(sorted) - 1)
+		low, high := sorted[place/(most-1)], sorted[(place+most-2)/(most-1)]
+		v := float64(0.5*low) + float64(0.5*high)
 		if len(c.Knots) == 0 || v > c.Knots[len(c.Knots)-1] {
 			c.Knots = append(c.Knots, v)
 		}

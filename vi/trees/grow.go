@@ -28,10 +28,10 @@ type growing struct {
 	sum, weight float64
 	sums        [][]cell // [feature][interval]
 
-	gain         float64 // of the best split
-	feature, bin int
-	parent       int  // split that leads here
-	high         bool // by its High
+	best    split
+	feature int  // of the best split
+	parent  int  // split that leads here
+	high    bool // by its High
 }
 
 // shrinkage is the number of samples of mean 0 and weight 1 that count in each leaf.
@@ -51,16 +51,16 @@ func (g *grower) grow(rows []int32, r []float64) (Tree, error) {
 	for len(leaves) < g.most {
 		best := 0
 		for k, l := range leaves {
-			if l.gain > leaves[best].gain {
+			if l.best.gain > leaves[best].best.gain {
 				best = k
 			}
 		}
 		l := leaves[best]
-		if !(l.gain > 0) {
+		if !(l.best.gain > 0) {
 			break
 		}
 		at := len(t.Splits)
-		t.Splits = append(t.Splits, Split{Feature: l.feature, At: g.edges[l.feature][l.bin]})
+		t.Splits = append(t.Splits, Split{Feature: l.feature, At: g.place(l)})
 		t.connect(l, at)
 		low, high := g.divide(l)
 		low.parent, high.parent, high.high = at, at, true
@@ -101,7 +101,7 @@ func (g *grower) divide(l *growing) (low, high *growing) {
 	var above []int32
 	n := 0
 	for _, i := range l.rows {
-		if int(bins[i]) <= l.bin {
+		if int(bins[i]) <= l.best.bin {
 			l.rows[n] = i
 			n++
 		} else {
@@ -168,8 +168,18 @@ func (g *grower) remaining(l, parent, other *growing) error {
 
 // split is a way to divide a leaf.
 type split struct {
-	gain float64
-	bin  int
+	gain   float64
+	within float64 // gains that differ by less are equal but for rounding
+	bin    int     // the last interval that goes to Low, which is not empty
+	off    int     // by how many samples the two leaves differ
+}
+
+// better reports whether the split gains more than another one. Of two splits that gain the same the better one divides the samples more evenly.
+func (s split) better(than split) bool {
+	if math.Abs(s.gain-than.gain) > max(s.within, than.within) {
+		return s.gain > than.gain
+	}
+	return s.off < than.off
 }
 
 // each calls sum for each feature and then finds the best split. Of equal ones the first counts.
@@ -180,17 +190,18 @@ func (g *grower) each(l *growing, sum func(f int)) error {
 		best[f] = g.best(l, f)
 		return nil
 	})
-	l.gain = 0
 	for f, s := range best {
-		if s.gain > l.gain {
-			l.gain, l.feature, l.bin = s.gain, f, s.bin
+		if s.gain > 0 && (l.best.gain == 0 || s.better(l.best)) {
+			l.best, l.feature = s, f
 		}
 	}
 	return err
 }
 
-// leastGain is the gain of a split in units of the squares that the leaf explains, below which it is rounding.
-const leastGain = 1e-9
+const (
+	leastGain = 1e-9  // the gain of a split in units of the squares that the leaf explains, below which it is rounding
+	sameGain  = 1e-12 // the difference of two gains in units of the squares that the new leaves explain, below which it is rounding
+)
 
 // best returns the best split of a leaf by feature f.
 func (g *grower) best(l *growing, f int) (s split) {
@@ -207,10 +218,22 @@ func (g *grower) best(l *growing, f int) (s split) {
 		if above < g.least {
 			break
 		}
-		gain := worth(below.sum, below.weight) + worth(l.sum-below.sum, l.weight-below.weight) - whole
-		if gain > s.gain && gain > leastGain*math.Abs(whole) {
-			s = split{gain, b}
+		explained := worth(below.sum, below.weight) + worth(l.sum-below.sum, l.weight-below.weight)
+		new := split{explained - whole, sameGain * explained, b, max(above-below.n, below.n-above)}
+		if new.gain > leastGain*math.Abs(whole) && (s.gain == 0 || new.better(s)) {
+			s = new
 		}
 	}
 	return s
+}
+
+// place returns the value at which a leaf divides: in the middle of the gap between its samples. The intervals that begin and end the gap have
+// samples, the others between them have none.
+func (g *grower) place(l *growing) float64 {
+	edges, cells := g.edges[l.feature], l.sums[l.feature]
+	end := l.best.bin + 1
+	for cells[end].n == 0 {
+		end++
+	}
+	return float64(0.5*edges[l.best.bin]) + float64(0.5*edges[end-1])
 }

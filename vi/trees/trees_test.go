@@ -278,11 +278,11 @@ func TestCutsLieBetweenValues(t *testing.T) {
 
 func TestCurveIsConstantBeyondItsKnots(t *testing.T) {
 	c := newCurve(0, []float64{1, 2, 2, 2, 4, 9}, 4)
-	require.Equal(t, []float64{1, 2, 9}, c.Knots)
+	require.Equal(t, []float64{1, 2, 3, 9}, c.Knots)
 	for v, want := range map[float64]struct {
 		knot  int
 		share float64
-	}{0: {0, 0}, 1: {0, 0}, 1.5: {0, 0.5}, 2: {0, 1}, 5.5: {1, 0.5}, 9: {1, 1}, 99: {1, 1}} {
+	}{0: {0, 0}, 1: {0, 0}, 1.5: {0, 0.5}, 2: {0, 1}, 2.25: {1, 0.25}, 6: {2, 0.5}, 9: {2, 1}, 99: {2, 1}} {
 		k, u := c.at(v)
 		assert.Equal(t, want.knot, k, "%g", v)
 		assert.Equal(t, want.share, u, "%g", v)

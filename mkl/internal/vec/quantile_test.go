@@ -1,0 +1,43 @@
+package vec
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestQuantile(t *testing.T) {
+	for _, c := range []struct {
+		sorted      []float64
+		share, want float64
+	}{
+		{[]float64{3}, 0.7, 3},
+		{[]float64{1, 2}, 0.5, 1.5},
+		{[]float64{1, 2, 4}, 0.5, 2},
+		{[]float64{1, 2, 4, 9}, 0.25, 1.5},
+		{[]float64{1, 2, 4, 9}, 0, 1},
+		{[]float64{1, 2, 4, 9}, 1, 9},
+		{[]float64{-1.5e308, 1.5e308}, 0.5, 0},
+		{[]float64{1.5e308, 1.7e308}, 0.5, 1.6e308},
+	} {
+		assert.Equal(t, c.want, Quantile(c.sorted, c.share), "%v at %g", c.sorted, c.share)
+	}
+}
+
+func TestQuantileMirrors(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for n := 1; n < 40; n++ {
+		var x, mirrored []float64
+		for range n {
+			x = append(x, rng.NormFloat64())
+			mirrored = append(mirrored, -x[len(x)-1])
+		}
+		slices.Sort(x)
+		slices.Sort(mirrored)
+		for _, share := range []float64{0, 0.25, 0.5, 0.75, 1} {
+			assert.Equal(t, Quantile(x, share), -Quantile(mirrored, 1-share), "%d values at %g", n, share)
+		}
+	}
+}
