@@ -396,7 +396,7 @@ func TestFormats(t *testing.T) {
 	require.NoError(t, err)
 	var svm, packed bytes.Buffer
 	for i := range 30 {
-		fmt.Fprintf(&svm, "%d 1:%d", i%2*2-1, 3*(i%2)+i%4)
+		fmt.Fprintf(&svm, "%d 1:%d.%02d", i%2*2-1, 3*(i%2)+i%4, i) // no row is a copy
 		if i%5 > 0 {
 			fmt.Fprintf(&svm, " 3:%d # of sample %d", i%5, i)
 		}
