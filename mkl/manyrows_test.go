@@ -68,7 +68,7 @@ func TestManyRowsPredictsAndDoesNotDependOnTheirOrder(t *testing.T) {
 }
 
 // Other orders of columns, other units and other signs of features change the rounding of sums only. The steps on the way to the
-// local member's widths enlarge it: measured are differences of up to 5e-5 SD.
+// local member's widths enlarge it: measured are differences of up to 5e-5 standard deviations.
 func TestManyRowsDoesNotSeeColumnsUnitsAndSigns(t *testing.T) {
 	x, y := ripples(1, DefaultExactSamples+200)
 	at, _ := ripples(2, 100)
@@ -81,8 +81,8 @@ func TestManyRowsDoesNotSeeColumnsUnitsAndSigns(t *testing.T) {
 		got, v, err := fitPool(t, Auto{Time: quickly}, o.views, y).Predict(o.at...)
 		require.NoError(t, err)
 		for i := range mean {
-			assert.InDelta(t, mean[i], got[i], 1e-3*math.Sqrt(variance[i]), "%s, mean of %d", o.way, i)
-			assert.InEpsilon(t, variance[i], v[i], 1e-3, "%s, variance of %d", o.way, i)
+			assert.InDelta(t, mean[i], got[i], float64(2e-4*math.Sqrt(variance[i])), "%s, mean of %d", o.way, i)
+			assert.InEpsilon(t, variance[i], v[i], 2e-4, "%s, variance of %d", o.way, i)
 		}
 	}
 }
@@ -205,6 +205,7 @@ func crowds(seed uint64, n, classes int) (x Features, labels []int) {
 	return x, labels
 }
 
+// As for numbers. Measured are differences of up to 2e-7 in a probability.
 func TestManyRowsOfClassesDoesNotSeeColumnsUnitsAndSigns(t *testing.T) {
 	x, labels := crowds(1, DefaultExactSamples+200, 3)
 	at, _ := crowds(2, 100, 3)
@@ -218,7 +219,7 @@ func TestManyRowsOfClassesDoesNotSeeColumnsUnitsAndSigns(t *testing.T) {
 		_, got, err := fitClasses(t, a, o.views, labels).Predict(o.at...)
 		require.NoError(t, err)
 		for i := range want {
-			assert.InDeltaSlice(t, want[i], got[i], 1e-3, "%s, sample %d", o.way, i)
+			assert.InDeltaSlice(t, want[i], got[i], 1e-5, "%s, sample %d", o.way, i)
 		}
 	}
 }

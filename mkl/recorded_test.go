@@ -127,7 +127,6 @@ func TestPoolOfTicks(t *testing.T) {
 			inside++
 		}
 	}
-	t.Log(m.Story(), density, inside, floored)
 	assert.Positive(t, floored, "the least variance counts in this test")
 	assert.Greater(t, density, -5.0)
 	assert.InDelta(t, 0.95, float64(inside)/float64(len(truth)), 0.05)

@@ -236,8 +236,8 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 	}
 	command(t, files, "")
 	for args, want := range map[string]string{
-		"fit d.csv -target t -event died":                            "row 4 (line 5), column 2 \"t\": times are not negative",
-		"fit 0.csv -target t -event died":                            "row 1 (line 2), column 2 \"t\": times are not negative, and some are positive",
+		"fit d.csv -target t -event died":                            "row 4 (line 5), column 2 \"t\": a time must not be negative",
+		"fit 0.csv -target t -event died":                            "row 1 (line 2), column 2 \"t\": a time must not be negative, and the column must have a positive one",
 		"fit d.csv -target t -event status":                          "row 2 (line 3), column 5 \"status\": \"2\" is neither 1, true or yes nor 0, -1, false or no (-event COLUMN=VALUE says",
 		"fit e.csv -target t -event died=yes":                        "e.csv: column \"died\": no cell is \"yes\", so the event happened in no row; the cells are 0, 1",
 		"cv e.csv -target t -event n=9 -folds 2":                     "e.csv: column \"n\": no cell is \"9\", so the event happened in no row; the cells are 0, 1, 2, 3, 4",

@@ -63,11 +63,12 @@ func (s *selector) carry(ctx context.Context, v int) {
 	if (s.src.Float64() < s.probability[v]) == was {
 		return
 	}
-	s.viewOn[v] = !was
-	copy(s.theta, on)
+	next := on
 	if was {
-		copy(s.theta, off)
+		next = off
 	}
+	s.viewOn[v] = !was
+	copy(s.theta, next)
 	s.redraw()
 	s.now = s.refresh(s.z)
 }

@@ -31,23 +31,28 @@ func (d CountDistribution) upTo(y float64) float64 {
 	var above, all float64
 	edges := g.panels(low, high, c, s)
 	for i, b := range edges[1:] {
-		a := edges[i]
-		middle, half := float64(0.5*(a+b)), float64(0.5*(b-a))
-		for _, p := range legendre {
-			for _, x := range [...]float64{-p.node, p.node} {
-				u := middle + float64(half*x)
-				w := float64(p.weight * half * special.Exp(g.log(u)))
-				all += w
-				switch {
-				case u-c > float64(cdfReach*s):
-					above += w
-				case u-c > -float64(cdfReach*s):
-					above += float64(w * special.NormalCDF((u-c)/s))
-				}
+		overPanel(edges[i], b, func(u, weight float64) {
+			w := float64(weight * special.Exp(g.log(u)))
+			all += w
+			switch {
+			case u-c > float64(cdfReach*s):
+				above += w
+			case u-c > -float64(cdfReach*s):
+				above += float64(w * special.NormalCDF((u-c)/s))
 			}
-		}
+		})
 	}
 	return min(above/all, 1)
+}
+
+// overPanel adds the terms of the sum of Gauss and Legendre for an integral from a to b: at each node, with its weight.
+func overPanel(a, b float64, add func(at, weight float64)) {
+	middle, half := float64(0.5*(a+b)), float64(0.5*(b-a))
+	for _, p := range legendre {
+		for _, x := range [...]float64{-p.node, p.node} {
+			add(middle+float64(half*x), float64(p.weight*half))
+		}
+	}
 }
 
 // cdfReach is the number of standard deviations beyond which Φ is 0 or 1 but for rounding.

@@ -9,11 +9,11 @@ import (
 )
 
 // spreadCounts are distributions of counts from rare to many, with a sure and with an unsure mean.
-func spreadCounts(most float64) (all []CountDistribution) {
+func spreadCounts() (all []CountDistribution) {
 	for _, mean := range []float64{-29, -5, 0, 3, 6} {
 		for _, sd := range []float64{0, 1e-3, 0.1, 1, 3} {
 			for _, r := range []float64{0, 0.02, 0.7, 5, 1e6} {
-				if d := (CountDistribution{Mean: mean, Variance: sd * sd, Exposure: 2, R: r}); d.reach(0.999) < most {
+				if d := (CountDistribution{Mean: mean, Variance: sd * sd, Exposure: 2, R: r}); d.reach(0.999) < 2000 {
 					all = append(all, d)
 				}
 			}
@@ -25,7 +25,7 @@ func spreadCounts(most float64) (all []CountDistribution) {
 // The integral over the gap is the sum of the probabilities of the counts over a fine grid of f.
 func TestUpToIsTheSumOfProbabilities(t *testing.T) {
 	const steps, most = 3000, 300
-	for _, d := range spreadCounts(2000) {
+	for _, d := range spreadCounts() {
 		var upTo [most]float64
 		var weights float64
 		for k := -steps; k <= steps; k++ {
@@ -52,10 +52,10 @@ func TestUpToIsTheSumOfProbabilities(t *testing.T) {
 	}
 }
 
-// Both ways to quantiles and to scores agree.
-func TestQuantilesAndScoresOfLongSums(t *testing.T) {
+// Where the sum of probabilities is short, integrals have the same quantiles and scores.
+func TestIntegralsAndSumsAgree(t *testing.T) {
 	p := []float64{0.01, 0.2, 0.5, 0.9, 0.999}
-	for _, d := range spreadCounts(2000) {
+	for _, d := range spreadCounts() {
 		if d.isLong(d.reach(0.999)) {
 			continue
 		}

@@ -81,13 +81,7 @@ func (d CountDistribution) over(a, b float64, g func(k float64) float64) (sum fl
 	for from < end {
 		gap := newCountGap(special.Expm1(from), d.R)
 		to := min(from+min(4, special.Hypot(gap.width, math.Sqrt(d.Variance))), end)
-		middle, half := float64(0.5*(from+to)), float64(0.5*(to-from))
-		for _, p := range legendre {
-			for _, x := range [...]float64{-p.node, p.node} {
-				t := middle + float64(half*x)
-				sum += float64(p.weight * half * special.Exp(t) * g(special.Expm1(t)))
-			}
-		}
+		overPanel(from, to, func(t, weight float64) { sum += float64(weight * special.Exp(t) * g(special.Expm1(t))) })
 		from = to
 	}
 	return sum

@@ -219,9 +219,9 @@ func (g *grower) best(l *growing, f int) (s split) {
 			break
 		}
 		explained := worth(below.sum, below.weight) + worth(l.sum-below.sum, l.weight-below.weight)
-		new := split{explained - whole, sameGain * explained, b, max(above-below.n, below.n-above)}
-		if new.gain > leastGain*math.Abs(whole) && (s.gain == 0 || new.better(s)) {
-			s = new
+		found := split{explained - whole, sameGain * explained, b, max(above-below.n, below.n-above)}
+		if found.gain > leastGain*math.Abs(whole) && (s.gain == 0 || found.better(s)) {
+			s = found
 		}
 	}
 	return s

@@ -147,7 +147,7 @@ func TestProbes(t *testing.T) {
 			for j := range k {
 				k[j] = float64(src.IntN(4001) - 2000)
 			}
-			k[n-1] = mostWord - 1
+			k[n-1] = mostWord - 1 // sets the unit; its column has the diagonal alone, so that no single error outweighs the others
 			d.start(k, &s.steps)
 			require.Equal(t, 1.0, s.steps.unit)
 			d.multiply(0, (n+la.PanelRows-1)/la.PanelRows, k, &s.steps, z)
@@ -157,7 +157,7 @@ func TestProbes(t *testing.T) {
 			}
 			measured += s.steps.measured
 		}
-		assert.InEpsilon(t, 1, measured/squares, 0.25)
+		assert.InEpsilon(t, 1, measured/squares, 0.15)
 	}
 }
 

@@ -138,8 +138,8 @@ func (b Beside) Lifetimes(f *console.File, target int) ([]mkl.Lifetime, error) {
 	return out, nil
 }
 
-// ZeroTime is what a time of 0 counts as: half of the least positive time in the columns of the times. Times are measured in whole days or
-// months, and 0 says that the event happened, or the observation ended, within the first of them. It is 0 without a positive time.
+// ZeroTime returns what a time of 0 counts as: half of the least positive time in the columns of the times, and 0 without a positive time. Most
+// times are in whole days or months. A time of 0 then says that the event happened, or the observation ended, within the first of them.
 func (b Beside) ZeroTime(f *console.File, target int) float64 {
 	least := math.Inf(1)
 	for _, j := range []int{target, b.Upper} {
@@ -180,7 +180,7 @@ func checkLifetime(f *console.File, i, target int, t mkl.Lifetime) error {
 	switch {
 	case math.IsNaN(t.From):
 	case t.From < 0 || t.To <= 0:
-		wrong = "times are not negative, and some are positive"
+		wrong = "a time must not be negative, and the column must have a positive one"
 	case math.IsInf(t.From, 1), t.From == 0 && math.IsInf(t.To, 1):
 		wrong = "the cell says nothing of the time"
 	}

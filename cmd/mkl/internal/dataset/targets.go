@@ -124,20 +124,15 @@ func HasLabel(f *console.File, column int) ([]mkl.Label, error) {
 
 // labelOf reads whether a row has a label. The error ends with a hint.
 func labelOf(f *console.File, row, column int, hint string) (mkl.Label, error) {
-	switch text := f.Data.Labels[column][row]; strings.ToLower(text) {
-	case "1", "+1", "true", "yes":
-		return mkl.LabelPresent, nil
-	case "0", "-1", "false", "no":
-		return mkl.LabelAbsent, nil
-	case "":
+	text := f.Data.Labels[column][row]
+	switch word := strings.ToLower(text); {
+	case word == "":
 		return mkl.LabelUnknown, nil
+	case word == "true", word == "yes", sameNumber(word, "1"):
+		return mkl.LabelPresent, nil
+	case word == "false", word == "no", sameNumber(word, "0"), sameNumber(word, "-1"):
+		return mkl.LabelAbsent, nil
 	default:
-		switch {
-		case sameNumber(text, "1"):
-			return mkl.LabelPresent, nil
-		case sameNumber(text, "0"), sameNumber(text, "-1"):
-			return mkl.LabelAbsent, nil
-		}
 		return mkl.LabelUnknown, console.Input(f.Data.Cell(row, column, fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no%s", text, hint)))
 	}
 }

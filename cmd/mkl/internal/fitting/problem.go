@@ -97,7 +97,7 @@ func Remarks(t *dataset.Table, form dataset.Form, y dataset.Targets, task, guess
 	lines := model.Doubts(form, t.TargetName(), y, guessed != "")
 	if form == dataset.Times {
 		lines = append(lines, timesKnown(t.TargetName(), y.Times))
-		lines = append(lines, zeroTimes(t)...)
+		lines = append(lines, zeroTimes(t, y.Times)...)
 	}
 	lines = append(lines, rowsDiffer(t, y)...)
 	if guessed != "" {
@@ -124,11 +124,11 @@ func rowsDiffer(t *dataset.Table, y dataset.Targets) (lines []string) {
 	return lines
 }
 
-// zeroTimes says what times of 0 count as, if there are any.
-func zeroTimes(t *dataset.Table) []string {
-	zeros := 0
-	for i, at := range t.Main.Data.Numbers[t.Targets[0]] {
-		if at == 0 && !(t.Beside.Upper >= 0 && t.Main.Data.Numbers[t.Beside.Upper][i] > 0) {
+// zeroTimes says what times of 0 count as, if there are any. No other time is half of the least.
+func zeroTimes(t *dataset.Table, times []mkl.Lifetime) []string {
+	half, zeros := t.Beside.ZeroTime(t.Main, t.Targets[0]), 0
+	for _, at := range times {
+		if at.From == half {
 			zeros++
 		}
 	}
@@ -136,7 +136,7 @@ func zeroTimes(t *dataset.Table) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("column %s: %s of 0 counted as %s, half of the least positive time", t.TargetName(),
-		console.Plural(zeros, "time"), console.Figure(t.Beside.ZeroTime(t.Main, t.Targets[0])))}
+		console.Plural(zeros, "time"), console.Figure(half))}
 }
 
 // timesKnown says how many times are known, and what is known of the others.
