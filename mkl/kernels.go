@@ -96,7 +96,7 @@ func (f *fitting) landmarkKernels(ctx context.Context, l *Landmarks, views []Vie
 	if err := g.checkViews(views, n, need(FitSize{Samples: n, Kernels: len(views), Outputs: outputs})); err != nil {
 		return nil, nil, err
 	}
-	rows := g.sampled(n, nil)
+	rows := sample(n, g.sampleSize(), nil, g.Seed) // follow the order of the rows, as random starts do
 	t, basis, err := g.chosen(ctx, takeRows(views, rows), len(rows))
 	if err != nil {
 		return nil, nil, err

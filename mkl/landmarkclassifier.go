@@ -43,6 +43,8 @@ type LandmarkClassifier[T comparable] struct {
 	// Classes, if not nil, are the classes in the order that models keep, as in
 	// [Classifier]. The sample of Begin may lack some of them.
 	Classes []T
+
+	ordered bool // the order of the samples follows what they hold
 }
 
 // mostLandmarkClasses is the largest number of classes of a [LandmarkClassifier].
@@ -127,11 +129,12 @@ func (c LandmarkClassifier[T]) Begin(ctx context.Context, views []View, labels [
 	if len(classes) > mostLandmarkClasses {
 		return nil, fmt.Errorf("mkl: labels: %d classes where landmarks take at most %d", len(classes), mostLandmarkClasses)
 	}
-	p := planning{fitting: &fitting{Fitting: c.Fitting}, Landmarks: c.Landmarks.orDefault(), functions: functions(len(classes))}
+	p := planning{fitting: &fitting{Fitting: c.Fitting}, Landmarks: c.Landmarks.orDefault(), functions: functions(len(classes)), ordered: c.ordered}
 	if err := p.checkViews(views, len(labels), p.planMemory(len(labels), len(views))); err != nil {
 		return nil, err
 	}
-	rows := p.sampled(len(labels), index)
+	order := p.order(views, vec.Floats(index), true)
+	rows := p.sampled(order, vec.Picked(index, order))
 	p.learn = func(views []View) ([]kernel.Kernel, error) {
 		some, someOf := vec.Picked(labels, rows), vec.Picked(index, rows)
 		few := sample(len(some), widthSamples, someOf, c.Seed)

@@ -27,6 +27,8 @@ type LandmarkGP struct {
 
 	// Landmarks says how the landmarks are chosen; nil means the zero value of [Landmarks].
 	Landmarks *Landmarks
+
+	ordered bool // the order of the samples follows what they hold
 }
 
 // Fit fits the model to the views of N samples and their targets. It returns the errors that
@@ -55,11 +57,12 @@ func (g LandmarkGP) Begin(ctx context.Context, views []View, y []float64) (*Plan
 	if err != nil {
 		return nil, err
 	}
-	p := planning{fitting: &fitting{Fitting: g.Fitting}, Landmarks: g.Landmarks.orDefault()}
+	p := planning{fitting: &fitting{Fitting: g.Fitting}, Landmarks: g.Landmarks.orDefault(), ordered: g.ordered}
 	if err := p.checkViews(views, n, p.planMemory(n, len(views))); err != nil {
 		return nil, err
 	}
-	rows := p.sampled(n, rareClasses(y, p.sampleSize(), g.Seed))
+	order := p.order(views, y, false)
+	rows := p.sampled(order, rareClasses(vec.Picked(y, order), p.sampleSize(), g.Seed))
 	some := vec.Picked(y, rows)
 	p.learn = func(views []View) ([]kernel.Kernel, error) {
 		rows := sample(len(some), widthSamples, rareClasses(some, widthSamples, g.Seed), g.Seed)

@@ -95,7 +95,7 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 // addLandmarks adds a member on landmarks, fitted to the first samples.
 func (a AutoClassifier[T]) addLandmarks(r *manyRows, m *AutoClassifierModel[T], classes, labels []T) error {
 	const what = "landmarks"
-	c := LandmarkClassifier[T]{Fitting: r.stepFitting(4), MaxPasses: a.MaxSteps, Classes: classes}
+	c := LandmarkClassifier[T]{Fitting: r.stepFitting(4), MaxPasses: a.MaxSteps, Classes: classes, ordered: true}
 	kernels := len(r.views) * (2 + len(narrower))
 	count, most := Landmarks{}.count(kernels), Landmarks{}.count(kernels)
 	for count > leastLandmarks && classLandmarkSeconds(len(labels), count*kernels, functions(len(classes))) > r.seconds-r.spent {

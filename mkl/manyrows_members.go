@@ -15,7 +15,7 @@ import (
 func (a Auto) addLandmarks(r *manyRows, m *AutoModel, y []float64) (*Plan, *stat.Statistic, error) {
 	const what = "landmarks"
 	train := r.between(0, len(y))
-	g := LandmarkGP{Fitting: r.stepFitting(1), Climb: a.Climb}
+	g := LandmarkGP{Fitting: r.stepFitting(1), Climb: a.Climb, ordered: true}
 	kernels := len(r.views) * (2 + len(narrower))
 	count := Landmarks{}.count(kernels)
 	for count > leastLandmarks && landmarkSeconds(len(y), count*kernels) > (r.seconds-r.spent-r.exact)/2 {

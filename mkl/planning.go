@@ -8,6 +8,7 @@ import (
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/stat"
 )
@@ -16,7 +17,8 @@ import (
 type planning struct {
 	*fitting
 	Landmarks
-	functions int // number of functions of labels, 0 for a target
+	functions int  // number of functions of labels, 0 for a target
+	ordered   bool // the order of the samples follows what they hold already
 
 	// learn returns the kernels of the views after learning the widths that are to be learned.
 	learn func(views []View) ([]kernel.Kernel, error)
@@ -56,17 +58,23 @@ func (g *planning) checkViews(views []View, n int, need int64) error {
 	return checkShared(views)
 }
 
-// sampled draws, of n samples, the ones from which the plan is made; class is the class of each, nil for targets.
-func (g *planning) sampled(n int, class []int) []int { return sample(n, g.sampleSize(), class, g.Seed) }
+// order returns the samples of the views in an order that follows what they hold, so that samples drawn from it do not depend on
+// the order of the rows. Samples that are the same in all views are told apart by their targets, which are names if names is true.
+func (g *planning) order(views []View, target []float64, names bool) []int {
+	if g.ordered {
+		return vec.UpTo(len(target))
+	}
+	return rowOrder(rowColumns(views), [][]float64{target}, names, g.Seed)
+}
+
+// sampled draws, of the samples in order, the ones from which the plan is made. class is the class of each sample of the order, nil for targets.
+func (g *planning) sampled(order, class []int) []int {
+	return vec.Picked(order, sample(len(order), g.sampleSize(), class, g.Seed))
+}
 
 // plan makes the plan from the samples rows, out of n.
 func (g *planning) plan(ctx context.Context, views []View, rows []int, n int) (p featurePlan, err error) {
-	if len(rows) == n {
-		views = slices.Clone(views)
-	} else {
-		views = takeRows(views, rows)
-	}
-	if views, err = g.resolved(views); err != nil {
+	if views, err = g.resolved(takeRows(views, rows)); err != nil {
 		return p, err
 	}
 	before := g.planMemory(n, len(views)) // the number of kernels is known now
