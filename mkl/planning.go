@@ -59,7 +59,7 @@ func (g *planning) checkViews(views []View, n int, need int64) error {
 }
 
 // order returns the samples of the views in an order that follows what they hold, so that samples drawn from it do not depend on
-// the order of the rows. Samples that are the same in all views are told apart by their targets, which are names if names is true.
+// the order of the rows. Targets decide between samples that are equal in all views. They are codes of names if names is true.
 func (g *planning) order(views []View, target []float64, names bool) []int {
 	if g.ordered {
 		return vec.UpTo(len(target))
