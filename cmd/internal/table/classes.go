@@ -19,26 +19,22 @@ func Find(classes []string, label string) int {
 	if k := slices.Index(classes, label); k >= 0 {
 		return k
 	}
+	if _, err := strconv.ParseFloat(label, 64); err != nil {
+		return -1
+	}
 	return slices.IndexFunc(classes, func(c string) bool { return SameNumber(c, label) })
 }
 
 // Merged returns labels in which those that are the same number have the same text: the first in the order of their text.
 func Merged(labels []string) []string {
 	text := map[float64]string{}
-	merged, out := false, slices.Clone(labels)
 	for _, c := range Classes(labels) {
-		if x, err := strconv.ParseFloat(c, 64); err == nil && !math.IsNaN(x) {
-			if _, taken := text[x]; !taken {
-				text[x] = c
-			} else {
-				merged = true
-			}
+		if x, err := strconv.ParseFloat(c, 64); err == nil && text[x] == "" && !math.IsNaN(x) {
+			text[x] = c
 		}
 	}
+	out := slices.Clone(labels)
 	for i, l := range labels {
-		if !merged {
-			break
-		}
 		if x, err := strconv.ParseFloat(l, 64); err == nil && !math.IsNaN(x) {
 			out[i] = text[x]
 		}
