@@ -14,7 +14,7 @@ func SameNumber(a, b string) bool {
 	return err == nil && also == nil && x == y
 }
 
-// Find returns the place of a label among classes: of the same text or, if there is none, of the same number. It is −1 without such a class.
+// Find returns the place of a label among classes: of the same text, or else of the same number. It is −1 without such a class.
 func Find(classes []string, label string) int {
 	if k := slices.Index(classes, label); k >= 0 {
 		return k
