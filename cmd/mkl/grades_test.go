@@ -86,6 +86,38 @@ func TestOrdinalModel(t *testing.T) {
 	assert.Contains(t, stdout, "to probability, label, for the 1 target y")
 }
 
+// TestGradesAsNumbers finds grades that the data and the test rows write as other texts of the same numbers.
+func TestGradesAsNumbers(t *testing.T) {
+	var whole, point, mixed strings.Builder
+	for _, b := range []*strings.Builder{&whole, &point, &mixed} {
+		b.WriteString("x,y\n")
+	}
+	for i := range 60 {
+		x, grade := float64(i%20)/4, 1+min(i%20/6+i%2, 2)
+		fmt.Fprintf(&whole, "%g,%d\n", x, grade)
+		fmt.Fprintf(&point, "%g,%d.0\n", x, grade)
+		fmt.Fprintf(&mixed, "%g,%d%s\n", x, grade, []string{"", ".0"}[i/30])
+	}
+	files := map[string]string{"whole.csv": whole.String(), "point.csv": point.String(), "mixed.csv": mixed.String()}
+	var want map[string]float64
+	for _, data := range []string{"whole", "point", "mixed"} {
+		status, _, stderr := command(t, files, "", strings.Fields("fit "+data+".csv -target y -grades 1,2,3 -view x:rbf(width=1) -o m")...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		for _, test := range []string{"whole.csv", "point.csv", "mixed.csv"} {
+			got := measured(t, test)
+			if want == nil {
+				want = got
+			}
+			assert.Equal(t, want, got, "%s %s", data, test)
+		}
+	}
+	status, _, stderr := command(t, nil, "", strings.Fields("cv point.csv -folds 3 -target y -task ordinal -grades 1,2,3,4 -view x:rbf(width=1)")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, _, stderr = command(t, nil, "", strings.Fields("fit point.csv -target y -grades 1,2,3,3.0 -view x:rbf(width=1)")...)
+	assert.NotEqual(t, console.StatusOK, status)
+	assert.Contains(t, stderr, "name each grade once")
+}
+
 // TestGradesCompared compares models of grades on held-out rows, with grades that are numbers and with grades that are words. The third
 // fold may lack a grade, whose probability the other grades still leave.
 func TestGradesCompared(t *testing.T) {

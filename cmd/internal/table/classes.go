@@ -7,6 +7,41 @@ import (
 	"strconv"
 )
 
+// SameNumber reports whether two texts are the same number, such as 1 and 1.0: a program writes whole numbers so in a column with gaps.
+func SameNumber(a, b string) bool {
+	x, err := strconv.ParseFloat(a, 64)
+	y, also := strconv.ParseFloat(b, 64)
+	return err == nil && also == nil && x == y
+}
+
+// Find returns the place of a label among classes: of the same text, or else of the same number. It is −1 without such a class.
+func Find(classes []string, label string) int {
+	if k := slices.Index(classes, label); k >= 0 {
+		return k
+	}
+	if _, err := strconv.ParseFloat(label, 64); err != nil {
+		return -1
+	}
+	return slices.IndexFunc(classes, func(c string) bool { return SameNumber(c, label) })
+}
+
+// Merged returns labels in which those that are the same number have the same text: the first in the order of their text.
+func Merged(labels []string) []string {
+	text := map[float64]string{}
+	for _, c := range Classes(labels) {
+		if x, err := strconv.ParseFloat(c, 64); err == nil && text[x] == "" && !math.IsNaN(x) {
+			text[x] = c
+		}
+	}
+	out := slices.Clone(labels)
+	for i, l := range labels {
+		if x, err := strconv.ParseFloat(l, 64); err == nil && !math.IsNaN(x) {
+			out[i] = text[x]
+		}
+	}
+	return out
+}
+
 // Classes returns the distinct labels: in the order of their numbers if all are
 // numbers, otherwise of their text.
 func Classes(labels []string) []string {

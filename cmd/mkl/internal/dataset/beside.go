@@ -198,17 +198,10 @@ func (b Beside) happened(f *console.File, i int) (mkl.Label, error) {
 		return mkl.LabelUnknown, nil
 	case b.Happened == "":
 		return labelOf(f, i, b.Event, " (-event COLUMN=VALUE says which cells mean that it happened)")
-	case text == b.Happened || sameNumber(text, b.Happened):
+	case text == b.Happened || table.SameNumber(text, b.Happened):
 		return mkl.LabelPresent, nil
 	}
 	return mkl.LabelAbsent, nil
-}
-
-// sameNumber reports whether two texts are the same number, such as 1 and 1.0: a program writes whole numbers so in a column with gaps.
-func sameNumber(a, b string) bool {
-	x, err := strconv.ParseFloat(a, 64)
-	y, also := strconv.ParseFloat(b, 64)
-	return err == nil && also == nil && x == y
 }
 
 // Events says by row whether the event happened, by the column of -event.

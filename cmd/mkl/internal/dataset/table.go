@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"math"
+
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
@@ -43,8 +45,30 @@ func (t *Table) Decide(kind table.Kind) error {
 	return nil
 }
 
+// outcomes are the targets as numbers, for what a plan says of columns.
+func (t *Table) outcomes() (all [][]float64) {
+	for _, j := range t.Targets {
+		if numbers, ok := t.Main.Data.Numbers[j]; ok {
+			all = append(all, numbers)
+			continue
+		}
+		labels := t.Main.Data.Labels[j]
+		at := Places(table.Classes(labels))
+		class := make([]float64, len(labels))
+		for i, label := range labels {
+			class[i] = float64(at[label])
+			if label == "" {
+				class[i] = math.NaN()
+			}
+		}
+		all = append(all, plan.Outcomes(class)...)
+	}
+	return all
+}
+
 // plans makes the plan of each view by the rows there are.
 func (t *Table) plans() (all []plan.View) {
+	outcomes := t.outcomes()
 	for _, v := range t.Views {
 		s := v.Source
 		if v.Kernels.Given() || v.Kernels.OfStrings() {
@@ -60,6 +84,9 @@ func (t *Table) plans() (all []plan.View) {
 			text = plan.Category
 		}
 		one := plan.Table{Data: &s.File.Data, Names: s.File.Columns(), Columns: s.Columns, Named: s.Named, Text: text, Dates: v.Kernels == nil && t.Dates != datesTrend}
+		if s.File.Data.Rows == t.Rows() {
+			one.Outcomes = outcomes
+		}
 		all = append(all, plan.Learn(one, t.Missing == MissingImpute))
 	}
 	return all

@@ -80,7 +80,7 @@ func (t *Table) TargetsAs(form Form) (y Targets, err error) {
 	case Times:
 		y.Times, err = t.Beside.Lifetimes(t.Main, t.Targets[0])
 	case Classes:
-		y.Class = t.Main.Data.Labels[t.Targets[0]]
+		y.Class = table.Merged(t.Main.Data.Labels[t.Targets[0]])
 		y.Classes = table.Classes(y.Class)
 	case Labels:
 		for _, j := range t.Targets {
@@ -128,9 +128,9 @@ func labelOf(f *console.File, row, column int, hint string) (mkl.Label, error) {
 	switch word := strings.ToLower(text); {
 	case word == "":
 		return mkl.LabelUnknown, nil
-	case word == "true", word == "yes", sameNumber(word, "1"):
+	case word == "true", word == "yes", table.SameNumber(word, "1"):
 		return mkl.LabelPresent, nil
-	case word == "false", word == "no", sameNumber(word, "0"), sameNumber(word, "-1"):
+	case word == "false", word == "no", table.SameNumber(word, "0"), table.SameNumber(word, "-1"):
 		return mkl.LabelAbsent, nil
 	default:
 		return mkl.LabelUnknown, console.Input(f.Data.Cell(row, column, fmt.Sprintf("%q is neither 1, true or yes nor 0, -1, false or no%s", text, hint)))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/measure"
+	"github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/factors"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
@@ -239,7 +240,7 @@ func Known(p prediction.Classes, f *console.File, column int) (class []int, prob
 		if label == "" {
 			continue
 		}
-		k := slices.Index(p.Classes, label)
+		k := table.Find(p.Classes, label)
 		if k < 0 {
 			unseen = append(unseen, console.Input(f.Data.Cell(i, column, fmt.Sprintf("%q is not a class of the model", label))))
 			continue

@@ -203,9 +203,11 @@ func read(e *console.Env, f *Flags) (*table, error) {
 	if t.rows, err = fs.Read(); err != nil {
 		return nil, err
 	}
-	t.takeColumns(v)
-	if err := t.decideTarget(f.Task); err != nil || t.target == nil {
+	if err := t.decideTarget(f.Task); err != nil {
 		return t, err
+	}
+	if t.takeColumns(v); t.target == nil {
+		return t, nil
 	}
 	return t, t.target.countEvents(file, beside)
 }
@@ -215,6 +217,7 @@ func (t *table) takeColumns(v dataset.View) {
 	data := &t.file.Data
 	learned := plan.Learn(plan.Table{
 		Data: data, Names: t.file.Columns(), Columns: v.Source.Columns, Named: v.Source.Named, Text: plan.ByColumn,
+		Outcomes: t.target.outcomes(),
 	}, true)
 	for j, name := range t.file.Columns() {
 		if !slices.Contains(v.Source.Columns, j) {

@@ -12,6 +12,7 @@ import (
 	cells "github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/plan"
 )
 
 // fewest is the least size of a sample.
@@ -164,6 +165,17 @@ func (t *table) decideTarget(task string) error {
 		}
 	}
 	return nil
+}
+
+// outcomes is the target as numbers, for what a plan says of columns.
+func (t *target) outcomes() [][]float64 {
+	switch {
+	case t == nil:
+		return nil
+	case t.classes != nil:
+		return plan.Outcomes(t.y)
+	}
+	return [][]float64{t.y}
 }
 
 // sample lists the rows, in their order: all rows or, of a table with more than most rows, a sample of that size, always the same one.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/cmd/internal/table"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/dataset"
 	"github.com/bmkl/bmkl/mkl"
 )
@@ -71,7 +72,7 @@ var ordinalRows = []*Estimator{{
 func gradesOf(order []string) (grades []string, err error) {
 	for _, g := range order {
 		g = strings.TrimSpace(g)
-		if g == "" || slices.Contains(grades, g) {
+		if g == "" || table.Find(grades, g) >= 0 {
 			return nil, console.Inputf("-grades %s: name each grade once, from the lowest to the highest", strings.Join(order, ","))
 		}
 		grades = append(grades, g)
@@ -82,8 +83,17 @@ func gradesOf(order []string) (grades []string, err error) {
 	return grades, nil
 }
 
-// InOrder returns the grades of a target from the lowest to the highest: as -grades has them, or the numbers that they are.
-// classes are in ascending order if all of them are numbers.
+// Grades returns the grades of a target as InOrder does, from what -grades says.
+func Grades(flag, classes []string) ([]string, error) {
+	order, err := gradesOf(flag)
+	if err != nil {
+		return nil, err
+	}
+	return InOrder(order, classes)
+}
+
+// InOrder returns the grades of a target from the lowest to the highest: in the order of -grades and in the words of the data, or as the
+// numbers that they are. classes are in ascending order if all of them are numbers.
 func InOrder(order, classes []string) ([]string, error) {
 	if order == nil {
 		if !allNumbers(classes) {
@@ -91,10 +101,13 @@ func InOrder(order, classes []string) ([]string, error) {
 		}
 		return classes, nil
 	}
+	grades := slices.Clone(order)
 	for _, c := range classes {
-		if !slices.Contains(order, c) {
+		k := table.Find(order, c)
+		if k < 0 {
 			return nil, console.Inputf("-grades: %q is a grade of the data, but not in %s", c, strings.Join(order, ","))
 		}
+		grades[k] = c
 	}
-	return order, nil
+	return grades, nil
 }

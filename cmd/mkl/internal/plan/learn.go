@@ -21,6 +21,9 @@ type Table struct {
 	Named   []bool   // by column of the view, whether it is one by its own name: then it is not left out
 	Text    Text     // what columns of text become
 	Dates   bool     // dates have features of the calendar where these say something
+
+	// Outcomes holds what is to be predicted, by target and row; NaN is missing. Without it all columns that look like codes are named.
+	Outcomes [][]float64
 }
 
 // Text says what columns of text become.
@@ -96,7 +99,8 @@ func Learn(t Table, impute bool) View {
 	}
 	for _, j := range v.At {
 		v.Columns = append(v.Columns, t.column(j, impute))
-		if k := slices.Index(t.Columns, j); !t.Named[k] && t.Data.Types[j] == table.Numeric && looksCoded(t.Data.Numbers[j]) {
+		if k := slices.Index(t.Columns, j); !t.Named[k] && t.Data.Types[j] == table.Numeric && looksCoded(t.Data.Numbers[j]) &&
+			orderless(t.Data.Numbers[j], t.Outcomes) {
 			v.Codes = append(v.Codes, t.Names[j])
 		}
 		if other := mixed(t.Data.Labels[j]); other != "" {

@@ -89,8 +89,8 @@ func Run(e *console.Env, f *Flags, quiet bool) (*ranking.Comparison, error) {
 	if err := c.checkViews(); err != nil {
 		return nil, err
 	}
-	if d.task == model.OrdinalTask && f.Settings.Grades == nil { // a fold may lack a grade
-		if f.Settings.Grades, err = model.InOrder(nil, d.classes); err != nil {
+	if d.task == model.OrdinalTask { // a fold may lack a grade
+		if f.Settings.Grades, err = model.Grades(f.Settings.Grades, d.classes); err != nil {
 			return nil, err
 		}
 	}
