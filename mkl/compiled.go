@@ -10,7 +10,7 @@ import (
 
 // preparedVersion is the version of the prepared parts of compiled files. It changes when the fields of a prepared value change, or
 // what they are computed from. Files of other versions are loaded without these parts.
-const preparedVersion = "5"
+const preparedVersion = "6"
 
 const (
 	preparedKey    = "prepared"  // of the metadata

@@ -24,7 +24,7 @@ type mixtureBlocks struct {
 	certified [][]vi.Certified // by sample and member
 
 	square, bound []float64 // by sample, of a triangle or of a function
-	all, beyond   []int     // samples
+	all           []int     // samples
 	again         la.Matrix[float64]
 	ws            la.Workspace
 }
@@ -36,6 +36,7 @@ type triangleSet struct {
 	functions []blockFunction
 	k         la.Matrix[float64] // the composite kernels, by sample
 	self      []float64          // by sample
+	beyond    []int              // samples where a function is beyond its tolerance in float32
 }
 
 // blockFunction is a function of a mixture, and what is known of it for each sample of a block.
@@ -79,7 +80,7 @@ func (p *mixturePredictor) blocks() *mixtureBlocks {
 		b.certified = append(b.certified, make([]vi.Certified, len(p.members)))
 	}
 	b.square, b.bound = make([]float64, blockSamples), make([]float64, blockSamples)
-	b.all, b.beyond, b.again = vec.UpTo(blockSamples), make([]int, 0, blockSamples), la.NewMatrix[float64](blockSamples, p.bank.most)
+	b.all, b.again = vec.UpTo(blockSamples), la.NewMatrix[float64](blockSamples, p.bank.most)
 	b.ws.Workers = 1
 	return b
 }
@@ -130,9 +131,7 @@ func (b *mixtureBlocks) predict(first, last int, at func(i int) [][]float64, out
 		}
 		b.begin(r, x)
 	}
-	for i := range b.sets {
-		b.finish(&b.sets[i], n)
-	}
+	b.finish(n)
 	for r := range n {
 		out[r], failures[r] = b.combined(b.certified[r], b.effects[r])
 	}
@@ -175,24 +174,34 @@ func (b *mixtureBlocks) begin(r int, x [][]float64) {
 	}
 }
 
-// finish predicts the first n samples of the block by the functions of a set: those whose bounds in float32 are above the tolerance of one of
-// the functions in float64.
-func (b *mixtureBlocks) finish(set *triangleSet, n int) {
-	again := b.all[:n]
-	if set.squares != nil {
-		again = b.inFloat32(set, n)
+// finish predicts the first n samples of the block by the functions of all sets: in float32, and then in float64 by the sets whose bounds
+// are above the tolerance of one of their functions, unless the mixture is within its tolerance.
+func (b *mixtureBlocks) finish(n int) {
+	for i := range b.sets {
+		set := &b.sets[i]
+		if set.beyond = set.beyond[:0]; set.squares != nil {
+			b.inFloat32(set, n)
+			continue
+		}
+		for j := range set.functions {
+			b.exactly(set, &set.functions[j], b.all[:n])
+		}
 	}
-	if len(again) == 0 {
-		return
-	}
-	for j := range set.functions {
-		b.exactly(set, &set.functions[j], again)
+	for i := range b.sets {
+		set := &b.sets[i]
+		again := slices.DeleteFunc(set.beyond, func(r int) bool { return b.within(b.certified[r]) })
+		if len(again) == 0 {
+			continue
+		}
+		for j := range set.functions {
+			b.exactly(set, &set.functions[j], again)
+		}
 	}
 }
 
-// inFloat32 predicts the first n samples of the block by the functions of a set in float32, and returns those that are beyond the
+// inFloat32 predicts the first n samples of the block by the functions of a set in float32, and finds those that are beyond the
 // tolerance of one of the functions.
-func (b *mixtureBlocks) inFloat32(set *triangleSet, n int) (beyond []int) {
+func (b *mixtureBlocks) inFloat32(set *triangleSet, n int) {
 	set.squares(b.rows, set.set, b.square[:n], b.bound[:n])
 	for r, square := range b.square[:n] {
 		b.square[r] = set.self[r] - square
@@ -207,13 +216,11 @@ func (b *mixtureBlocks) inFloat32(set *triangleSet, n int) (beyond []int) {
 			b.certified[r][f.member] = f.posterior.Certified(f.mean[r], b.square[r], b.bound[r])
 		}
 	}
-	beyond = b.beyond[:0]
 	for r := range n {
 		if slices.ContainsFunc(set.functions, func(f blockFunction) bool { return !b.certified[r][f.member].Within(f.tolerance) }) {
-			beyond = append(beyond, r)
+			set.beyond = append(set.beyond, r)
 		}
 	}
-	return beyond
 }
 
 // varying predicts some samples of the block by a function whose noise varies. By sample, the variance of the function is in b.square and

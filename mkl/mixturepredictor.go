@@ -13,12 +13,13 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// processFunction predicts one function of a model at one sample in up to three stages: from pivots, from all samples with
-// the variance in float32, and from all samples in float64. It stops at the first stage whose bound is within the tolerance.
+// processFunction predicts one function of a model at one sample in up to four ways: from pivots, from all samples with
+// the variance in integers or in float32, and from all samples in float64.
 type processFunction struct {
 	posterior *mgp.Posterior
 	noise     *mgp.NoiseProcess // nil if the noise is constant
-	tolerance float64
+	tolerance float64           // that is enough, whatever the others of a mixture do
+	wide      float64           // for which triangles are prepared
 	meanOnly  bool
 
 	near   *mgp.Projection // nil without pivots
@@ -47,7 +48,7 @@ type processKernels struct {
 func (m *processes) newProcessFunction(o int, b *processBank, opt PredictorOptions, share float64) (*processFunction, error) {
 	tolerance := opt.process(share)
 	ds, post := m.designs[o], m.posteriors[o]
-	f := &processFunction{posterior: post, tolerance: tolerance, meanOnly: opt.MeanOnly, amplitude: amplitudes(post)}
+	f := &processFunction{posterior: post, tolerance: tolerance, wide: tolerance, meanOnly: opt.MeanOnly, amplitude: amplitudes(post)}
 	if m.noise != nil && !opt.MeanOnly {
 		f.noise = m.noise
 		f.noiseAmplitude = amplitudes(m.noise.About)
@@ -85,12 +86,12 @@ func (f *processFunction) usesTriangle(opt PredictorOptions) bool {
 func (f *processFunction) complete(ds *gram.Design, opt PredictorOptions) {
 	if f.usesTriangle(opt) {
 		if f.joint == nil && !f.exact {
-			f.triangle = f.posterior.ArchivedTriangle(opt.archive, newComposite(ds, &f.all), f.tolerance)
+			f.triangle = f.posterior.ArchivedTriangle(opt.archive, newComposite(ds, &f.all), f.wide)
 		}
 		if f.noise != nil {
 			noise := f.all
 			noise.amplitude = f.noiseAmplitude
-			f.noiseTriangle = f.noise.About.ArchivedTriangle(opt.archive, newComposite(ds, &noise), f.tolerance)
+			f.noiseTriangle = f.noise.About.ArchivedTriangle(opt.archive, newComposite(ds, &noise), f.wide)
 		}
 	}
 	if f.shared != nil {
@@ -164,47 +165,74 @@ const (
 	exactly              // all samples, in float64
 )
 
+// way is how a function is predicted: the quickest first, the closest last.
+type way int
+
+const (
+	byPivots way = iota
+	inIntegers
+	inFloat32
+	inFloat64
+	noOther // there is no closer way
+)
+
 // predict returns the prediction of x; s is the memory of b for x.
 func (f *processFunction) predict(b *processBank, s *bankScratch, x [][]float64, stage stage) (c vi.Certified) {
-	if stage != exactly {
-		var ok bool
-		if c, ok = f.fromPivots(x); ok {
+	if stage == exactly {
+		k, noiseK := s.phi[:f.dim()], s.noisePhi[:f.dim()]
+		self, noiseSelf := f.kernels(b, s, x, k, noiseK)
+		return f.exactly(k, self, noiseK, noiseSelf)
+	}
+	for next := byPivots; ; {
+		if c, next = f.predictBy(next, b, s, x); next == noOther || c.Within(f.tolerance) {
 			return c
 		}
 	}
-	k, noiseK := s.phi[:f.dim()], s.noisePhi[:f.dim()]
-	self, noiseSelf := f.kernels(b, s, x, k, noiseK)
-	switch {
-	case stage == exactly:
-		c.SDError = math.Inf(1)
-	case f.noise != nil && f.triangle != nil && f.noiseTriangle != nil:
-		c = f.noise.PredictByTriangles(f.triangle, f.noiseTriangle, k, self, noiseK, noiseSelf, s.triangle)
-	case f.noise == nil && f.triangle != nil:
-		c = f.triangle.Predict(k, self, s.triangle)
-	default:
-		c.SDError = math.Inf(1)
-	}
-	switch {
-	case c.Within(f.tolerance):
-		return c
-	case f.noise != nil && f.noiseTriangle != nil && stage != exactly:
-		return f.noise.PredictFunctionExactly(f.posterior, f.noiseTriangle, k, self, noiseK, noiseSelf, f.tolerance, s.triangle)
-	case f.noise != nil:
+}
+
+// exactly returns the prediction in float64 of a sample from its composite kernels, which are overwritten.
+func (f *processFunction) exactly(k []float64, self float64, noiseK []float64, noiseSelf float64) vi.Certified {
+	if f.noise != nil {
 		return f.noise.PredictOne(f.posterior, k, self, noiseK, noiseSelf)
 	}
 	return f.posterior.PredictOne(k, self, f.meanOnly)
 }
 
-// fromPivots returns the prediction of x from pivots, and whether it is within the tolerance.
-func (f *processFunction) fromPivots(x [][]float64) (c vi.Certified, ok bool) {
-	if f.near == nil {
-		return c, false
+// predictBy returns the prediction of x by the first of the ways from w on that the function has, and the way after it.
+func (f *processFunction) predictBy(w way, b *processBank, s *bankScratch, x [][]float64) (c vi.Certified, next way) {
+	if w == byPivots {
+		if f.near != nil {
+			return f.fromPivots(x), inIntegers
+		}
+		w = inIntegers
 	}
+	k, noiseK := s.phi[:f.dim()], s.noisePhi[:f.dim()]
+	self, noiseSelf := f.kernels(b, s, x, k, noiseK)
+	if f.triangle == nil || f.noise != nil && f.noiseTriangle == nil {
+		w = inFloat64
+	} else if w == inIntegers && !f.triangle.Coarse() && (f.noise == nil || !f.noiseTriangle.Coarse()) {
+		w = inFloat32
+	}
+	switch {
+	case w == inFloat64 && f.noise != nil && f.noiseTriangle != nil:
+		c = f.noise.PredictFunctionExactly(f.posterior, f.noiseTriangle, k, self, noiseK, noiseSelf, f.tolerance, s.triangle)
+	case w == inFloat64:
+		c = f.exactly(k, self, noiseK, noiseSelf)
+	case f.noise != nil:
+		c = f.noise.PredictByTriangles(f.triangle, f.noiseTriangle, k, self, noiseK, noiseSelf, f.tolerance, w == inIntegers, s.triangle)
+	default:
+		c = f.triangle.Predict(k, self, w == inIntegers, s.triangle)
+	}
+	return c, w + 1
+}
+
+// fromPivots returns the prediction of x from pivots.
+func (f *processFunction) fromPivots(x [][]float64) vi.Certified {
 	s := f.pivots.pool.Take()
 	self := f.pivots.composite(s, x, s.phi)
-	c = f.near.Predict(&s.WS, s.phi, self, s.solved)
+	c := f.near.Predict(&s.WS, s.phi, self, s.solved)
 	f.pivots.pool.Put(s)
-	return c, c.Within(f.tolerance)
+	return c
 }
 
 // kernels stores the composite kernels of x with all training samples in k, and of the process of the noise in noiseK. It returns the
@@ -343,6 +371,8 @@ type mixturePredictor struct {
 
 	designs []*gram.Design    // by member, of the processes; nil once the predictor is ready
 	joint   []*jointFunctions // functions whose variances are computed together
+
+	tolerance float64 // of the mixture
 }
 
 // processMember is a member of a mixture.
@@ -396,8 +426,9 @@ func (m *MultiGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 		return nil, err
 	}
 	opt = m.archived(opt)
-	p := &mixturePredictor{inputs: m.design.Inputs, meanOnly: opt.MeanOnly}
-	if err := p.add(m, opt, mixedShare(len(m.averaged().posteriors)), 1); err != nil {
+	p := &mixturePredictor{inputs: m.design.Inputs, meanOnly: opt.MeanOnly, tolerance: opt.process(1)}
+	functions := len(m.averaged().posteriors)
+	if err := p.add(m, opt, mixedShare(functions), 1, functions); err != nil {
 		return nil, err
 	}
 	return p.ready(opt)
@@ -422,7 +453,7 @@ func (m *AutoModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 
 // mixture returns the predictor with all members, which may use a share of the tolerance. It is not complete yet.
 func (m *AutoModel) mixture(opt PredictorOptions, share float64) (*mixturePredictor, error) {
-	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs(), pool: &m.poolScale, edges: m.edges, levels: m.levels, meanOnly: opt.MeanOnly}
+	p := &mixturePredictor{inputs: m.models[0].(interface{ inputs() []gram.Input }).inputs(), pool: &m.poolScale, edges: m.edges, levels: m.levels, meanOnly: opt.MeanOnly, tolerance: opt.process(share)}
 	if m.levels != nil {
 		p.rows = reuse.NewPool(func() *levelRow { return &levelRow{} })
 	}
@@ -435,7 +466,7 @@ func (m *AutoModel) mixture(opt PredictorOptions, share float64) (*mixturePredic
 	}
 	share *= mixedShare(functions)
 	for i, member := range m.members {
-		if err := p.add(member, opt, share, m.weights[i]); err != nil {
+		if err := p.add(member, opt, share, m.weights[i], functions); err != nil {
 			return nil, err
 		}
 	}
@@ -495,16 +526,18 @@ func mixedShare(functions int) float64 {
 	return 1
 }
 
-func (p *mixturePredictor) add(m *MultiGPModel, opt PredictorOptions, share, weight float64) error {
+// add adds a member, which may use a share of the tolerance, to a mixture of so many functions.
+func (p *mixturePredictor) add(m *MultiGPModel, opt PredictorOptions, share, weight float64, functions int) error {
 	all := m.averaged()
 	for o := range all.posteriors {
 		f, err := all.newProcessFunction(o, &p.bank, opt, share)
 		if err != nil {
 			return err
 		}
-		p.members = append(p.members, processMember{
-			pointFunction: pointFunction{process: f}, weight: weight / float64(len(all.posteriors)), target: m.target,
-		})
+		own := weight / float64(len(all.posteriors))
+		// Where each function has the error that this tolerance allows, the mixture is within its own.
+		f.wide = max(f.tolerance, p.tolerance/(float64(functions)*own))
+		p.members = append(p.members, processMember{pointFunction: pointFunction{process: f}, weight: own, target: m.target})
 		p.designs = append(p.designs, all.designs[o])
 	}
 	return nil
@@ -534,16 +567,56 @@ func (p *mixturePredictor) predictBounded(x [][]float64) (BoundedPrediction, err
 	x, effects := p.seen(r, x)
 	s := p.bank.take()
 	for i := range p.members {
-		if m := &p.members[i]; m.process == nil || m.process.joint == nil {
-			s.certified[i] = m.predict(&p.bank, s, x, closely)
+		switch m := &p.members[i]; {
+		case m.process == nil:
+			s.certified[i], s.next[i] = m.predict(&p.bank, s, x, closely), noOther
+		case m.process.joint == nil:
+			s.certified[i], s.next[i] = m.process.predictBy(byPivots, &p.bank, s, x)
 		}
 	}
 	for _, j := range p.joint {
 		j.predict(&p.bank, s, x)
 	}
+	p.closer(s, x)
 	b, err := p.combined(s.certified, effects)
 	p.bank.pool.Put(s)
 	return b, err
+}
+
+// closer predicts members in closer ways until each is within its own tolerance, or the mixture is within its tolerance. The member that adds
+// most to the bound is the next.
+func (p *mixturePredictor) closer(s *bankScratch, x [][]float64) {
+	for {
+		next, most := -1, 0.0
+		for i := range p.members {
+			m, c := &p.members[i], &s.certified[i]
+			if s.next[i] == noOther || c.Within(m.process.tolerance) {
+				continue
+			}
+			if e := m.weight * m.target.sd * m.target.sd * max(c.MeanError, c.SDError) * math.Sqrt(c.Variance); next < 0 || e > most {
+				next, most = i, e
+			}
+		}
+		if next < 0 || p.within(s.certified) {
+			return
+		}
+		s.certified[next], s.next[next] = p.members[next].process.predictBy(s.next[next], &p.bank, s, x)
+	}
+}
+
+// within reports whether the mixture of predictions is within its tolerance.
+func (p *mixturePredictor) within(members []vi.Certified) bool {
+	b := p.mixed(members)
+	return max(b.MeanError, b.SDError) <= p.tolerance*(math.Sqrt(b.Variance)-b.SDError)
+}
+
+// mixed returns the mixture of the predictions of its members, as they have learned the target.
+func (p *mixturePredictor) mixed(members []vi.Certified) BoundedPrediction {
+	var mix mixture
+	for i := range p.members {
+		mix.add(p.members[i].weight, p.members[i].target, members[i])
+	}
+	return mix.prediction(len(p.members))
 }
 
 // moments are a mean and a variance.
@@ -559,11 +632,7 @@ func (p *mixturePredictor) seen(r *levelRow, x [][]float64) (out [][]float64, ef
 
 // combined returns the prediction of the mixture from the predictions of its members.
 func (p *mixturePredictor) combined(members []vi.Certified, effects moments) (BoundedPrediction, error) {
-	var mix mixture
-	for i := range p.members {
-		mix.add(p.members[i].weight, p.members[i].target, members[i])
-	}
-	b := mix.prediction(len(p.members))
+	b := p.mixed(members)
 	b = p.levels.one(b, effects.mean, effects.variance)
 	if p.pool != nil {
 		b = p.pool.one(b)

@@ -30,6 +30,7 @@ type bankScratch struct {
 
 	refined   refinedClasses // of a member
 	certified []vi.Certified // by member of a mixture
+	next      []way          // by member, which is closer; noOther of members whose variances are computed together
 
 	_ [64]byte // scratch of different callers shares no cache line
 }
@@ -84,10 +85,19 @@ func (b *processBank) ready() {
 			BankScratch: b.NewScratch(), triangle: mgp.NewTriangleScratch(b.most),
 			phi: make([]float64, b.most), noisePhi: make([]float64, b.most),
 			score: make([]float64, b.classes), log: make([]float64, b.classes), low: make([]float64, b.classes),
-			high: make([]float64, b.classes), sum: make([]float64, b.classes), certified: make([]vi.Certified, b.members),
+			high: make([]float64, b.classes), sum: make([]float64, b.classes), certified: make([]vi.Certified, b.members), next: noWays(b.members),
 			refined: newRefinedClasses(b.classes, b.refines, b.most),
 		}
 	})
+}
+
+// noWays returns n times noOther.
+func noWays(n int) []way {
+	w := make([]way, n)
+	for i := range w {
+		w[i] = noOther
+	}
+	return w
 }
 
 // take returns memory for the prediction of another sample.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmkl/bmkl/internal/encode"
 	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
 )
 
@@ -22,7 +23,7 @@ type Predictor struct {
 	known   map[string]int  // place among columns, by name
 	ignored map[string]bool // columns that the fit left out, and targets
 	blanks  encode.Blanks   // values that are missing, beside those that always are
-	single  *single         // nil if single records are predicted as several are
+	near    *near           // nil if the model predicts all records
 }
 
 // notes are the parts of the notes of mkl fit that records need.
@@ -191,7 +192,7 @@ type Number struct {
 
 	of             *mkl.Prediction // of several samples
 	target, sample int
-	one            *mkl.BoundedPrediction // of a single sample
+	bounded        *mkl.BoundedPrediction // of a sample that was predicted within a tolerance
 }
 
 // Interval returns the ends of the central interval of a probability between 0 and 1. It is
@@ -200,8 +201,8 @@ func (n Number) Interval(probability float64) (lower, upper float64) {
 	switch {
 	case n.of != nil:
 		return n.of.Interval(n.target, n.sample, probability)
-	case n.one != nil:
-		return n.one.Interval(probability)
+	case n.bounded != nil:
+		return n.bounded.Interval(probability)
 	}
 	z := Quantile(probability)
 	return n.Mean - float64(z*n.SD), n.Mean + float64(z*n.SD)
@@ -258,47 +259,78 @@ func (p *Predictor) PredictRows(ctx context.Context, records []map[string]any) (
 
 // predict predicts features and writes the predictions.
 func (p *Predictor) predict(ctx context.Context, x []mkl.Features, out []Prediction) error {
-	if p.single != nil && len(out) == 1 {
-		if ok, err := p.single.predict(p, x, &out[0]); err != nil {
+	rows := all(len(out))
+	if p.near != nil {
+		left, err := p.near.predict(ctx, p, x, out)
+		if err != nil {
 			return fmt.Errorf("record: %w", err)
-		} else if ok {
+		}
+		if len(left) == 0 {
 			return nil
 		}
+		if rows = left; len(left) < len(out) {
+			x = picked(x, left)
+		}
 	}
+	if err := p.byModel(ctx, x, rows, out); err != nil {
+		return fmt.Errorf("record: %w", err)
+	}
+	return nil
+}
+
+// picked returns some rows of each matrix.
+func picked(x []mkl.Features, rows []int) (out []mkl.Features) {
+	for _, own := range x {
+		some := la.NewMatrix[float64](len(rows), own.Cols)
+		for n, i := range rows {
+			copy(some.Row(n), own.Row(i))
+		}
+		out = append(out, some)
+	}
+	return out
+}
+
+// byModel predicts features by the model, and writes the prediction of sample n to out[rows[n]].
+func (p *Predictor) byModel(ctx context.Context, x []mkl.Features, rows []int, out []Prediction) error {
 	var opt mkl.PredictOptions
 	switch m := p.model.(type) {
 	case mkl.TargetModel:
 		got, err := m.PredictTargets(ctx, opt, x...)
 		if err != nil {
-			return fmt.Errorf("record: %w", err)
+			return err
 		}
-		for i := range out {
+		for n, i := range rows {
 			for o, target := range p.notes.Targets {
-				out[i].Numbers = append(out[i].Numbers, Number{Target: target, Mean: got.Mean[o][i], SD: math.Sqrt(got.Variance[o][i]), of: got, target: o, sample: i})
+				out[i].Numbers = append(out[i].Numbers, Number{Target: target, Mean: got.Mean[o][n], SD: math.Sqrt(got.Variance[o][n]), of: got, target: o, sample: n})
 			}
 		}
 	case mkl.ClassModel[string]:
 		got, err := m.PredictClasses(ctx, opt, x...)
 		if err != nil {
-			return fmt.Errorf("record: %w", err)
+			return err
 		}
-		classes := m.Classes()
-		for i := range out {
-			out[i].Class = got.Label[i]
-			for k, class := range classes {
-				out[i].Classes = append(out[i].Classes, Class{Class: class, Probability: got.Probability[i][k]})
-			}
+		names := m.Classes()
+		for n, i := range rows {
+			out[i].Class, out[i].Classes = got.Label[n], classesOf(names, got.Probability[n])
 		}
 	case mkl.LabelModel:
 		got, err := m.PredictLabels(ctx, opt, x...)
 		if err != nil {
-			return fmt.Errorf("record: %w", err)
+			return err
 		}
-		for i := range out {
+		for n, i := range rows {
 			for o, target := range p.notes.Targets {
-				out[i].Labels = append(out[i].Labels, Label{Target: target, Present: got.Label[o][i], Probability: got.Probability[o][i]})
+				out[i].Labels = append(out[i].Labels, Label{Target: target, Present: got.Label[o][n], Probability: got.Probability[o][n]})
 			}
 		}
 	}
 	return nil
+}
+
+// classesOf returns classes with their probabilities.
+func classesOf(names []string, probability []float64) (out []Class) {
+	for k, name := range names {
+		out = append(out, Class{Class: name, Probability: probability[k]})
+	}
+	return out
 }

@@ -63,7 +63,10 @@ func TestRefinement(t *testing.T) {
 				}
 			}
 			assert.GreaterOrEqual(t, steps, 3)
-			want := triangle.Predict(refinement.K, self, scratch) // sums its rows in another order
+			want := triangle.Predict(refinement.K, self, triangle.Coarse(), scratch) // sums its rows in another order
+			if !want.Within(tolerance) {
+				want = triangle.Predict(refinement.K, self, false, scratch)
+			}
 			assert.InEpsilon(t, want.Variance, c.Variance, 1e-12)
 			assert.InDelta(t, want.SDError, c.SDError, 1e-12)
 		}

@@ -10,7 +10,7 @@ import (
 
 // Triangle computes predictions of a [Posterior] with the variance Var[f] = k(x,x) − |Gk|² in integers or in float32, k being the
 // composite kernels of x with the training samples and G = L⁻¹S^½ with the factor L of B. The mean is computed in float64. Every
-// variance comes with a bound on what rounding did to it. Where the bound in integers is above the tolerance, float32 is next. The bound is calibrated, not proved; docs/theory/predictor.md
+// variance comes with a bound on what rounding did to it. The bound is calibrated, not proved; docs/theory/predictor.md
 // compares it with what happens. A Triangle is immutable and safe for concurrent use.
 type Triangle struct {
 	post *Posterior
@@ -56,15 +56,11 @@ func (t *Triangle) variance(k []float64, self float64, coarse bool, s *TriangleS
 }
 
 // Predict returns the prediction of a sample from its composite kernels with all training samples, and with
-// itself. It does not allocate.
-func (t *Triangle) Predict(k []float64, self float64, s *TriangleScratch) vi.Certified {
-	mean, noise := la.Dot(k, t.post.s.Alpha), 1/t.post.s.Tau
-	for coarse := t.Coarse(); ; coarse = false {
-		function, e := t.variance(k, self, coarse, s)
-		if c := certified(mean, function+noise, e, noise); !coarse || c.Within(t.tolerance) {
-			return c
-		}
-	}
+// itself. If coarse, the variance is in integers where the triangle has them. It does not allocate.
+func (t *Triangle) Predict(k []float64, self float64, coarse bool, s *TriangleScratch) vi.Certified {
+	noise := 1 / t.post.s.Tau
+	function, e := t.variance(k, self, coarse, s)
+	return certified(la.Dot(k, t.post.s.Alpha), function+noise, e, noise)
 }
 
 // upTo returns a prediction with an exact mean, whose variance lies between noise and noise + more. The standard deviation is in the
@@ -85,15 +81,11 @@ func certified(mean, variance, within, least float64) vi.Certified {
 }
 
 // PredictByTriangles is [NoiseProcess.PredictOne] by the triangles of the function f and of the logarithm of
-// the noise.
-func (p *NoiseProcess) PredictByTriangles(f, about *Triangle, k []float64, self float64, noiseK []float64, noiseSelf float64, s *TriangleScratch) (c vi.Certified) {
-	mean := la.Dot(k, f.post.s.Alpha)
-	for coarse := f.Coarse() || about.Coarse(); ; coarse = false {
-		function, e := f.variance(k, self, coarse, s)
-		if c = p.predictAround(about, mean, function, e, noiseK, noiseSelf, f.tolerance, coarse, s); !coarse || c.Within(f.tolerance) {
-			return c
-		}
-	}
+// the noise, in integers if coarse where the triangles have them. The triangle of the noise gets rows until the prediction is within the
+// tolerance.
+func (p *NoiseProcess) PredictByTriangles(f, about *Triangle, k []float64, self float64, noiseK []float64, noiseSelf, tolerance float64, coarse bool, s *TriangleScratch) vi.Certified {
+	function, e := f.variance(k, self, coarse, s)
+	return p.predictAround(about, la.Dot(k, f.post.s.Alpha), function, e, noiseK, noiseSelf, tolerance, coarse, s)
 }
 
 // PredictFunctionExactly is [NoiseProcess.PredictOne] with the variance of the logarithm of the noise by its triangle, if that is within the

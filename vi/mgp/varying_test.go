@@ -323,7 +323,7 @@ func TestBoundsOfNoKernel(t *testing.T) {
 	require.NotNil(t, about)
 	scratch := NewTriangleScratch(len(x))
 	for _, self := range []float64{-1e6, -1, 0.5} {
-		c := fit.Noise.PredictByTriangles(of, about, make([]float64, len(x)), self, make([]float64, len(x)), self, scratch)
+		c := fit.Noise.PredictByTriangles(of, about, make([]float64, len(x)), self, make([]float64, len(x)), self, 1e-2, false, scratch)
 		assert.GreaterOrEqual(t, c.SDError, 0.0, "%g", self)
 		assert.LessOrEqual(t, c.LeastSD, math.Sqrt(c.Variance), "%g", self)
 	}

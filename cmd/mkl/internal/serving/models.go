@@ -19,7 +19,7 @@ import (
 // Model is a model file that is served. The predictor can be replaced while requests are answered.
 type Model struct {
 	name, path string
-	tolerance  float64 // of a prediction of one record; 0: as several records
+	tolerance  float64 // of predictions; 0: the predictions of the model
 	now        atomic.Pointer[version]
 	refused    atomic.Pointer[string] // why the newest file does not replace the predictor; nil if it does
 
@@ -35,7 +35,7 @@ type version struct {
 	file      os.FileInfo
 }
 
-// OpenModel loads a model file. The model's name is the name of the file without its extension. Predictions of single records may
+// OpenModel loads a model file. The model's name is the name of the file without its extension. Predictions may
 // differ by a tolerance from the model's, unless it is 0: see [record.Predictor.Within].
 func OpenModel(ctx context.Context, path string, tolerance float64) (*Model, error) {
 	base := filepath.Base(path)

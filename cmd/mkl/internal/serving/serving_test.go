@@ -141,7 +141,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// With a tolerance a single record, also in a list, is predicted by a predictor.
+// With a tolerance records are predicted by a predictor, alone and in lists.
 func TestPredictWithinTolerance(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "houses.mkl")
 	fit(t, path, 1)

@@ -13,8 +13,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/record"
 )
 
-// Single records are within the tolerance of what the model predicts, from a compiled file as from the model, and several records have the
-// model's bits.
+// Records, alone and among others, are within the tolerance of what the model predicts, from a compiled file as from the model.
 func TestWithin(t *testing.T) {
 	x, y := features()
 	views := []mkl.View{{X: x, Kernel: kernel.RBF{Width: 3}}}
@@ -49,34 +48,16 @@ func TestWithin(t *testing.T) {
 				same, err := ready.Predict(t.Context(), one)
 				require.NoError(t, err)
 				assert.Equal(t, got, same)
-				assert.Equal(t, want.Missing, got.Missing)
-				for i, w := range want.Numbers {
-					g := got.Numbers[i]
-					assert.InDelta(t, w.Mean, g.Mean, tolerance*w.SD)
-					assert.InDelta(t, w.SD, g.SD, tolerance*w.SD)
-					low, high := w.Interval(0.8)
-					lower, upper := g.Interval(0.8)
-					assert.InDeltaSlice(t, []float64{low, high}, []float64{lower, upper}, 3*tolerance*w.SD)
-					assert.Equal(t, w.Target, g.Target)
-				}
-				assert.Equal(t, want.Class, got.Class)
-				require.Len(t, got.Classes, len(want.Classes))
-				for i, w := range want.Classes {
-					assert.Equal(t, w.Class, got.Classes[i].Class)
-					assert.InDelta(t, w.Probability, got.Classes[i].Probability, tolerance)
-				}
-				require.Len(t, got.Labels, len(want.Labels))
-				for i, w := range want.Labels {
-					assert.Equal(t, w.Target, got.Labels[i].Target)
-					assert.Equal(t, w.Present, got.Labels[i].Present)
-					assert.InDelta(t, w.Probability, got.Labels[i].Probability, tolerance)
-				}
-				pair := []map[string]any{one, one}
-				exact, err := p.PredictRows(t.Context(), pair)
+				within(t, tolerance, want, got)
+				others := map[string]any{"size": 2.5, "city": "Ulm", "built": "1970-01-02", "garden": false}
+				exact, err := p.PredictRows(t.Context(), []map[string]any{one, others, one})
 				require.NoError(t, err)
-				both, err := near.PredictRows(t.Context(), pair)
+				several, err := near.PredictRows(t.Context(), []map[string]any{one, others, one})
 				require.NoError(t, err)
-				assert.Equal(t, exact, both)
+				assert.Equal(t, several[0], several[2])
+				for i := range exact {
+					within(t, tolerance, &exact[i], &several[i])
+				}
 			}
 		}
 	}
@@ -84,6 +65,34 @@ func TestWithin(t *testing.T) {
 	for _, tolerance := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		_, err := p.Within(tolerance)
 		assert.ErrorContains(t, err, "is not positive")
+	}
+}
+
+// within asserts that a prediction is within the tolerance of what the model predicts.
+func within(t *testing.T, tolerance float64, want, got *record.Prediction) {
+	t.Helper()
+	assert.Equal(t, want.Missing, got.Missing)
+	require.Len(t, got.Numbers, len(want.Numbers))
+	for i, w := range want.Numbers {
+		g := got.Numbers[i]
+		assert.InDelta(t, w.Mean, g.Mean, tolerance*w.SD)
+		assert.InDelta(t, w.SD, g.SD, tolerance*w.SD)
+		low, high := w.Interval(0.8)
+		lower, upper := g.Interval(0.8)
+		assert.InDeltaSlice(t, []float64{low, high}, []float64{lower, upper}, 3*tolerance*w.SD)
+		assert.Equal(t, w.Target, g.Target)
+	}
+	assert.Equal(t, want.Class, got.Class)
+	require.Len(t, got.Classes, len(want.Classes))
+	for i, w := range want.Classes {
+		assert.Equal(t, w.Class, got.Classes[i].Class)
+		assert.InDelta(t, w.Probability, got.Classes[i].Probability, tolerance)
+	}
+	require.Len(t, got.Labels, len(want.Labels))
+	for i, w := range want.Labels {
+		assert.Equal(t, w.Target, got.Labels[i].Target)
+		assert.Equal(t, w.Present, got.Labels[i].Present)
+		assert.InDelta(t, w.Probability, got.Labels[i].Probability, tolerance)
 	}
 }
 
