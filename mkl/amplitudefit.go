@@ -53,7 +53,7 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 		}
 		out = append(out, amplitudeFit{m.name, fit})
 	}
-	table, err = a.viewTable(ctx, p, out, q, t, groups, f.Seed)
+	table, err = a.viewTable(ctx, p, out, q, t, groups)
 	return out, table, err
 }
 

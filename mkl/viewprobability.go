@@ -12,19 +12,20 @@ type viewProbabilities struct {
 	alone []float64 // of each view, by itself rather than none
 	in    []float64 // beside the others, averaged over which of them are included
 
-	draws  []amplitude.Draw // of the amplitudes, 0 in views that a draw leaves out
-	sweeps [][]bool         // which views each sweep includes
-
+	sweeps [][]bool          // which views each sweep includes
+	shares *amplitude.Shares // in each sweep
 	halves *amplitude.Halves // the shares in halves of the samples
 }
 
-// Draws of the included views: the sweeps with up to sweepSamples samples, their least number with more samples, and the
-// draws that are kept. A sweep takes a Cholesky factor for each view and about 25 more.
+// Draws of the included views: the sweeps with up to sweepSamples samples, and their least number with more samples. A sweep takes a Cholesky
+// factor for each view and about 25 more. With fewer samples there are more sweeps if the shares need them, at most mostSweeps: as many as take
+// mostSweeps with settledSamples samples, if a sweep takes time as the cube of the samples.
 const (
-	viewSweeps   = 110
-	leastSweeps  = 40
-	sweepSamples = 150
-	viewDraws    = 40
+	viewSweeps     = 110
+	leastSweeps    = 40
+	sweepSamples   = 150
+	mostSweeps     = 1100
+	settledSamples = 60
 )
 
 // Fits to halves of the samples, for the standard deviations of shares: the divisions with up to sweepSamples samples, and the sweeps and
@@ -44,13 +45,13 @@ func judgeViews(ctx context.Context, p amplitude.Problem, class []int, seed uint
 	}
 	_, n := p.Kernels.Dims()
 	few := float64(sweepSamples) / float64(max(n, sweepSamples))
-	s, err := p.Select(ctx, amplitude.Sparse, nil, amplitude.Sampling{
-		Sweeps: max(leastSweeps, int(viewSweeps*few*few)), Draws: viewDraws, Seed: seed,
-	})
+	sweeps := max(leastSweeps, int(viewSweeps*few*few))
+	more := float64(settledSamples) / float64(max(n, settledSamples))
+	s, shares, err := p.SelectShares(ctx, amplitude.Sparse, amplitude.Sampling{Sweeps: sweeps, Seed: seed}, max(sweeps, int(mostSweeps*more*more*more)))
 	if err != nil {
 		return q, err
 	}
-	q.in, q.draws, q.sweeps = s.Included, s.Draws, s.Sweeps
+	q.in, q.sweeps, q.shares = s.Included, s.Sweeps, shares
 	splits := 0
 	if n >= leastHalved {
 		splits = max(1, int(viewSplits*few*few))

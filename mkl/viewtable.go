@@ -49,14 +49,10 @@ type viewTable struct {
 }
 
 // viewTable describes the views, and groups of them, by the draws of their probabilities and by fits without each.
-func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, q viewProbabilities, t amplitudeTargets, groups []placedGroup, seed uint64) (out viewTable, err error) {
-	shares, err := p.Shares(ctx, q.draws, seed)
-	if err != nil {
-		return out, stopped(ctx, err)
-	}
+func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, q viewProbabilities, t amplitudeTargets, groups []placedGroup) (out viewTable, err error) {
 	means := make([]float64, len(a.names))
 	for v := range means {
-		means[v], _ = shareOf(shares, []int{v})
+		means[v], _ = shareOf(q.shares, []int{v})
 	}
 	sd := func(posterior float64, views []int) float64 {
 		return max(posterior, math.Sqrt(q.halves.Variance(means, views)))
@@ -69,7 +65,7 @@ func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, f
 	}
 	for _, v := range a.told {
 		w := ViewShare{View: a.names[v], In: min(q.in[v], 1), Informative: q.alone[v]}
-		w.Share, w.SD = shareOf(shares, []int{v})
+		w.Share, w.SD = shareOf(q.shares, []int{v})
 		w.SD = sd(w.SD, []int{v})
 		if w.Loss, w.LossSE, err = lossWithout(ctx, p, fits, []int{v}, t, now); err != nil {
 			return out, err
@@ -78,7 +74,7 @@ func (a *amplitudeKernels) viewTable(ctx context.Context, p amplitude.Problem, f
 	}
 	for _, g := range groups {
 		w := ViewGroupShare{ViewGroup: g.ViewGroup, In: q.any(g.views), Before: 1 - math.Ldexp(1, -len(g.views))}
-		w.Share, w.SD = shareOf(shares, g.views)
+		w.Share, w.SD = shareOf(q.shares, g.views)
 		w.SD = sd(w.SD, g.views)
 		if w.Loss, w.LossSE, err = lossWithout(ctx, p, fits, g.views, t, now); err != nil {
 			return out, err

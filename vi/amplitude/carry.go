@@ -33,10 +33,8 @@ func (s *selector) carry(ctx context.Context, v int) {
 	for j := s.first[v]; j < s.first[v+1]; j++ {
 		order = append(order, j)
 	}
-	from, to := carried{places: small.places}, carried{places: order}
-	var err, other error
-	from.mean, from.root, err = small.in(small.places)
-	to.mean, to.root, other = large.in(order)
+	from, err := small.in(small.places, v)
+	to, other := large.in(order, v)
 	if err != nil || other != nil {
 		return
 	}

@@ -42,10 +42,12 @@
 //	screen.go        whether a view has information by itself
 //	slice.go         draws of z by elliptical slices
 //	selection.go     draws of the included views
+//	chain.go         what each sweep of these draws leaves
 //	redraw.go        z given the amplitudes
 //	near.go          normal densities near the posterior of each set of views
 //	carry.go         switches that carry the other amplitudes and the noise along
 //	simulate.go      problems drawn from the prior of the selection
 //	shares.go        what views contribute to the predicted function
+//	settle.go        draws until the shares no longer move
 //	halves.go        how shares vary from one set of samples to another
 package amplitude

@@ -17,6 +17,7 @@ type near struct {
 	covariance la.Matrix[float64]
 	prior      []float64          // the mean of the prior
 	priorRoot  la.Matrix[float64] // the Cholesky factor of the prior's covariance
+	ordered    map[int]carried    // with the kernels of a view last
 }
 
 // Limits of the normal densities. Each takes a search, and the expected information takes a matrix of order N for each kernel.
@@ -113,18 +114,28 @@ func (s *selector) newNear(on []bool, z []float64) *near {
 	return q
 }
 
-// in returns the mean and the Cholesky factor of the covariance, with the places in another order.
-func (q *near) in(places []int) (mean []float64, root la.Matrix[float64], err error) {
-	root = la.NewMatrix[float64](len(places), len(places))
+// in returns the mean and the Cholesky factor of the covariance with the places in another order, in which the kernels of view v are last.
+func (q *near) in(places []int, v int) (carried, error) {
+	if c, ok := q.ordered[v]; ok {
+		return c, nil
+	}
+	c := carried{places: places, root: la.NewMatrix[float64](len(places), len(places))}
 	var at []int
 	for r, j := range places {
 		at = append(at, slices.Index(q.places, j))
-		mean = append(mean, q.mean[at[r]])
-		for c, i := range at {
-			root.Row(r)[c] = q.covariance.At(at[r], i)
+		c.mean = append(c.mean, q.mean[at[r]])
+		for k, i := range at {
+			c.root.Row(r)[k] = q.covariance.At(at[r], i)
 		}
 	}
-	return mean, root, la.Cholesky(nil, root)
+	if err := la.Cholesky(nil, c.root); err != nil {
+		return c, err
+	}
+	if q.ordered == nil {
+		q.ordered = map[int]carried{}
+	}
+	q.ordered[v] = c
+	return c, nil
 }
 
 // logPrior returns the log density of the prior at θ, times a power of 2π.

@@ -2,8 +2,6 @@ package amplitude
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 
 	"github.com/bmkl/bmkl/internal/special"
@@ -79,72 +77,14 @@ func (p Problem) Select(ctx context.Context, st Structure, include []float64, ho
 
 // selection is [Problem.Select], with or without switches that carry other variables along. These cost a fit for each set of views.
 func (p *Problem) selection(ctx context.Context, st Structure, include []float64, how Sampling, carried bool) (*Selection, error) {
-	if ctx == nil {
-		return nil, errors.New("vi: ctx is nil")
-	}
-	if err := p.check(); err != nil {
+	c, err := p.newChain(ctx, st, include, &how, carried)
+	if err != nil {
 		return nil, err
 	}
-	if err := how.fill(150); err != nil {
+	if err := c.extend(ctx, how.BurnIn+how.Sweeps); err != nil {
 		return nil, err
 	}
-	V := p.Layout.Views()
-	logit := make([]float64, V)
-	if include != nil && len(include) != V {
-		return nil, fmt.Errorf("vi: probabilities of %d views where there are %d", len(include), V)
-	}
-	for v, q := range include {
-		if !(q > 0 && q < 1) {
-			return nil, fmt.Errorf("vi: view %d is included with the probability %g: it must be between 0 and 1", v, q)
-		}
-		logit[v] = special.Log(q) - special.Log1p(-q)
-	}
-	s := p.newSelector(st, logit, how.Seed)
-	s.carried = carried
-	if math.IsInf(s.now, -1) {
-		return nil, errors.New("vi: K is not positive definite where the draws begin")
-	}
-	out := &Selection{Included: make([]float64, V), Groups: make([]float64, len(s.groupOn)), Error: make([]float64, V)}
-	batch := make([][batches]float64, V)
-	for t := -how.BurnIn; t < how.Sweeps; t++ {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
-		}
-		s.sweep(ctx)
-		if t < 0 {
-			continue
-		}
-		for v, q := range s.probability {
-			out.Included[v] += q
-			batch[v][t*batches/how.Sweeps] += q
-		}
-		for g, q := range s.groupProbability {
-			out.Groups[g] += q
-		}
-		on := make([]bool, V)
-		for v := range on {
-			on[v] = s.on(v)
-		}
-		out.Sweeps = append(out.Sweeps, on)
-		if how.kept(t) {
-			logs := append([]float64(nil), s.theta[:len(p.Layout.View)]...)
-			for j, v := range p.Layout.View {
-				if !s.on(v) {
-					logs[j] = math.Inf(-1)
-				}
-			}
-			out.Draws = append(out.Draws, newDraw(s.z, logs, s.noise(), s.now))
-			out.On = append(out.On, on)
-		}
-	}
-	for g := range out.Groups {
-		out.Groups[g] /= float64(how.Sweeps)
-	}
-	for v := range out.Error {
-		out.Included[v] /= float64(how.Sweeps)
-		out.Error[v] = batchError(batch[v][:], out.Included[v], how.Sweeps)
-	}
-	return out, nil
+	return c.from(how.BurnIn, how), nil
 }
 
 // batches is into how many the sweeps are cut for a standard error.

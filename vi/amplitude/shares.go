@@ -56,24 +56,11 @@ func (p Problem) Shares(ctx context.Context, draws []Draw, seed uint64) (*Shares
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	V := p.Layout.Views()
-	out := &Shares{Mean: la.NewMatrix[float64](len(draws), V), Function: la.NewMatrix[float64](len(draws), V)}
 	f := p.newFunctions(seed)
-	for d, draw := range draws {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("vi: %w", err)
-		}
-		if err := f.condition(draw); err != nil {
-			return nil, fmt.Errorf("vi: draw %d: %w", d, err)
-		}
-		if err := f.drawPrior(draw); err != nil {
-			return nil, fmt.Errorf("vi: draw %d: %w", d, err)
-		}
-		f.addSquares(out.Mean.Row(d), out.Function.Row(d))
-		share(out.Mean.Row(d))
-		share(out.Function.Row(d))
+	if err := f.shares(ctx, draws); err != nil {
+		return nil, err
 	}
-	return out, nil
+	return f.from(0), nil
 }
 
 // functions draws the functions of all views together, given the amplitudes.
@@ -84,6 +71,8 @@ type functions struct {
 
 	prior    []la.Matrix[float64] // of each view, C×N, G_v; empty where the view has no amplitude
 	residual la.Matrix[float64]   // C×N, Σ_u G_u + ε + b, later times K⁻¹
+
+	mean, function []float64 // rows of [Shares]
 
 	square    la.Matrix[float64] // N×N
 	normal    la.Matrix[float64] // C×N
@@ -97,6 +86,38 @@ func (p Problem) newFunctions(seed uint64) *functions {
 		p: p, sel: p.newSelector(Sparse, make([]float64, V), seed), src: random.Source(seed),
 		prior: make([]la.Matrix[float64], V), residual: la.NewMatrix[float64](C, N),
 		square: la.NewMatrix[float64](N, N), normal: la.NewMatrix[float64](C, N), posterior: la.NewMatrix[float64](C, N),
+	}
+}
+
+// shares adds the shares in further draws of the amplitudes.
+func (f *functions) shares(ctx context.Context, draws []Draw) error {
+	V := len(f.prior)
+	for d, draw := range draws {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("vi: %w", err)
+		}
+		if err := f.condition(draw); err != nil {
+			return fmt.Errorf("vi: draw %d: %w", d, err)
+		}
+		if err := f.drawPrior(draw); err != nil {
+			return fmt.Errorf("vi: draw %d: %w", d, err)
+		}
+		mean, function := make([]float64, V), make([]float64, V)
+		f.addSquares(mean, function)
+		share(mean)
+		share(function)
+		f.mean, f.function = append(f.mean, mean...), append(f.function, function...)
+	}
+	return nil
+}
+
+// from returns the shares from a row on.
+func (f *functions) from(row int) *Shares {
+	V := len(f.prior)
+	rows := len(f.mean)/V - row
+	return &Shares{
+		Mean:     la.Matrix[float64]{Rows: rows, Cols: V, Stride: V, Data: f.mean[row*V:]},
+		Function: la.Matrix[float64]{Rows: rows, Cols: V, Stride: V, Data: f.function[row*V:]},
 	}
 }
 
