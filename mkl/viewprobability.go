@@ -24,7 +24,7 @@ const (
 	viewSweeps     = 110
 	leastSweeps    = 40
 	sweepSamples   = 150
-	mostSweeps     = 1100
+	mostSweeps     = 2200
 	settledSamples = 60
 )
 
