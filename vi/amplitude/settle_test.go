@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Shares repeat from seed to seed, within three percentage points and a quarter of their standard deviations, which are those of a long chain: they do
-// not shrink with the number of draws.
+// Shares repeat from seed to seed, within three percentage points and a quarter of their standard deviations. The standard deviations
+// agree with a long chain: they do not shrink with the number of draws.
 func TestSharesSettle(t *testing.T) {
 	const views, n, seeds = 3, 20, 6
 	src := rand.New(rand.NewPCG(3, 40))
