@@ -42,19 +42,20 @@ func (p Problem) SelectShares(ctx context.Context, st Structure, how Sampling, m
 	}
 }
 
-// settled reports whether the Monte Carlo errors of the means of the draws are small, by the means of batches.
+// settled reports whether the Monte Carlo errors of the means of the draws are small, by the means of batches. It asks the shares of the mean
+// functions, which do not depend on the order of the samples; draws of functions do. The amplitudes are what moves slowly.
 func (s *Shares) settled() bool {
-	n := s.Function.Rows
-	for v := range s.Function.Cols {
+	n := s.Mean.Rows
+	for v := range s.Mean.Cols {
 		var sum [batches]float64
 		var mean, square float64
 		for d := range n {
-			x := s.Function.At(d, v)
+			x := s.Mean.At(d, v)
 			sum[d*batches/n] += x
 			mean += x / float64(n)
 		}
 		for d := range n {
-			gap := s.Function.At(d, v) - mean
+			gap := s.Mean.At(d, v) - mean
 			square += float64(gap * gap)
 		}
 		sd := math.Sqrt(square / float64(max(n-1, 1)))

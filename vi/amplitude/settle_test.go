@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // Shares repeat from seed to seed, within three percentage points and a quarter of their standard deviations. The standard deviations
@@ -73,4 +75,16 @@ func TestSettledSharesOfOneRound(t *testing.T) {
 	stop()
 	_, _, err = p.SelectShares(ended, Sparse, Sampling{Sweeps: 40}, 40)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// Draws of functions depend on the order of the samples. The number of sweeps must not: it sees the mean functions alone.
+func TestSettledSeesMeanFunctions(t *testing.T) {
+	const n = 100
+	still, moving := la.NewMatrix[float64](n, 1), la.NewMatrix[float64](n, 1)
+	for d := range n {
+		still.Set(d, 0, 0.5+0.01*float64(d%2))
+		moving.Set(d, 0, float64(d/50)) // half of the draws each, and the chain has moved once
+	}
+	assert.True(t, (&Shares{Mean: still, Function: moving}).settled())
+	assert.False(t, (&Shares{Mean: moving, Function: still}).settled())
 }
