@@ -164,7 +164,7 @@ class Regressor(unittest.TestCase):
         self.assertNotIn("tmp", str(caught.exception))
         with self.assertRaisesRegex(ValueError, "infinity in column 'area'"):
             BMKLRegressor().fit(X.assign(area=np.inf), y)
-        codes = pd.DataFrame({"code": np.tile(np.arange(40), 5), "a": np.sin(np.arange(200))})
+        codes = pd.DataFrame({"code": np.tile(np.arange(40), 5), "a": np.sin(np.arange(200) % 40 * 10.0)})
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             BMKLRegressor(options={"sweeps": 5}).fit(codes, codes["a"])

@@ -25,23 +25,6 @@ func Find(classes []string, label string) int {
 	return slices.IndexFunc(classes, func(c string) bool { return SameNumber(c, label) })
 }
 
-// Merged returns labels in which those that are the same number have the same text: the first in the order of their text.
-func Merged(labels []string) []string {
-	text := map[float64]string{}
-	for _, c := range Classes(labels) {
-		if x, err := strconv.ParseFloat(c, 64); err == nil && text[x] == "" && !math.IsNaN(x) {
-			text[x] = c
-		}
-	}
-	out := slices.Clone(labels)
-	for i, l := range labels {
-		if x, err := strconv.ParseFloat(l, 64); err == nil && !math.IsNaN(x) {
-			out[i] = text[x]
-		}
-	}
-	return out
-}
-
 // Classes returns the distinct labels: in the order of their numbers if all are
 // numbers, otherwise of their text.
 func Classes(labels []string) []string {

@@ -17,8 +17,4 @@ func TestSameNumbers(t *testing.T) {
 	for label, want := range map[string]int{"1": 0, "1.0": 2, "1.00": 0, "2": 1, "2e0": 1, "low": 3, "Low": -1, "3": -1, "": -1, "nan": -1} {
 		assert.Equal(t, want, Find(classes, label), label)
 	}
-	labels := []string{"2.0", "low", "1.0", "1", "2.0", "", "NaN", "nan", "01"}
-	assert.Equal(t, []string{"2.0", "low", "01", "01", "2.0", "", "NaN", "nan", "01"}, Merged(labels))
-	assert.Equal(t, "01", labels[8], "the labels stay")
-	assert.Empty(t, Merged(nil))
 }

@@ -80,7 +80,7 @@ func (t *Table) TargetsAs(form Form) (y Targets, err error) {
 	case Times:
 		y.Times, err = t.Beside.Lifetimes(t.Main, t.Targets[0])
 	case Classes:
-		y.Class = table.Merged(t.Main.Data.Labels[t.Targets[0]])
+		y.Class = t.Main.Data.Labels[t.Targets[0]]
 		y.Classes = table.Classes(y.Class)
 	case Labels:
 		for _, j := range t.Targets {

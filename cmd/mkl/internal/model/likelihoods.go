@@ -101,13 +101,16 @@ func InOrder(order, classes []string) ([]string, error) {
 		}
 		return classes, nil
 	}
-	grades := slices.Clone(order)
+	grades, found := slices.Clone(order), make([]bool, len(order))
 	for _, c := range classes {
 		k := table.Find(order, c)
 		if k < 0 {
 			return nil, console.Inputf("-grades: %q is a grade of the data, but not in %s", c, strings.Join(order, ","))
 		}
-		grades[k] = c
+		if found[k] {
+			return nil, console.Inputf("-grades: the data write the grade %s as %q and as %q", order[k], grades[k], c)
+		}
+		grades[k], found[k] = c, true
 	}
 	return grades, nil
 }
