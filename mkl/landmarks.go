@@ -10,7 +10,7 @@ import (
 // Landmarks says which points represent the samples in kernels. The
 // zero value is the default. [LandmarkGP] and [LandmarkClassifier] always use landmarks;
 // [Regression], [SharedRegression], [Classifier] and [MultiLabel] do if their field is not nil. The
-// random choice depends on Seed and on what the samples hold: a fit that continues From a model needs the Seed of that model's fit, or
+// random choice depends on Seed: a fit that continues From a model needs the Seed of that model's fit, or
 // the same landmarks Given.
 type Landmarks struct {
 	// Count is the number of landmarks. 0 means 500, or fewer if there are more
@@ -27,7 +27,8 @@ type Landmarks struct {
 	Given []Features
 
 	// Sample is the most samples that determine landmarks, widths and units. If there are more, Sample of
-	// them are chosen at random. The choice depends on what the samples hold, and not on their order. 0 means DefaultPlanSamples.
+	// them are chosen at random. LandmarkGP and LandmarkClassifier choose by what the samples hold; the other models
+	// depend on the order of the samples. 0 means DefaultPlanSamples.
 	Sample int
 }
 

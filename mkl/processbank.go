@@ -1,6 +1,8 @@
 package mkl
 
 import (
+	"slices"
+
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/reuse"
@@ -85,19 +87,10 @@ func (b *processBank) ready() {
 			BankScratch: b.NewScratch(), triangle: mgp.NewTriangleScratch(b.most),
 			phi: make([]float64, b.most), noisePhi: make([]float64, b.most),
 			score: make([]float64, b.classes), log: make([]float64, b.classes), low: make([]float64, b.classes),
-			high: make([]float64, b.classes), sum: make([]float64, b.classes), certified: make([]vi.Certified, b.members), next: noWays(b.members),
+			high: make([]float64, b.classes), sum: make([]float64, b.classes), certified: make([]vi.Certified, b.members), next: slices.Repeat([]way{noOther}, b.members),
 			refined: newRefinedClasses(b.classes, b.refines, b.most),
 		}
 	})
-}
-
-// noWays returns n times noOther.
-func noWays(n int) []way {
-	w := make([]way, n)
-	for i := range w {
-		w[i] = noOther
-	}
-	return w
 }
 
 // take returns memory for the prediction of another sample.

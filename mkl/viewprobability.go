@@ -18,8 +18,8 @@ type viewProbabilities struct {
 }
 
 // Draws of the included views: the sweeps with up to sweepSamples samples, and their least number with more samples. A sweep takes a Cholesky
-// factor for each view and about 25 more. With fewer samples there are more sweeps if the shares need them, at most mostSweeps: as many as take
-// mostSweeps with settledSamples samples, if a sweep takes time as the cube of the samples.
+// factor for each view and about 25 more. If the shares need them, there are more sweeps: at most mostSweeps up to settledSamples samples. With
+// more samples n the limit falls as 1/n³, as a Cholesky factor takes time proportional to n³.
 const (
 	viewSweeps     = 110
 	leastSweeps    = 40

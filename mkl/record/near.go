@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // near predicts records within a tolerance. One of the fields of predictors is set.
@@ -90,15 +91,7 @@ func (s *near) predict(ctx context.Context, p *Predictor, x []mkl.Features, out 
 	case len(out) == 1:
 		return s.predictLabels(p, x, &out[0])
 	}
-	return all(len(out)), nil
-}
-
-// all returns the numbers 0 … n−1.
-func all(n int) (rows []int) {
-	for i := range n {
-		rows = append(rows, i)
-	}
-	return rows
+	return vec.UpTo(len(out)), nil
 }
 
 // row returns the first row of each matrix.
@@ -164,7 +157,7 @@ func (s *near) predictLabels(p *Predictor, x []mkl.Features, out *Prediction) (l
 	case err != nil:
 		return nil, err
 	case !s.holds(bound):
-		return all(1), nil
+		return []int{0}, nil
 	}
 	for o, v := range probability {
 		out.Labels = append(out.Labels, Label{Target: p.notes.Targets[o], Present: v >= 0.5, Probability: v})

@@ -11,8 +11,8 @@ import (
 
 	"github.com/bmkl/bmkl/internal/encode"
 	"github.com/bmkl/bmkl/internal/special"
-	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
 // Predictor predicts records with a model. It does not change, and can be used by several goroutines at once.
@@ -259,7 +259,7 @@ func (p *Predictor) PredictRows(ctx context.Context, records []map[string]any) (
 
 // predict predicts features and writes the predictions.
 func (p *Predictor) predict(ctx context.Context, x []mkl.Features, out []Prediction) error {
-	rows := all(len(out))
+	rows := vec.UpTo(len(out))
 	if p.near != nil {
 		left, err := p.near.predict(ctx, p, x, out)
 		if err != nil {
@@ -269,25 +269,16 @@ func (p *Predictor) predict(ctx context.Context, x []mkl.Features, out []Predict
 			return nil
 		}
 		if rows = left; len(left) < len(out) {
-			x = picked(x, left)
+			x = slices.Clone(x)
+			for i := range x {
+				x[i] = x[i].TakeRows(left)
+			}
 		}
 	}
 	if err := p.byModel(ctx, x, rows, out); err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
 	return nil
-}
-
-// picked returns some rows of each matrix.
-func picked(x []mkl.Features, rows []int) (out []mkl.Features) {
-	for _, own := range x {
-		some := la.NewMatrix[float64](len(rows), own.Cols)
-		for n, i := range rows {
-			copy(some.Row(n), own.Row(i))
-		}
-		out = append(out, some)
-	}
-	return out
 }
 
 // byModel predicts features by the model, and writes the prediction of sample n to out[rows[n]].

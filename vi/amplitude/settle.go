@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Shares are settled when their Monte Carlo standard errors are at most settledError, and at most settledSDs of the posterior standard
-// deviation, of each view. Errors below leastError do not matter. They are smaller than what a reader should meet, three percentage
-// points and a quarter, because the error is estimated, and sweeps end where the estimate is low.
+// Shares are settled when the Monte Carlo standard error of each view's share is at most settledError, and at most settledSDs of the share's
+// posterior standard deviation. Errors below leastError do not matter. The aim is three percentage points and a quarter of the standard
+// deviation. The limits are smaller, because the error is estimated, and sweeps end where the estimate is low.
 const (
 	settledError = 0.015
 	settledSDs   = 0.2
