@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -55,10 +56,10 @@ func TestHostileTables(t *testing.T) {
 func besiege(ctx context.Context, dir string, r *rand.Rand) (c siege.Case) {
 	s := &session{ctx: ctx, dir: dir}
 	defer func() { c.Wrong = s.wrong }()
-	N := pick(r, 1, 2, 3, 4, 6, 10, 25, 60)
+	N := pick(r, 1, 2, 3, 4, 6, 10, 10, 25, 25, 60)
 	columns := hostileColumns(r, N)
-	s.write("train.csv", columns, N)
 	args := hostileFlags(r, columns)
+	s.write("train.csv", columns, N)
 	s.line = strings.Join(args, " ")
 	status, _ := s.run(append([]string{"fit", s.path("train.csv"), "-o", s.path("m.mkl")}, args...)...)
 	if status != console.StatusOK {
@@ -362,13 +363,40 @@ func hostileColumns(r *rand.Rand, N int) (columns []hostileColumn) {
 	return columns
 }
 
-// hostileFlags draws the flags of a fit.
+// kindsOfTargets are the tasks of mkl fit, "" for none that is named, and the kinds of cells that mostly are their targets.
+var kindsOfTargets = map[string][]string{
+	"":           {"normal", "short", "Cauchy", "wide", "counts", "bits", "grades", "yes", "words", "one differs", "gaps", "booleans", "huge counts", "nearly constant"},
+	"regression": {"normal", "short", "wide", "counts", "gaps", "nearly constant", "widest", "one differs", "dates", "huge counts"},
+	"binary":     {"bits", "yes", "booleans", "one differs"}, "multiclass": {"grades", "words", "yes", "counts", "sequences"},
+	"counts": {"counts", "bits", "grades", "huge counts", "one differs"}, "survival": {"times", "counts", "wide"}, "ordinal": {"grades", "counts", "bits"},
+	"multilabel": {"bits", "yes", "booleans"}, "tasklabels": {"bits"}, "factors": {"normal"},
+	"multioutput": {"normal", "counts", "wide"}, "shared": {"normal", "gaps"}, "tasks": {"normal", "gaps"}, "multitask": {"normal", "gaps", "wide"},
+}
+
+// cellsCalled returns the cells of a kind.
+func cellsCalled(kind string) hostileCells {
+	return strangeCells[slices.IndexFunc(strangeCells, func(c hostileCells) bool { return c.kind == kind })]
+}
+
+// hostileFlags draws the flags of a fit. It mostly makes the columns y and e what the task needs.
 func hostileFlags(r *rand.Rand, columns []hostileColumn) (args []string) {
 	add := func(one ...string) { args = append(args, one...) }
-	task := pick(r, "", "", "", "", "regression", "binary", "multiclass", "counts", "survival", "ordinal", "factors", "multilabel", "multioutput", "shared", "tasks", "multitask", "tasklabels")
+	task := ""
+	if r.IntN(2) == 0 {
+		task = pick(r, slices.Sorted(maps.Keys(kindsOfTargets))...)
+	}
+	y := slices.IndexFunc(columns, func(c hostileColumn) bool { return c.name == "y" })
+	fits := r.IntN(6) > 0
+	if fits && r.IntN(3) > 0 {
+		columns[y].cell = cellsCalled(pick(r, kindsOfTargets[task]...)).make(r)
+	}
+	several := []string{"multilabel", "multioutput", "shared", "tasks", "tasklabels", "multitask"}
 	switch {
 	case task == "factors":
-	case strings.HasPrefix(task, "multio"), task == "shared", task == "tasks", task == "tasklabels", task == "multilabel", task == "multitask":
+	case slices.Contains(several, task):
+		if columns[len(columns)-1].cell = columns[y].cell; fits {
+			columns[len(columns)-1].cell = cellsCalled(pick(r, kindsOfTargets[task]...)).make(r)
+		}
 		add("-target", "y,e")
 	default:
 		add("-target", "y")
@@ -376,20 +404,35 @@ func hostileFlags(r *rand.Rand, columns []hostileColumn) (args []string) {
 	if task != "" {
 		add("-task", task)
 	}
-	if r.IntN(4) == 0 || task == "survival" {
-		add(pick(r, "-event", "-upper", "-exposure", "-weights", "-noise-sd", "-offset"), "e")
+	role, kind := "", ""
+	switch {
+	case !fits && r.IntN(4) == 0:
+		role = pick(r, "-event", "-upper", "-exposure", "-weights", "-noise-sd", "-offset")
+	case task == "survival" && r.IntN(3) == 0:
+		role, kind = "-upper", "times"
+	case task == "survival":
+		role, kind = "-event", "bits"
+	case task == "counts" && r.IntN(2) == 0:
+		role, kind = "-exposure", pick(r, "times", "counts", "wide")
+	case task == "regression" && r.IntN(2) == 0:
+		role, kind = pick(r, "-weights", "-noise-sd", "-offset"), pick(r, "times", "counts", "normal", "wide")
 	}
-	if r.IntN(5) == 0 && len(columns) > 3 {
-		add("-view", "a="+pick(r, "x1", "x1,x2", "x*"), "-view", "b="+pick(r, "x2", "x3", "#2", "e"))
+	if role != "" {
+		if add(role, "e"); kind != "" {
+			columns[len(columns)-1].cell = cellsCalled(kind).make(r)
+		}
 	}
-	if r.IntN(3) == 0 {
+	if r.IntN(5) == 0 && len(columns) > 4 && task != "factors" {
+		add("-view", "a="+pick(r, "x1", "x1,x3"), "-view", "b="+pick(r, "x2", "#2"))
+	}
+	if r.IntN(4) == 0 && task != "factors" {
 		add("-missing", pick(r, "impute", "drop", "refuse", "views"))
 	}
 	if r.IntN(8) == 0 {
 		add("-model", pick(r, "auto", "bmkl", "mgp", "probit", "landmarks", "spikeslab"))
 	}
 	if r.IntN(8) == 0 {
-		add("-kernels", pick(r, "linear", "rbf", "rbf(medians=1),linear", "matern32", "category", "poly(degree=2)", "constant", "bow", "spectrum(k=3)"))
+		add("-kernels", pick(r, "linear", "rbf", "rbf(medians=1),linear", "matern(nu=1.5)", "categorical", "polynomial(degree=2)", "constant", "interaction", "spectrum(k=3)"))
 	}
 	if r.IntN(8) == 0 {
 		add(pick(r, "-raw-columns", "-missing-targets", "-plain", "-text=onehot", "-text=category", "-dates=trend", "-seed=7", "-restarts=1", "-tolerance=0.001"))
