@@ -92,7 +92,7 @@ func TestBatchesLeaveOddSamples(t *testing.T) {
 	q := normal(rng, 3, 2)
 	q.Set(1, 0, 1e200)
 	_, _, err = m.Predict(q)
-	assert.ErrorContains(t, err, "kernels of the samples from 0")
+	assert.ErrorContains(t, err, "views[0] (polynomial(degree=3,offset=1,scale=1)): sample 1: its kernel with training sample 0 is ")
 
 	wide := normal(rng, 30, 5000)
 	m, err = MultiGP{Fitting: f.Fitting, Climb: f.climb()}.Fit(ctx, []View{{X: wide, Kernel: kernel.RBF{Width: 100}}}, y)

@@ -135,12 +135,15 @@ type BoundError struct {
 	RoundOff float64 // how far rounding can have moved the two, together
 }
 
-// Error says in which sweep the bound fell, from what to what, and what rounding
-// explains of it.
+// Error says in which sweep the bound fell, from what to what, and, if the bound is a number, what rounding
+// explains of the fall.
 func (e *BoundError) Error() string {
 	where := fmt.Sprintf("sweep %d", e.Sweep)
 	if e.Update != "" {
 		where += ", update of " + e.Update
+	}
+	if math.IsNaN(e.To) || math.IsInf(e.To, 0) {
+		return fmt.Sprintf("vi: %s: the lower bound went from %.17g to %g: the kernels or priors are too ill-conditioned", where, e.From, e.To)
 	}
 	return fmt.Sprintf("vi: %s: the lower bound fell from %.17g to %.17g, and round-off explains %.2g of this: the kernels or priors are too ill-conditioned",
 		where, e.From, e.To, e.RoundOff)

@@ -6,13 +6,13 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// CDF returns P(count < y) and P(count ≤ y) for a count y.
+// CDF returns P(count < y) and P(count ≤ y) for a count y. The second is not below the first.
 func (d CountDistribution) CDF(y float64) (below, upTo float64) {
 	if d.isLong(max(y, d.reach(0.5))) {
 		if y > 0 {
 			below = d.upTo(y - 1)
 		}
-		return below, d.upTo(y)
+		return below, max(below, d.upTo(y)) // rounding may not let the probability of y be negative
 	}
 	nodes := d.grid()
 	for k := 0.0; k <= y; k++ {

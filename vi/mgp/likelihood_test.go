@@ -361,6 +361,15 @@ func TestCountDistribution(t *testing.T) {
 		assert.LessOrEqual(t, c.d.Quantiles([]float64{0.9})[0], math.MaxFloat64)
 	}
 
+	// Where the probability of a count is less than rounding, the probability up to the count is not below the probability before it.
+	for _, d := range []CountDistribution{{Mean: 34, Variance: 2, Exposure: 1}, {Mean: 30, Variance: 3, Exposure: 10, R: 3}} {
+		for k := range 500 {
+			y := math.Round(math.Exp(30 + float64(k)/100))
+			below, upTo := d.CDF(y)
+			require.LessOrEqual(t, below, upTo, "%v, %g", d, y)
+		}
+	}
+
 	rare := CountDistribution{Mean: -9, Variance: 2, Exposure: 1}
 	below, upTo := rare.CDF(3e5)
 	assert.Equal(t, []float64{1, 1}, []float64{below, upTo})

@@ -1,10 +1,12 @@
 package gram
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -54,10 +56,23 @@ func (ds *Design) EachBlock(ctx context.Context, workers, words int, selves bool
 		}
 		k, err := vi.NewDense(ks...)
 		if err != nil {
-			return fmt.Errorf("mkl: kernels of the samples from %d: %w", first, err)
+			return cmp.Or(ds.within(ks, first), err)
 		}
 		if err := do(k, self, first, n); err != nil {
 			return fmt.Errorf("mkl: %w", err)
+		}
+	}
+	return nil
+}
+
+// within returns an error for the first sample that has a kernel which is not a number. The columns of ks are the samples from first on.
+func (ds *Design) within(ks []la.Matrix[float64], first int) error {
+	for i, k := range ks {
+		for d := range k.Rows {
+			if j := vec.FirstNonFinite(k.Row(d)); j >= 0 {
+				return fmt.Errorf("mkl: views[%d] (%s): sample %d: its kernel with training sample %d is %g: %w",
+					i, ds.Views[i].Kernel, first+j, d, k.At(d, j), ErrBeyond)
+			}
 		}
 	}
 	return nil

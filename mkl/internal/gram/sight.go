@@ -89,6 +89,10 @@ func (in *Input) Seen(x la.Matrix[float64], s Sight, widths []float64) la.Matrix
 	return z
 }
 
+// farthest is the largest standardised feature. A new sample farther away is seen at this distance: squares and low powers of it
+// are numbers, so that one such sample has a prediction, if a wild one, and does not end the predictions of the others.
+const farthest = 1e30
+
 // see is Seen for one sample x. It stores the result in z.
 func (in *Input) see(z, x []float64, s Sight, widths []float64) {
 	if s.Columns == nil {
@@ -104,7 +108,7 @@ func (in *Input) see(z, x []float64, s Sight, widths []float64) {
 		}
 		switch {
 		case s.Standardize:
-			z[j] = (z[j] - in.Mean[c]) / in.SD[c]
+			z[j] = min(max((z[j]-in.Mean[c])/in.SD[c], -farthest), farthest)
 		case s.Ranks:
 			z[j] = in.Ranks.of(c, z[j])
 		}

@@ -1,6 +1,7 @@
 package vec
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -23,6 +24,23 @@ func TestQuantile(t *testing.T) {
 		{[]float64{1.5e308, 1.7e308}, 0.5, 1.6e308},
 	} {
 		assert.Equal(t, c.want, Quantile(c.sorted, c.share), "%v at %g", c.sorted, c.share)
+	}
+}
+
+// Sums and squares of numbers whose differences are beyond the largest number.
+func TestMeanSD(t *testing.T) {
+	for _, c := range []struct {
+		x        []float64
+		mean, sd float64
+	}{
+		{[]float64{1, 2, 3}, 2, 1},
+		{[]float64{7, 7}, 7, 0},
+		{[]float64{-1e308, 0, 1e308}, 0, 1e308},
+		{[]float64{1.7e308, -1.7e308, -1.7e308}, -1.7e308 / 3, math.Inf(1)},
+	} {
+		mean, sd := MeanSD(c.x)
+		assert.InEpsilon(t, 1+c.mean, 1+mean, 1e-12, "%v", c.x)
+		assert.Equal(t, c.sd, sd, "%v", c.x)
 	}
 }
 

@@ -52,7 +52,7 @@ func Shifted(x []int, by int) []int {
 }
 
 // MeanSD returns the mean and the standard deviation with n−1. It scales by the
-// largest deviation, so that squares do not overflow.
+// largest deviation, so that squares do not overflow. If the largest deviation overflows, so does the standard deviation.
 func MeanSD(x []float64) (mean, sd float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))
@@ -61,8 +61,8 @@ func MeanSD(x []float64) (mean, sd float64) {
 	for _, v := range x {
 		largest = max(largest, math.Abs(v-mean))
 	}
-	if largest == 0 {
-		return mean, 0
+	if largest == 0 || math.IsInf(largest, 1) {
+		return mean, largest
 	}
 	var sum float64
 	for _, v := range x {

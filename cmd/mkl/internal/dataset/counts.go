@@ -1,8 +1,11 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
 	"slices"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
 )
 
 // SeemCounts reports whether numbers look like counts: whole numbers from 0 on, more than two different ones, for which
@@ -46,4 +49,16 @@ func WholeValues(x []float64) int {
 		values[v] = true
 	}
 	return len(values)
+}
+
+// AllCounts returns an error for the first target that is not one of the counts 0, 1, 2, …
+func (s *Samples) AllCounts() error {
+	for _, j := range s.Targets {
+		for i, v := range s.Main.Data.Numbers[j] {
+			if v < 0 || v > math.Trunc(v) {
+				return console.Input(s.Main.Data.Cell(i, j, fmt.Sprintf("%g is none of the counts 0, 1, 2, …", v)))
+			}
+		}
+	}
+	return nil
 }

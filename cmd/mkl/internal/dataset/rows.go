@@ -74,6 +74,9 @@ func (why obstacles) ofTarget(d *table.Data, j int) {
 // ofView notes the rows that have a part of a view, or lack the last of so many views. Rows that lack a whole view
 // are learned from.
 func (why obstacles) ofView(v View, p plan.View, lacking []int, views int) {
+	if len(p.At) == 0 {
+		return // no column is left, which is an error of the view and not of its rows
+	}
 	d, at := &v.Source.File.Data, p.At[0]
 	encoded := plan.Encode(p.Columns, p.At, d)
 	for i, absent := range encoded.Absent {

@@ -173,7 +173,9 @@ func (ev *Evaluation) measureClasses(e *console.Env, p prediction.Classes, f *co
 		fmt.Fprintf(e.Stderr, "mkl: warning: %s of a class that the fit had not seen: left out of the measures, the first: %v\n",
 			console.Plural(ev.Unseen, "row"), unseen[0])
 	}
-	ev.Samples = len(class)
+	if ev.Samples = len(class); ev.Samples == 0 {
+		return noTruth(f, truth)
+	}
 	v, err := measure.Classes(class, probability)
 	if err != nil {
 		return err
@@ -204,6 +206,9 @@ func (ev *Evaluation) measureLabels(p prediction.Labels, f *console.File, truth 
 				class = append(class, int(v-mkl.LabelAbsent))
 			}
 		}
+		if len(class) == 0 {
+			return noTruth(f, j)
+		}
 		v, err := measure.Classes(class, probability)
 		if err != nil {
 			return err
@@ -214,6 +219,11 @@ func (ev *Evaluation) measureLabels(p prediction.Labels, f *console.File, truth 
 		}
 	}
 	return nil
+}
+
+// noTruth is the error of a column of f that has no truth in any row that was predicted.
+func noTruth(f *console.File, column int) error {
+	return console.Inputf("%s: column %q: no row has a truth that predictions could be compared with", f.Name(), f.Columns()[column])
 }
 
 // frequencies measures the prediction of each sample by the frequencies of the classes among all: no other

@@ -3,6 +3,7 @@ package factors
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/spec"
@@ -39,8 +40,12 @@ func Find(m *mkl.FactorAnalysisModel, n *notes.Notes, f *console.File, use Use) 
 		if t.Columns, err = spec.Select(spec.Names(t.Names), f.Columns(), nil); err != nil {
 			return nil, console.Inputf("%s: %w", f.Name(), err)
 		}
-		for _, j := range t.Columns {
-			f.Need(j, table.Optional)
+		for q, j := range t.Columns {
+			want := table.Want{Column: j, Kind: table.Optional}
+			if slices.Contains(n.Table.Booleans, t.Names[q]) {
+				want.Kind, want.As = table.Any, table.Boolean
+			}
+			f.Want(want)
 		}
 		return t, nil
 	}

@@ -178,12 +178,17 @@ func (t *Table) take(f *console.File, columns []int, standard bool, raw map[int]
 	}
 	for k, j := range columns {
 		t.Columns = append(t.Columns, f.Columns()[j])
+		if f.Data.Types[j] == table.Boolean {
+			t.Note.Booleans = append(t.Note.Booleans, f.Columns()[j])
+		}
 		n, center, scale := unitOf(f.Data.Numbers[j])
 		if n == 0 {
 			return console.Inputf("%s: column %q has no entry: leave it out by -target", f.Name(), f.Columns()[j])
 		}
 		if t.Entries += n; raw[j] {
 			center, scale = 0, 1
+		} else if standard && (math.IsInf(scale, 0) || math.IsNaN(scale)) {
+			return console.Inputf("%s: column %q: the squares of its numbers are beyond the range of floating-point numbers: leave the column out by -target", f.Name(), f.Columns()[j])
 		}
 		if standard {
 			t.Note.Center, t.Note.Scale = append(t.Note.Center, center), append(t.Note.Scale, scale)
@@ -213,7 +218,7 @@ func unitOf(column []float64) (n int, mean, sd float64) {
 		}
 	}
 	sd = math.Sqrt(square / count)
-	if !(sd > 0) || math.IsInf(sd, 0) {
+	if sd == 0 {
 		sd = 1
 	}
 	return int(count), mean, sd

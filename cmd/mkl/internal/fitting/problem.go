@@ -248,6 +248,9 @@ func Targets(s *dataset.Samples, form dataset.Form, task string) (dataset.Target
 	if err == nil && form == dataset.Times {
 		err = s.Beside.SomeEvent(s.Main, y.Times)
 	}
+	if err == nil && task == model.CountsTask {
+		err = s.AllCounts()
+	}
 	if err == nil && task == model.Binary && len(y.Classes) != 2 {
 		return y, console.Inputf("%s: column %q has %s where -task %s needs 2: %s", s.Main.Name(), s.TargetName(),
 			console.Plural(len(y.Classes), "class"), task, strings.Join(y.Classes[:min(5, len(y.Classes))], ", "))

@@ -151,12 +151,13 @@ func (t Table) useless(j int) (why string, counting bool) {
 	}
 	x := t.Data.Numbers[j]
 	present, one, whole, counts := 0, true, true, true
-	first := nan
+	first, low, high := nan, math.Inf(1), math.Inf(-1)
 	for i, v := range x {
 		if v != v {
 			counts = false
 			continue
 		}
+		low, high = min(low, v), max(high, v)
 		if present++; present == 1 {
 			first = v
 		}
@@ -169,6 +170,8 @@ func (t Table) useless(j int) (why string, counting bool) {
 		return empty, false
 	case one && present == len(x):
 		return fmt.Sprintf("always %.6g", first), false
+	case high/4-low/4 > math.MaxFloat64/16: // the standard deviation could be beyond the largest number
+		return fmt.Sprintf("its numbers from %.6g to %.6g are too far apart for floating-point numbers", low, high), false
 	case len(x) < fewRows || t.Data.Types[j] != table.Numeric:
 		return "", false
 	case counts:
@@ -335,7 +338,10 @@ func middle(x []float64) float64 {
 	if n%2 == 1 {
 		return x[n/2]
 	}
-	return x[n/2-1] + float64((x[n/2]-x[n/2-1])/2)
+	if d := x[n/2] - x[n/2-1]; !math.IsInf(d, 0) {
+		return x[n/2-1] + float64(d/2)
+	}
+	return float64(x[n/2-1]/2) + float64(x[n/2]/2)
 }
 
 // Lines say what becomes of the columns, one for each kind of change: columns that are left out for one

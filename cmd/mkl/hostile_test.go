@@ -1,0 +1,455 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/internal/testkit/siege"
+)
+
+var (
+	hostileSeed  = flag.Uint64("hostile.seed", 0, "seed of the first case of TestHostileTables")
+	hostileCases = flag.Uint64("hostile.cases", 40, "cases of TestHostileTables")
+)
+
+// TestHostileTables fits small tables of strange columns, with flags drawn at random, and asks the models for predictions. Whatever comes
+// of a command must be one line that says what is wrong, or an output that keeps the promises of the guide.
+func TestHostileTables(t *testing.T) {
+	testkit.NotShort(t)
+	var out strings.Builder
+	dir := t.TempDir()
+	attack := siege.Attack{Name: "tables through the command", Run: func(r *rand.Rand) siege.Case { return besiege(t.Context(), dir, r) }}
+	if d := os.Getenv("HD"); d != "" {
+		dir = d
+	}
+	tally := siege.Tally{Slow: 30 * time.Second}
+	for i := range *hostileCases {
+		tally.Add(&out, attack, *hostileSeed+i)
+	}
+	assert.Empty(t, out.String())
+	assert.Positive(t, tally.Held)
+	t.Logf("%d cases, %d held, %d refused, %d findings, slowest %.2g s", tally.Cases, tally.Held, tally.Refused, tally.Found, tally.Slowest.Seconds())
+}
+
+// besiege draws a table and a command line of a fit, and judges the commands that follow.
+func besiege(ctx context.Context, dir string, r *rand.Rand) (c siege.Case) {
+	s := &session{ctx: ctx, dir: dir}
+	defer func() { c.Wrong = s.wrong }()
+	N := pick(r, 1, 2, 3, 4, 6, 10, 10, 25, 25, 60)
+	columns := hostileColumns(r, N)
+	args := hostileFlags(r, columns)
+	s.write("train.csv", columns, N)
+	s.line = strings.Join(args, " ")
+	status, _ := s.run(append([]string{"fit", s.path("train.csv"), "-o", s.path("m.mkl")}, args...)...)
+	if status != console.StatusOK {
+		return c
+	}
+	c.Outcome = siege.Held
+	s.must("inspect", s.path("m.mkl"), "-json")
+	if slices.Contains(args, "factors") {
+		s.must("complete", s.path("m.mkl"), s.path("train.csv"))
+		return c
+	}
+	left := rowsOf(s.must("predict", s.path("m.mkl"), s.path("train.csv"), "-json"))
+	s.judge(s.must("predict", s.path("m.mkl"), s.path("train.csv")), left)
+	M := pick(r, 1, 2, 7)
+	for i := range columns { // what new rows hold is as strange, and may be of another kind
+		if r.IntN(4) == 0 {
+			columns[i].cell = pick(r, strangeCells...).make(r)
+		}
+	}
+	s.write("new.csv", columns, M)
+	if status, text := s.run("predict", s.path("m.mkl"), s.path("new.csv")); status == console.StatusOK {
+		s.judge(text, -1)
+	}
+	more := [][]string{
+		{"evaluate", s.path("m.mkl"), s.path("train.csv"), "-json"},
+		{"evaluate", s.path("m.mkl"), s.path("new.csv")},
+		{"predict", s.path("m.mkl"), s.path("new.csv"), "-novelty", "-json"},
+		{"predict", s.path("m.mkl"), s.path("train.csv"), "-views"},
+		{"predict", s.path("m.mkl"), s.path("train.csv"), "-mean"},
+		{"report", s.path("m.mkl"), "-data", s.path("train.csv"), "-o", s.path("r.html")},
+		{"compile", s.path("m.mkl"), "-o", s.path("c.mkl")},
+		{"export", s.path("m.mkl"), "-o", s.path("m.onnx")},
+		{"explore", s.path("train.csv"), "-json"},
+	}
+	for range 3 {
+		s.run(pick(r, more...)...)
+	}
+	return c
+}
+
+func pick[T any](r *rand.Rand, all ...T) T { return all[r.IntN(len(all))] }
+
+// session runs commands in a folder and notes what is wrong.
+type session struct {
+	ctx   context.Context
+	dir   string
+	line  string // the flags of the fit
+	wrong []string
+}
+
+func (s *session) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *session) complain(format string, args ...any) {
+	s.wrong = append(s.wrong, fmt.Sprintf(format, args...)+" after fit "+s.line)
+}
+
+func (s *session) write(name string, columns []hostileColumn, N int) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	record := make([]string, len(columns))
+	for j, c := range columns {
+		record[j] = c.name
+	}
+	_ = w.Write(record)
+	for n := range N {
+		for j, c := range columns {
+			record[j] = c.cell(n)
+		}
+		_ = w.Write(record)
+	}
+	w.Flush()
+	if err := os.WriteFile(s.path(name), b.Bytes(), 0o600); err != nil {
+		panic(err)
+	}
+}
+
+// Words that only a defect lets through: into any text, and into outputs.
+var (
+	leak     = regexp.MustCompile(`%!|runtime error|goroutine |<nil>|strconv\.`)
+	noNumber = regexp.MustCompile(`%!|\bNaN\b|\+Inf\b`)
+)
+
+// run runs a command and judges how it ends.
+func (s *session) run(args ...string) (status int, stdout string) {
+	var out, errs bytes.Buffer
+	command := args[0]
+	defer func() {
+		if e := recover(); e != nil {
+			s.complain("%s: panic: %v\n%s", strings.Join(args, " "), e, debug.Stack())
+		}
+	}()
+	status = program().Run(s.ctx, args, strings.NewReader(""), &out, &errs)
+	lines := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
+	last := lines[len(lines)-1]
+	switch {
+	case status == console.StatusOK:
+		// A time may be beyond all numbers, and so may be the error of a prediction of 1e308.
+		if found := noNumber.FindString(out.String()); found != "" && command != "evaluate" && !strings.Contains(s.line, "survival") {
+			s.complain("%s: output with %q", command, found)
+		}
+		if slices.Contains(args, "-json") && !json.Valid(out.Bytes()) {
+			s.complain("%s: output that is not JSON", command)
+		}
+	case status == 1 && strings.HasSuffix(last, "holds the model of the sweeps before") && strings.Contains(last, "too ill-conditioned"):
+	case status != console.StatusInput: // no other computation has a reason to fail
+		s.complain("%s: exit status %d: %s", command, status, last)
+	case slices.Contains(args, "-json") && !json.Valid([]byte(last)):
+		s.complain("%s: an error that is not JSON: %s", command, last)
+	case !slices.Contains(args, "-json") && !strings.HasPrefix(last, "mkl: "):
+		s.complain("%s: an error that does not begin with mkl: %s", command, last)
+	case len(last) > 1000:
+		s.complain("%s: an error of %d bytes: %.200s", command, len(last), last)
+	case leak.MatchString(last):
+		s.complain("%s: %s", command, last)
+	}
+	return status, out.String()
+}
+
+// must runs a command that has no reason to fail.
+func (s *session) must(args ...string) string {
+	var errs bytes.Buffer
+	status, text := s.run(args...)
+	if status != console.StatusOK {
+		program().Run(s.ctx, args, strings.NewReader(""), &errs, &errs)
+		s.complain("%s refused: %s", args[0], strings.TrimSpace(errs.String()))
+	}
+	return text
+}
+
+// rowsOf returns how many objects a list in JSON has.
+func rowsOf(text string) int {
+	var list []json.RawMessage
+	if json.Unmarshal([]byte(text), &list) != nil {
+		return -1
+	}
+	return len(list)
+}
+
+// judge holds predictions to what the guide says of them. There must be the given number of rows, or any if it is negative.
+func (s *session) judge(text string, rows int) {
+	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(records) == 0 {
+		if text != "" {
+			s.complain("predict: no table: %v", err)
+		}
+		return
+	}
+	if got := len(records) - 1; rows >= 0 && got != rows {
+		s.complain("predict: %d rows in CSV and %d in JSON", got, rows)
+	}
+	header := records[0]
+	at := func(record []string, name string) (float64, bool) {
+		j := slices.Index(header, name)
+		if j < 0 {
+			return 0, false
+		}
+		v, err := strconv.ParseFloat(record[j], 64)
+		return v, err == nil
+	}
+	for n, record := range records[1:] {
+		sum, count := 0.0, 0
+		for j, name := range header {
+			v, err := strconv.ParseFloat(record[j], 64)
+			if err != nil || name == "label" {
+				continue
+			}
+			if math.IsNaN(v) || math.IsInf(v, 0) && !strings.Contains(s.line, "survival") {
+				s.complain("predict: row %d: %s is %s", n+1, name, record[j])
+			}
+			if strings.HasPrefix(name, "sd") && v < 0 {
+				s.complain("predict: row %d: %s is %g", n+1, name, v)
+			}
+			if strings.HasPrefix(name, "p(") || strings.HasPrefix(name, "p_") || strings.HasPrefix(name, "P(") {
+				sum, count = sum+v, count+1
+				if v < 0 || v > 1 {
+					s.complain("predict: row %d: %s is %g", n+1, name, v)
+				}
+			}
+		}
+		if slices.Contains(header, "class") && count > 1 && math.Abs(sum-1) > 1e-9 {
+			s.complain("predict: row %d: probabilities add up to %g", n+1, sum)
+		}
+		lower, has := at(record, "lower")
+		if upper, both := at(record, "upper"); has && both && lower > upper {
+			s.complain("predict: row %d: the interval from %g to %g", n+1, lower, upper)
+		}
+	}
+}
+
+// hostileColumn is a column of a table; cell returns what row n holds.
+type hostileColumn struct {
+	name string
+	cell func(n int) string
+}
+
+// hostileCells is a kind of cells; make draws a column of them.
+type hostileCells struct {
+	kind string
+	make func(r *rand.Rand) func(n int) string
+}
+
+// each returns cells that are drawn one by one.
+func each(draw func(r *rand.Rand) string) func(r *rand.Rand) func(int) string {
+	return func(r *rand.Rand) func(int) string {
+		drawn := map[int]string{} // a cell is the same whenever it is asked for
+		return func(n int) string {
+			if _, has := drawn[n]; !has {
+				drawn[n] = draw(r)
+			}
+			return drawn[n]
+		}
+	}
+}
+
+var strangeCells = []hostileCells{
+	{"normal", each(func(r *rand.Rand) string { return number(r.NormFloat64()) })},
+	{"short", each(func(r *rand.Rand) string { return fmt.Sprintf("%.2f", 10+r.NormFloat64()) })},
+	{"wide", each(func(r *rand.Rand) string { return number(math.Exp(100*r.NormFloat64()) * r.NormFloat64()) })},
+	{"widest", each(func(r *rand.Rand) string {
+		return pick(r, "1.7e308", "-1.7e308", "5e-324", "0", "-0", number(math.Exp(700*(2*r.Float64()-1))))
+	})},
+	{"Cauchy", each(func(r *rand.Rand) string { return number(r.NormFloat64() / r.NormFloat64()) })},
+	{"constant", func(r *rand.Rand) func(int) string {
+		v := pick(r, "0", "1", "-3.5", "1e300", "a", "")
+		return func(int) string { return v }
+	}},
+	{"nearly constant", each(func(r *rand.Rand) string {
+		return number(1e6 * (1 + float64(r.IntN(3))*0x1p-52))
+	})},
+	{"one differs", func(r *rand.Rand) func(int) string {
+		at, v := r.IntN(8), pick(r, "1", "1e9", "a", "")
+		return func(n int) string {
+			if n == at {
+				return v
+			}
+			return "0"
+		}
+	}},
+	{"row number", func(*rand.Rand) func(int) string { return strconv.Itoa }},
+	{"bits", each(func(r *rand.Rand) string { return strconv.Itoa(r.IntN(2)) })},
+	{"counts", each(func(r *rand.Rand) string { return strconv.Itoa(int(math.Exp(1 + r.NormFloat64()))) })},
+	{"huge counts", each(func(r *rand.Rand) string { return strconv.FormatInt(r.Int64N(1<<53), 10) })},
+	{"grades", each(func(r *rand.Rand) string { return strconv.Itoa(1 + r.IntN(4)) })},
+	{"yes", each(func(r *rand.Rand) string { return pick(r, "yes", "no") })},
+	{"words", each(func(r *rand.Rand) string { return pick(r, "red", "green", "blue", "") })},
+	{"names", func(*rand.Rand) func(int) string { return func(n int) string { return "s" + strconv.Itoa(n) } }},
+	{"sequences", each(func(r *rand.Rand) string {
+		b := make([]byte, r.IntN(30))
+		for i := range b {
+			b[i] = pick(r, []byte("ACGT")...)
+		}
+		return string(b)
+	})},
+	{"prose", each(func(r *rand.Rand) string {
+		var words []string
+		for range r.IntN(12) {
+			words = append(words, pick(r, "the", "cold", "rain", "falls", "mainly", "ü", "日本", "a,b", "\"q\"", "x\ny"))
+		}
+		return strings.Join(words, " ")
+	})},
+	{"dates", each(func(r *rand.Rand) string {
+		return time.Date(2020, 1, 1+r.IntN(2000), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	})},
+	{"gaps", each(func(r *rand.Rand) string {
+		return pick(r, number(r.NormFloat64()), "", "NA", "nan", "?")
+	})},
+	{"dirt", each(func(r *rand.Rand) string {
+		return pick(r, number(r.NormFloat64()), "inf", "-Inf", "1e400", "1_000", "0x10", "=1+1", "\x1b[31m", "\u202e", "\xff", "true", "2020-13-45", "1,5")
+	})},
+	{"booleans", each(func(r *rand.Rand) string { return pick(r, "true", "false", "TRUE") })},
+	{"times", each(func(r *rand.Rand) string { return number(r.ExpFloat64()) })},
+}
+
+// hostileColumns draws the columns of a table of N rows: features, a target y, and a column e of other parts.
+func hostileColumns(r *rand.Rand, N int) (columns []hostileColumn) {
+	for j := range 1 + r.IntN(5) {
+		name := "x" + strconv.Itoa(j+1)
+		if r.IntN(20) == 0 {
+			name = pick(r, "a b", "", "x,y", "=2", "ä", "#1", "mean", "y ", strings.Repeat("long", 80))
+		}
+		columns = append(columns, hostileColumn{name, pick(r, strangeCells...).make(r)})
+	}
+	if r.IntN(4) == 0 { // a copy
+		columns = append(columns, hostileColumn{"copy", columns[0].cell})
+	}
+	target := pick(r, strangeCells...).make(r)
+	if r.IntN(3) == 0 { // a target that can be learned
+		noise := strangeCells[0].make(r)
+		target = func(n int) string {
+			v, err := strconv.ParseFloat(columns[0].cell(n), 64)
+			if err != nil || v-v != 0 {
+				v = 0
+			}
+			e, _ := strconv.ParseFloat(noise(n), 64)
+			return number(v + e/10)
+		}
+	}
+	columns = append(columns, hostileColumn{"y", target}, hostileColumn{"e", pick(r, strangeCells...).make(r)})
+	if r.IntN(5) == 0 { // rows that occur again
+		for j := range columns {
+			cell := columns[j].cell
+			columns[j].cell = func(n int) string { return cell(n % max(1, N/2)) }
+		}
+	}
+	return columns
+}
+
+// kindsOfTargets are the tasks of mkl fit, "" for none that is named, and the kinds of cells that mostly are their targets.
+var kindsOfTargets = map[string][]string{
+	"":           {"normal", "short", "Cauchy", "wide", "counts", "bits", "grades", "yes", "words", "one differs", "gaps", "booleans", "huge counts", "nearly constant"},
+	"regression": {"normal", "short", "wide", "counts", "gaps", "nearly constant", "widest", "one differs", "dates", "huge counts"},
+	"binary":     {"bits", "yes", "booleans", "one differs"}, "multiclass": {"grades", "words", "yes", "counts", "sequences"},
+	"counts": {"counts", "bits", "grades", "huge counts", "one differs"}, "survival": {"times", "counts", "wide"}, "ordinal": {"grades", "counts", "bits"},
+	"multilabel": {"bits", "yes", "booleans"}, "tasklabels": {"bits"}, "factors": {"normal"},
+	"multioutput": {"normal", "counts", "wide"}, "shared": {"normal", "gaps"}, "tasks": {"normal", "gaps"}, "multitask": {"normal", "gaps", "wide"},
+}
+
+// cellsCalled returns the cells of a kind.
+func cellsCalled(kind string) hostileCells {
+	return strangeCells[slices.IndexFunc(strangeCells, func(c hostileCells) bool { return c.kind == kind })]
+}
+
+// hostileFlags draws the flags of a fit. It mostly makes the columns y and e what the task needs.
+func hostileFlags(r *rand.Rand, columns []hostileColumn) (args []string) {
+	add := func(one ...string) { args = append(args, one...) }
+	task := ""
+	if r.IntN(2) == 0 {
+		task = pick(r, slices.Sorted(maps.Keys(kindsOfTargets))...)
+	}
+	y := slices.IndexFunc(columns, func(c hostileColumn) bool { return c.name == "y" })
+	fits := r.IntN(6) > 0
+	if fits && r.IntN(3) > 0 {
+		columns[y].cell = cellsCalled(pick(r, kindsOfTargets[task]...)).make(r)
+	}
+	several := []string{"multilabel", "multioutput", "shared", "tasks", "tasklabels", "multitask"}
+	switch {
+	case task == "factors":
+	case slices.Contains(several, task):
+		if columns[len(columns)-1].cell = columns[y].cell; fits {
+			columns[len(columns)-1].cell = cellsCalled(pick(r, kindsOfTargets[task]...)).make(r)
+		}
+		add("-target", "y,e")
+	default:
+		add("-target", "y")
+	}
+	if task != "" {
+		add("-task", task)
+	}
+	role, kind := "", ""
+	switch {
+	case !fits && r.IntN(4) == 0:
+		role = pick(r, "-event", "-upper", "-exposure", "-weights", "-noise-sd", "-offset")
+	case task == "survival" && r.IntN(3) == 0:
+		role, kind = "-upper", "times"
+	case task == "survival":
+		role, kind = "-event", "bits"
+	case task == "counts" && r.IntN(2) == 0:
+		role, kind = "-exposure", pick(r, "times", "counts", "wide")
+	case task == "regression" && r.IntN(2) == 0:
+		role, kind = pick(r, "-weights", "-noise-sd", "-offset"), pick(r, "times", "counts", "normal", "wide")
+	}
+	if role != "" {
+		if add(role, "e"); kind != "" {
+			columns[len(columns)-1].cell = cellsCalled(kind).make(r)
+		}
+	}
+	if r.IntN(5) == 0 && len(columns) > 4 && task != "factors" {
+		add("-view", "a="+pick(r, "x1", "x1,x3"), "-view", "b="+pick(r, "x2", "#2"))
+	}
+	if r.IntN(4) == 0 && task != "factors" {
+		add("-missing", pick(r, "impute", "drop", "refuse", "views"))
+	}
+	if r.IntN(8) == 0 {
+		add("-model", pick(r, "auto", "bmkl", "mgp", "probit", "landmarks", "spikeslab"))
+	}
+	if r.IntN(8) == 0 {
+		add("-kernels", pick(r, "linear", "rbf", "rbf(medians=1),linear", "matern(nu=1.5)", "categorical", "polynomial(degree=2)", "constant", "interaction", "spectrum(k=3)"))
+	}
+	if r.IntN(8) == 0 {
+		add(pick(r, "-raw-columns", "-missing-targets", "-plain", "-text=onehot", "-text=category", "-dates=trend", "-seed=7", "-restarts=1", "-tolerance=0.001"))
+	}
+	return args
+}
+
+// TestHostileCells holds the cells to their contract: a cell is the same whenever it is asked for.
+func TestHostileCells(t *testing.T) {
+	for _, c := range strangeCells {
+		cell := c.make(rand.New(rand.NewPCG(1, 2)))
+		for n := range 20 {
+			require.Equal(t, cell(n), cell(n), c.kind)
+		}
+	}
+}
