@@ -17,16 +17,38 @@ type viewProbabilities struct {
 	halves *amplitude.Halves // the shares in halves of the samples
 }
 
-// Draws of the included views: the sweeps with up to sweepSamples samples, and their least number with more samples. A sweep takes a Cholesky
-// factor for each view and about 25 more. If the shares need them, there are more sweeps: at most mostSweeps up to settledSamples samples. With
-// more samples n the limit falls as 1/n³, as a Cholesky factor takes time proportional to n³.
+// Draws of the included views: the sweeps with up to sweepSamples samples, and their least number with more samples. If the shares need
+// them there are more sweeps: at most mostSweeps, and with their burn-in at most as many as mostWork floating-point operations allow, which
+// take about two seconds of one core with AVX-512.
 const (
-	viewSweeps     = 110
-	leastSweeps    = 40
-	sweepSamples   = 150
-	mostSweeps     = 2200
-	settledSamples = 60
+	viewSweeps   = 110
+	leastSweeps  = 40
+	sweepSamples = 150
+	mostSweeps   = 2200
+	mostWork     = 1e11
 )
+
+// sweepsOf returns the least and the most sweeps of a problem with n samples, of so many kernels, views and columns of targets.
+func sweepsOf(n, kernels, views, columns int) (least, most int) {
+	few := float64(sweepSamples) / float64(max(n, sweepSamples))
+	least = max(leastSweeps, int(viewSweeps*few*few))
+	// A burn-in is a quarter of the sweeps.
+	return least, max(least, min(mostSweeps, int(mostWork/(1.25*sweepWork(n, kernels, views, columns)))))
+}
+
+// sweepWork returns about how many floating-point operations a sweep takes that includes all views, with its draw of the functions. A
+// Cholesky factor takes n³/3, and reading and adding a kernel as long as 2n². A sweep has an evaluation for each view to switch it, one more
+// where the other variables move along, about five in a slice, of at most four views and of the common variables, and one for each
+// function and for all targets.
+func sweepWork(n, kernels, views, columns int) float64 {
+	const sliced, slice = 4, 5
+	evaluations := views + slice*(min(views, sliced)+1) + views + 1
+	if views <= sliced {
+		evaluations += views
+	}
+	x := float64(n)
+	return float64(evaluations) * x * x * (x/3 + float64(2*kernels+columns))
+}
 
 // Fits to halves of the samples, for the standard deviations of shares: the divisions with up to sweepSamples samples, and the sweeps and
 // draws of each half. With more samples there are fewer divisions, at least one. Fewer than leastHalved samples are not divided.
@@ -43,17 +65,16 @@ func judgeViews(ctx context.Context, p amplitude.Problem, class []int, seed uint
 	if q.alone, err = p.Screen(ctx); err != nil {
 		return q, err
 	}
-	_, n := p.Kernels.Dims()
-	few := float64(sweepSamples) / float64(max(n, sweepSamples))
-	sweeps := max(leastSweeps, int(viewSweeps*few*few))
-	more := float64(settledSamples) / float64(max(n, settledSamples))
-	s, shares, err := p.SelectShares(ctx, amplitude.Sparse, amplitude.Sampling{Sweeps: sweeps, Seed: seed}, max(sweeps, int(mostSweeps*more*more*more)))
+	kernels, n := p.Kernels.Dims()
+	sweeps, most := sweepsOf(n, kernels, p.Layout.Views(), p.Y.Rows)
+	s, shares, err := p.SelectShares(ctx, amplitude.Sparse, amplitude.Sampling{Sweeps: sweeps, Seed: seed}, most)
 	if err != nil {
 		return q, err
 	}
 	q.in, q.sweeps, q.shares = s.Included, s.Sweeps, shares
 	splits := 0
 	if n >= leastHalved {
+		few := float64(sweepSamples) / float64(max(n, sweepSamples))
 		splits = max(1, int(viewSplits*few*few))
 	}
 	q.halves, err = p.Halves(ctx, splits, class, amplitude.Sampling{Sweeps: halfSweeps, BurnIn: halfBurnIn, Draws: halfDraws, Seed: seed})

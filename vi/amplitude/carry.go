@@ -46,14 +46,14 @@ func (s *selector) carry(ctx context.Context, v int) {
 	if was {
 		to.back(on, x)
 		off = from.at(x, len(s.theta))
-		valueOff = s.e.value(off)
+		valueOff = s.valueOn(off, without)
 	} else {
 		from.back(off, x)
 		for i := range own {
 			own[i] = s.src.NormFloat64()
 		}
 		on = to.at(x, len(s.theta))
-		valueOn = s.e.value(on)
+		valueOn = s.valueOn(on, with)
 	}
 	odds := s.logit[v] + valueOn - valueOff + large.logPrior(on) - small.logPrior(off)
 	odds += float64(0.5 * (la.LogDet(to.root) - la.LogDet(from.root) + la.SumSq(own)))

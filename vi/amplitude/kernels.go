@@ -114,13 +114,18 @@ func (p *Kernels) rounded() bool { return p.half.Rows > 0 }
 
 // sum stores Σ_j weight[j]·K_j, packed.
 func (p *Kernels) sum(w *la.Workspace, weight, packed []float64) {
+	clear(packed)
+	p.add(w, weight, packed)
+}
+
+// add adds Σ_j weight[j]·K_j to packed, kernel after kernel.
+func (p *Kernels) add(w *la.Workspace, weight, packed []float64) {
 	switch {
 	case len(p.unit) == 0:
-		clear(packed)
 	case p.rounded():
-		la.GemvMixed(w, la.Transpose, 1, p.half, weight, 0, packed)
+		la.GemvMixed(w, la.Transpose, 1, p.half, weight, 1, packed)
 	default:
-		la.Gemv(w, la.Transpose, 1, p.whole, weight, 0, packed)
+		la.Gemv(w, la.Transpose, 1, p.whole, weight, 1, packed)
 	}
 }
 

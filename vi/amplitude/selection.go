@@ -209,6 +209,29 @@ func (s *selector) refresh(z []float64) float64 {
 	return s.e.valueOf(s.sum, s.noise())
 }
 
+// valueOn returns the log evidence at θ of some views, without the kernels of the other views. It overwrites s.trial.
+func (s *selector) valueOn(theta []float64, on []bool) float64 {
+	clear(s.trial)
+	for v, is := range on {
+		if !is {
+			continue
+		}
+		first, end := s.first[v], s.first[v+1]
+		for j, t := range theta[first:end] {
+			if !(t < mostLog) {
+				return math.Inf(-1)
+			}
+			s.e.amplitude[first+j] = special.Exp(t)
+		}
+		s.parts[v].add(&s.e.ws, s.e.amplitude[first:end], s.trial)
+	}
+	noise := theta[len(theta)-1]
+	if !(noise < mostLog) {
+		return math.Inf(-1)
+	}
+	return s.e.valueOf(s.trial, s.e.noise(noise))
+}
+
 func (s *selector) noise() float64 { return s.e.noise(s.theta[len(s.theta)-1]) }
 
 // mostSliced is the most views whose variables a sweep draws. They take most of its time.
@@ -245,9 +268,12 @@ func (s *selector) sweep(ctx context.Context) {
 		copy(whole, z)
 		return s.refresh(whole)
 	}}
-	c.step()
+	moved := c.step()
 	copy(s.z, c.z)
-	s.now = s.refresh(s.z) // the last trial was another point, or rounding has gathered
+	s.now = c.now
+	if !moved { // the last trial was another point
+		s.now = s.refresh(s.z)
+	}
 }
 
 // fresh draws the variables of a view from the prior.
@@ -330,7 +356,10 @@ func (s *selector) sliceView(v int) {
 		la.Axpy(1, s.part[v], s.sum)
 		return s.e.valueOf(s.sum, s.noise())
 	}}
-	c.step()
+	moved := c.step()
 	copy(s.z[first:end], c.z)
-	s.now = c.value(c.z) // the last trial was another point if the step gave up
+	s.now = c.now
+	if !moved { // the last trial was another point
+		s.now = c.value(c.z)
+	}
 }

@@ -105,8 +105,8 @@ type slicer struct {
 }
 
 // step replaces z by a point on an ellipse through z and a draw from the prior, with at least the density at a uniform
-// share of the present.
-func (s *slicer) step() {
+// share of the present. It reports whether z has moved: the last point whose value was asked is then z.
+func (s *slicer) step() (moved bool) {
 	if s.u == nil {
 		s.u, s.at = make([]float64, len(s.z)), make([]float64, len(s.z))
 	}
@@ -124,7 +124,7 @@ func (s *slicer) step() {
 		if v := s.value(s.at); v >= level {
 			copy(s.z, s.at)
 			s.now = v
-			return
+			return true
 		}
 		if angle < 0 {
 			low = angle
@@ -133,6 +133,7 @@ func (s *slicer) step() {
 		}
 		angle = low + float64((high-low)*s.src.Float64())
 	}
+	return false
 }
 
 // mostShrinks bounds the evaluations of a step, which then stays where it is. The interval is halved in the mean.
