@@ -339,6 +339,7 @@ func autoMemory(f *fitting, s FitSize, most, l, more int, labels bool) int64 {
 //     kernels. Its weight comes from leave-one-out probabilities.
 //   - For several views the two members with amplitudes that borrow strength replace the least-squares process, with equal
 //     weights. For several views without kernels and more than two classes they are the only members that are sums over views.
+//   - Effects of codes are on the log odds of each class. The members see them in the places of the codes, and learn the classes themselves.
 //   - The weight of the columns as one table comes from leave-one-out probabilities of members that learn no widths. With more than two
 //     classes, and if the processes of the table are forecast to take more than a minute, the table has the least-squares member alone.
 type AutoClassifier[T comparable] struct {

@@ -107,6 +107,7 @@ type poolClassifierJSON struct {
 	Trees      *poolMemberJSON[treeClassesJSON]        `json:"trees,omitempty"`
 	Local      *poolMemberJSON[localClassesJSON]       `json:"local,omitempty"`
 	Table      *poolMemberJSON[poolClassifierJSON]     `json:"table,omitempty"`
+	Levels     *levelOddsJSON                          `json:"levels,omitempty"`
 }
 
 // addPool adds the fields that both kinds of pools have.
@@ -201,6 +202,7 @@ func (m *AutoClassifierModel[T]) encode(f *fileWriter) poolClassifierJSON {
 		member := addMember(f, &m.pool, next, m.table.encode)
 		j.Table = &member
 	}
+	j.Levels = m.levels.encode(f)
 	return j
 }
 
@@ -402,6 +404,9 @@ func (m *AutoClassifierModel[T]) take(f *fileReader, j poolClassifierJSON) (err 
 		if first := m.member(0); !slices.Equal(m.member(i).Classes(), first.Classes()) {
 			return fmt.Errorf("model: members[%d] has other classes than the first", i)
 		}
+	}
+	if m.levels, err = f.takeLevelOdds(j.Levels, m.pool.Inputs(), len(m.Classes())); err != nil {
+		return err
 	}
 	return m.check()
 }

@@ -296,6 +296,7 @@ type AutoClassifierModel[T comparable] struct {
 	trees      *treeClassModel[T]          // likewise
 	local      *localClassModel[T]         // likewise
 	table      *tableClassModel[T]         // of several views, else nil; it follows the indicators
+	levels     *levelOdds                  // of very many samples, nil if no column has many levels
 }
 
 // Kind returns "pool-classifier".
@@ -307,7 +308,19 @@ func (m *AutoClassifierModel[T]) member(i int) ClassModel[T] { return m.models[i
 // Classes returns the classes in the order of probabilities and decisions.
 func (m *AutoClassifierModel[T]) Classes() []T { return m.member(0).Classes() }
 
-// Landmarks returns the member on landmarks, or nil if there is no such member.
+// Inputs is as for [AutoModel].
+func (m *AutoClassifierModel[T]) Inputs() []ModelInput { return m.levels.inputs(m.pool.Inputs()) }
+
+// KernelSpreads is as for [AutoModel].
+func (m *AutoClassifierModel[T]) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) (all []float64, err error) {
+	if x, err = m.levels.matrices(m.Inputs(), x); err != nil {
+		return nil, err
+	}
+	return m.pool.KernelSpreads(ctx, opt, x...)
+}
+
+// Landmarks returns the member on landmarks, or nil if there is no such member. Where columns of categories have effects of their levels,
+// it sees the effects in the places of the codes, and behind the columns of the inputs if there are several classes.
 func (m *AutoClassifierModel[T]) Landmarks() *LandmarkClassifierModel[T] { return m.landmarks }
 
 // Outputs reports what the fit learned for the classes. Two classes are one output.
@@ -324,6 +337,10 @@ func (m *AutoClassifierModel[T]) Predict(x ...Features) (labels []T, probability
 // PredictClasses is Predict with options, and with decision values. Probabilities and decisions are the weighted
 // means of the members'.
 func (m *AutoClassifierModel[T]) PredictClasses(ctx context.Context, opt PredictOptions, x ...Features) (*ClassPrediction[T], error) {
+	x, err := m.levels.matrices(m.Inputs(), x)
+	if err != nil {
+		return nil, err
+	}
 	var out *ClassPrediction[T]
 	for i, w := range m.weights {
 		p, err := m.member(i).PredictClasses(ctx, opt, x...)

@@ -21,6 +21,7 @@ type classBlocks[T comparable] struct {
 	rows    *mgp.Rows
 	members []blockClasses[T]
 	others  []int // members, in the order of their predictions
+	level   levelRow
 
 	sum           la.Matrix[float64] // by sample, of the probabilities so far
 	errors        []float64          // by sample, the bound so far
@@ -85,6 +86,9 @@ func (b *classBlocks[T]) predict(first, last int, at func(i int) [][]float64, ou
 		if failures[r] = checkPoint(b.inputs, x); failures[r] != nil {
 			n = r // the samples after it are not predicted
 			break
+		}
+		if b.levels != nil {
+			x = b.levels.point(&b.level, x)
 		}
 		b.begin(r, x)
 	}

@@ -71,3 +71,85 @@ func (f *fileReader) takeLevels(j *levelsJSON, inputs []ModelInput) (*levels, er
 	}
 	return l, nil
 }
+
+// levelOddsJSON is the effects of levels in a pool of classes. The tensor levels.C has a row for each level of column C: the code, and the
+// effects on the log odds of the classes.
+type levelOddsJSON struct {
+	Columns []oddsColumnJSON `json:"columns"`
+}
+
+// oddsColumnJSON is a column of levels.
+type oddsColumnJSON struct {
+	Input   int   `json:"input"`
+	Column  int   `json:"column"`
+	Levels  int   `json:"levels"`            // 0 if the column has no effect
+	Classes []int `json:"classes,omitempty"` // from 0
+}
+
+// encode adds the tensors and returns the settings; nil without levels.
+func (l *levelOdds) encode(f *fileWriter) *levelOddsJSON {
+	if l == nil {
+		return nil
+	}
+	j := &levelOddsJSON{}
+	for i, c := range l.columns {
+		j.Columns = append(j.Columns, oddsColumnJSON{c.input, c.column, len(c.codes), c.classes})
+		var all []float64
+		for k, code := range c.codes {
+			all = append(all, code)
+			for _, u := range c.effects {
+				all = append(all, u[k])
+			}
+		}
+		f.add(fmt.Sprintf("levels.%d", i), all, len(c.codes), 1+len(c.classes))
+	}
+	return j
+}
+
+// takeLevelOdds reads levels of a pool of classes whose members have the inputs; nil if it has none.
+func (f *fileReader) takeLevelOdds(j *levelOddsJSON, inputs []ModelInput, classes int) (*levelOdds, error) {
+	if j == nil {
+		return nil, nil
+	}
+	l := &levelOdds{}
+	for i, c := range j.Columns {
+		last := -1
+		for _, k := range c.Classes {
+			if k <= last || k >= classes {
+				return nil, fmt.Errorf("model: levels.columns[%d]: classes %v of %d", i, c.Classes, classes)
+			}
+			last = k
+		}
+		if c.Input < 0 || c.Input >= len(inputs) || c.Column < 0 || c.Levels < 0 || (c.Levels == 0) != (c.Classes == nil) {
+			return nil, fmt.Errorf("model: levels.columns[%d] is %+v", i, c)
+		}
+		column := oddsColumn{input: c.Input, column: c.Column, classes: c.Classes, effects: make([][]float64, len(c.Classes))}
+		all := f.takeMatrix(fmt.Sprintf("levels.%d", i), c.Levels, 1+len(c.Classes))
+		if f.err != nil {
+			return nil, f.err
+		}
+		for k := range all.Rows {
+			r := all.Row(k)
+			if vec.FirstNonFinite(r) >= 0 || k > 0 && r[0] <= column.codes[k-1] {
+				return nil, fmt.Errorf("tensor %q: row %d is %v", fmt.Sprintf("levels.%d", i), k, r)
+			}
+			column.codes = append(column.codes, r[0])
+			for e, u := range r[1:] {
+				column.effects[e] = append(column.effects[e], u)
+			}
+		}
+		if slices.ContainsFunc(l.columns, func(other oddsColumn) bool { return other.input == c.Input && other.column == c.Column }) {
+			return nil, fmt.Errorf("model: levels.columns[%d] is a column before it", i)
+		}
+		l.columns = append(l.columns, column)
+	}
+	if l.columns == nil {
+		return nil, fmt.Errorf("model: levels: no columns")
+	}
+	for i, c := range l.columns {
+		if c.column >= inputs[c.input].Cols-l.added(c.input) {
+			return nil, fmt.Errorf("model: levels.columns[%d]: column %d of an input of %d columns", i, c.column, inputs[c.input].Cols-l.added(c.input))
+		}
+	}
+	return l, nil
+}

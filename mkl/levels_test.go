@@ -114,7 +114,7 @@ func TestEffectsOfLevelsInInputsOfTheirOwn(t *testing.T) {
 	f := &levelFit{r: m, x: distinctInputs(m.views)}
 	f.find()
 	require.Len(t, f.at, 2)
-	seen := f.seen(&levels{columns: f.at}, [][]float64{vec.Picked(x.Data, vec.UpTo(200)), make([]float64, 200)})
+	seen := f.seen([][][]float64{{vec.Picked(x.Data, vec.UpTo(200))}, {make([]float64, 200)}})
 	require.Len(t, seen, 2)
 	assert.Equal(t, []string{"codes", "all"}, []string{seen[0].Input, seen[1].Input})
 	assert.Equal(t, [][]int{{0}, {0, 1, 2}}, [][]int{seen[0].Columns, seen[1].Columns})

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -15,12 +14,13 @@ import (
 )
 
 const (
-	fewLevels        = 30   // columns with more levels have effects
-	levelFolds       = 10   // of the samples that are not held out
-	levelCentres     = 128  // of the functions beside the effects
-	mostLevelLinear  = 200  // linear functions beside the effects
-	clearEffect      = 2    // standard errors
-	secondsLevelWork = 1e-9 // of a product of effects.Work
+	fewLevels        = 30    // columns with more levels have effects
+	levelFolds       = 10    // of the samples that are not held out
+	levelCentres     = 128   // of the functions beside the effects
+	mostLevelLinear  = 200   // linear functions beside the effects
+	clearEffect      = 2     // standard errors
+	secondsLevelWork = 1e-9  // of a product of effects.Work
+	secondsOddsWork  = 5e-10 // of a product of effects.OddsWork, with the fit without the columns that are dropped
 )
 
 // levelFit is the fit of effects of levels.
@@ -45,22 +45,12 @@ func (a Auto) addLevels(r *manyRows, m *AutoModel, y []float64) (rest []float64,
 		return y, nil
 	}
 	middle, _ := vec.MeanSD(y)
-	for i, v := range y {
+	for _, v := range y {
 		f.y = append(f.y, v-middle)
-		if fold := i % levelFolds; i < len(y)-r.held {
-			f.fold = append(f.fold, fold)
-		} else {
-			f.fold = append(f.fold, levelFolds)
-		}
 	}
-	f.describe()
-	width, all := 1, 0
-	for _, g := range f.features.Groups {
-		width += g
-	}
-	for _, c := range f.columns {
-		all += c.Levels
-	}
+	f.fold = r.levelFolds(len(y))
+	f.describe(len(y), levelCentres)
+	width, all := f.size()
 	seconds := float64(secondsLevelWork * effects.Work(len(y), len(f.columns), all, width))
 	if seconds > (r.seconds-r.spent)/2 {
 		return y, r.leaveOut(what, fmt.Errorf("they would take %.0f s of one core", seconds))
@@ -77,6 +67,30 @@ func (a Auto) addLevels(r *manyRows, m *AutoModel, y []float64) (rest []float64,
 		return y, r.leaveOut(what, err)
 	}
 	return f.take(m, left, y)
+}
+
+// levelFolds returns the fold of each of n samples; the samples held out are the last fold.
+func (m *manyRows) levelFolds(n int) (fold []int) {
+	for i := range n {
+		if i < n-m.held {
+			fold = append(fold, i%levelFolds)
+		} else {
+			fold = append(fold, levelFolds)
+		}
+	}
+	return fold
+}
+
+// size returns the number of features beside the effects, and of all levels.
+func (f *levelFit) size() (width, levels int) {
+	width = 1
+	for _, g := range f.features.Groups {
+		width += g
+	}
+	for _, c := range f.columns {
+		levels += c.Levels
+	}
+	return width, levels
 }
 
 // find finds the columns: numbers of more than fewLevels values that views with the plain categorical kernel see, and no others.
@@ -131,8 +145,9 @@ func (f *levelFit) inputs() []int {
 	return at
 }
 
-// describe makes the features beside the effects: linear functions and radial functions of the columns that open views see.
-func (f *levelFit) describe() {
+// describe makes the features beside the effects of n samples: linear functions and radial functions, at most so many, of the columns that open
+// views see.
+func (f *levelFit) describe(n, centred int) {
 	inputs := f.inputs()
 	columns := make([][]int, len(f.x))
 	for k, x := range f.x {
@@ -158,7 +173,7 @@ func (f *levelFit) describe() {
 	}
 	linear, radial := min(d, mostLevelLinear), 0
 	if d > 0 {
-		radial = min(levelCentres, len(f.y)/20)
+		radial = min(centred, n/20)
 	}
 	centres := at(0, radial)
 	f.features.Groups = nil
@@ -266,7 +281,7 @@ func (f *levelFit) drop(left *levelsLeftOut) bool {
 	if none == nil {
 		return false
 	}
-	f.r.remarks = append(f.r.remarks, fmt.Sprintf("the levels%s have no effect that predicts other samples, and are left out", strings.Join(none, " and")))
+	f.r.remarks = append(f.r.remarks, noEffect(none))
 	f.at, f.columns = at, columns
 	return true
 }
@@ -312,33 +327,50 @@ func (f *levelFit) take(m *AutoModel, left *levelsLeftOut, y []float64) (rest []
 	train := len(y) - f.r.held
 	l.usual = vec.Total(s.variance[:train]) / float64(train)
 	m.levels = l
-	f.r.views = f.seen(l, left.mean)
+	seen := make([][][]float64, len(f.at)+len(f.without))
+	for c := range f.at {
+		seen[c] = [][]float64{left.mean[c]}
+	}
+	f.at = l.columns
+	f.r.views = f.seen(seen)
 	s.mean, s.variance = s.mean[train:], s.variance[train:]
 	f.r.shift = s
 	return rest, nil
 }
 
-// seen returns the views as members see them: with the effects, from other folds, in the places of the codes, and with open views of
-// these columns in the places of views with the categorical kernel.
-func (f *levelFit) seen(l *levels, mean [][]float64) (views []View) {
+// seen returns the views as members see them: with the effects [column][effect][sample], from other folds, in the places of the codes, and with open
+// views of these columns in the places of views with the categorical kernel. Further effects of a column are behind the columns of the input.
+func (f *levelFit) seen(effects [][][]float64) (views []View) {
 	inputs := f.inputs()
 	x := slices.Clone(f.x)
-	places := make([][]int, len(x)) // columns of codes of each input
-	for c, column := range l.columns {
-		if places[column.input] == nil {
-			x[column.input] = x[column.input].Clone()
+	places := make([][]int, len(x)) // columns of effects of each input
+	var none []levelColumn          // columns without an effect
+	for c, column := range f.at {
+		k := column.input
+		if places[k] == nil {
+			x[k] = x[k].Clone()
 		}
-		places[column.input] = append(places[column.input], column.column)
-		for i := range x[column.input].Rows {
-			of := 0.0 // without an effect
-			if c < len(f.at) {
-				of = mean[c][i]
+		places[k] = append(places[k], column.column)
+		for i := range x[k].Rows {
+			x[k].Set(i, column.column, 0)
+		}
+		if effects[c] == nil {
+			none = append(none, column)
+		}
+		for e, u := range effects[c] {
+			place := column.column
+			if e > 0 {
+				place = x[k].Cols
+				x[k] = widened(x[k], 1)
+				places[k] = append(places[k], place)
 			}
-			x[column.input].Set(i, column.column, of)
+			for i, v := range u {
+				x[k].Set(i, place, v)
+			}
 		}
 	}
 	useless := func(k, j int) bool {
-		return slices.ContainsFunc(f.without, func(c levelColumn) bool { return c.input == k && c.column == j })
+		return slices.ContainsFunc(none, func(c levelColumn) bool { return c.input == k && c.column == j })
 	}
 	done := make([]bool, len(x)) // the open view of the effects is among the views
 	for i, v := range f.r.views {
@@ -352,7 +384,7 @@ func (f *levelFit) seen(l *levels, mean [][]float64) (views []View) {
 		if v.Kernel != nil {
 			others := v.Columns
 			if others == nil {
-				others = vec.UpTo(v.X.Cols)
+				others = vec.UpTo(f.x[k].Cols)
 			}
 			others = slices.DeleteFunc(slices.Clone(others), func(j int) bool { return slices.Contains(of, j) })
 			if len(others) > 0 {
@@ -383,4 +415,13 @@ func (f *levelFit) seen(l *levels, mean [][]float64) (views []View) {
 		views = append(views, v)
 	}
 	return views
+}
+
+// widened returns a copy of x with more columns, of zeros.
+func widened(x Features, more int) Features {
+	out := la.NewMatrix[float64](x.Rows, x.Cols+more)
+	for i := range x.Rows {
+		copy(out.Row(i), x.Row(i))
+	}
+	return out
 }

@@ -27,6 +27,9 @@ func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, cl
 	m := &AutoClassifierModel[T]{}
 	m.onLandmarks, m.of, m.rule = true, n, weighed
 	m.record = r.record(Trace{})
+	if m.levels, err = r.addLevelOdds(class, len(classes)); err != nil {
+		return nil, err
+	}
 	if err := a.addLocal(r, m, classes, class); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
+	"github.com/bmkl/bmkl/mkl/internal/reuse"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 )
@@ -20,6 +21,8 @@ type processClassPredictor[T comparable] struct {
 	members []classMember[T]
 	order   []int // in which the members are predicted
 	bank    processBank
+	levels  *levelOdds // nil without effects of levels
+	rows    reuse.Pool[levelRow]
 
 	tolerance float64 // largest error of a probability
 }
@@ -89,7 +92,10 @@ func (m *AutoClassifierModel[T]) Predictor(opt PredictorOptions) (*ClassPredicto
 
 // mixture returns the predictor with all members. It is not complete yet.
 func (m *AutoClassifierModel[T]) mixture(opt PredictorOptions) (*processClassPredictor[T], error) {
-	p := newProcessClassPredictor(m.models[0].(interface{ inputs() []gram.Input }).inputs(), m.Classes(), opt)
+	p := newProcessClassPredictor(m.levels.points(m.models[0].(interface{ inputs() []gram.Input }).inputs()), m.Classes(), opt)
+	if m.levels != nil {
+		p.levels, p.rows = m.levels, reuse.NewPool(func() *levelRow { return &levelRow{} })
+	}
 	for i, model := range m.models {
 		switch member := model.(type) {
 		case *MultiGPClassifierModel[T]:
@@ -206,6 +212,11 @@ func (p *processClassPredictor[T]) predictBounded(probability []float64, x [][]f
 	}
 	if err := checkPoint(p.inputs, x); err != nil {
 		return class, math.NaN(), err
+	}
+	if p.levels != nil {
+		r := p.rows.Take()
+		defer p.rows.Put(r)
+		x = p.levels.point(r, x)
 	}
 	s := p.bank.take()
 	for stage := hasty; ; stage++ {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/random"
 )
@@ -154,9 +155,18 @@ func (s *system) parts(groups []int) (all []part) {
 //
 // and returns the largest relative change of a variance that is not negligible.
 func (s *system) update(parts []part, x, variance []float64, square float64, n int) (change float64) {
-	free := float64(n - 1)
-	least := float64(leastPart * square)
 	noise := s.residual(x)
+	change, free := updatePriors(parts, x, variance, square, float64(n-1))
+	to := max(noise/max(free, 1), float64(1e-6*square))
+	change = max(change, math.Abs(to/s.noise-1))
+	s.noise = to
+	return change
+}
+
+// updatePriors makes a step of the variances of priors. It returns the largest relative change of a variance that is not negligible beside square,
+// and free less Σγ.
+func updatePriors(parts []part, x, variance []float64, square, free float64) (change, rest float64) {
+	least := float64(leastPart * square)
 	for i := range parts {
 		p := &parts[i]
 		of := float64(p.end - p.first)
@@ -172,44 +182,71 @@ func (s *system) update(parts []part, x, variance []float64, square float64, n i
 		}
 		p.prior = to
 	}
-	to := max(noise/max(free, 1), float64(1e-6*square))
-	change = max(change, math.Abs(to/s.noise-1))
-	s.noise = to
-	return change
+	return change, free
 }
 
 // sum adds up the normal equations and the right-hand sides of the probes.
 func (s *system) sum(ctx context.Context, features Features, y []float64, seed uint64) error {
-	src := random.Source(seed)
-	draw := make([]float64, probes*blockRows)
+	d := newDraws(seed)
 	for lo := 0; lo < len(y); lo += blockRows {
 		if err := context.Cause(ctx); err != nil {
 			return fmt.Errorf("effects: %w", err)
 		}
 		hi := min(lo+blockRows, len(y))
-		phi := features.Rows(lo, hi)
-		la.Syrk(nil, la.Transpose, 1, phi, 1, s.gram)
-		la.Gemv(nil, la.Transpose, 1, phi, y[lo:hi], 1, s.right[:s.m])
 		s.square += la.SumSq(y[lo:hi])
-		xi := draw[:probes*(hi-lo)]
-		random.Normal(src, xi)
-		for k := range probes {
-			la.Gemv(nil, la.Transpose, 1, phi, xi[k*(hi-lo):(k+1)*(hi-lo)], 1, s.noises.Row(k)[:s.m])
+		s.add(features.Rows(lo, hi), lo, y[lo:hi], d)
+	}
+	d.priors(s)
+	return nil
+}
+
+// draws are the standard normal numbers of the probes.
+type draws struct {
+	src special.Rand
+	xi  []float64
+}
+
+func newDraws(seed uint64) *draws {
+	return &draws{random.Source(seed), make([]float64, probes*blockRows)}
+}
+
+// priors draws η.
+func (d *draws) priors(s *system) {
+	for k := range probes {
+		random.Normal(d.src, s.priors.Row(k))
+	}
+}
+
+// add adds the samples from lo on to the normal equations and to the right-hand sides of the probes. y holds the products of their weights and
+// targets. The features are overwritten.
+func (s *system) add(phi la.Matrix[float64], lo int, y []float64, d *draws) {
+	n := len(y)
+	la.Gemv(nil, la.Transpose, 1, phi, y, 1, s.right[:s.m])
+	if s.weight != nil {
+		for i := range n {
+			la.Scal(math.Sqrt(s.weight[lo+i]), phi.Row(i))
 		}
-		for i := range hi - lo {
-			for c, column := range s.columns {
-				at := s.first[c] + column.Of[lo+i]
-				s.count[at-s.m]++
-				s.right[at] += y[lo+i]
-				la.Axpy(1, phi.Row(i), s.cross.Row(at-s.m))
-				for k := range probes {
-					s.noises.Row(k)[at] += xi[k*(hi-lo)+i]
-				}
+	}
+	la.Syrk(nil, la.Transpose, 1, phi, 1, s.gram)
+	xi := d.xi[:probes*n]
+	random.Normal(d.src, xi)
+	for k := range probes {
+		la.Gemv(nil, la.Transpose, 1, phi, xi[k*n:(k+1)*n], 1, s.noises.Row(k)[:s.m])
+	}
+	for i := range n {
+		weight, root := 1.0, 1.0
+		if s.weight != nil {
+			weight = s.weight[lo+i]
+			root = math.Sqrt(weight)
+		}
+		for c, column := range s.columns {
+			at := s.first[c] + column.Of[lo+i]
+			s.count[at-s.m] += weight
+			s.right[at] += y[i]
+			la.Axpy(root, phi.Row(i), s.cross.Row(at-s.m))
+			for k := range probes {
+				s.noises.Row(k)[at] += float64(root * xi[k*n+i])
 			}
 		}
 	}
-	for k := range probes {
-		random.Normal(src, s.priors.Row(k))
-	}
-	return nil
 }

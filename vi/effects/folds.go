@@ -17,7 +17,7 @@ func (m *Posterior) Without(ctx context.Context, columns []Column, rest []float6
 		size += c.Levels
 	}
 	count, b, precision := make([]float64, size), make([]float64, size), make([]float64, size)
-	x, diagonal := make([]float64, size), make([]float64, size)
+	x := make([]float64, size)
 	for c, column := range columns {
 		for l := range column.Levels {
 			precision[s.first[c]+l] = 1 / m.Effects[c].Prior
@@ -29,9 +29,6 @@ func (m *Posterior) Without(ctx context.Context, columns []Column, rest []float6
 			}
 		}
 	}
-	for j, n := range count {
-		diagonal[j] = n/m.Noise + precision[j]
-	}
 	for c, e := range m.Effects {
 		for l, u := range e.Mean {
 			if j := s.first[c] + l; count[j] > 0 { // others stay exactly 0
@@ -39,9 +36,30 @@ func (m *Posterior) Without(ctx context.Context, columns []Column, rest []float6
 			}
 		}
 	}
+	if err := s.solveEffects(ctx, kept, count, b, precision, x); err != nil {
+		return nil, err
+	}
+	all := make([]Effects, len(columns))
+	for c, column := range columns {
+		e := Effects{Prior: m.Effects[c].Prior, Mean: x[s.first[c] : s.first[c]+column.Levels], Variance: make([]float64, column.Levels)}
+		for l := range e.Variance {
+			e.Variance[l] = m.variance(c, l, count[s.first[c]+l], s.diagonal[s.first[c]+l])
+		}
+		all[c] = e
+	}
+	return all, nil
+}
+
+// solveEffects solves the normal equations of effects without features, for the samples that are kept, by conjugate gradients from x. count is the
+// diagonal of ZᵀZ or ZᵀWZ.
+func (s *system) solveEffects(ctx context.Context, kept []bool, count, b, precision, x []float64) error {
+	s.diagonal = make([]float64, len(x))
+	for j, n := range count {
+		s.diagonal[j] = n/s.noise + precision[j]
+	}
 	times := func(x, out []float64) {
 		clear(out)
-		if len(columns) == 1 {
+		if len(s.columns) == 1 {
 			for j, n := range count {
 				out[j] = float64(n * x[j])
 			}
@@ -49,27 +67,16 @@ func (m *Posterior) Without(ctx context.Context, columns []Column, rest []float6
 			s.products(kept, x, out)
 		}
 		for j, v := range out {
-			out[j] = v/m.Noise + float64(precision[j]*x[j])
+			out[j] = v/s.noise + float64(precision[j]*x[j])
 		}
 	}
 	condition := func(r, out []float64) {
-		for j, d := range diagonal {
+		for j, d := range s.diagonal {
 			out[j] = r[j] / d
 		}
 	}
-	scratch := la.NewMatrix[float64](4, size)
-	if err := gradients(ctx, b, x, times, condition, [][]float64{scratch.Row(0), scratch.Row(1), scratch.Row(2), scratch.Row(3)}); err != nil {
-		return nil, err
-	}
-	all := make([]Effects, len(columns))
-	for c, column := range columns {
-		e := Effects{Prior: m.Effects[c].Prior, Mean: x[s.first[c] : s.first[c]+column.Levels], Variance: make([]float64, column.Levels)}
-		for l := range e.Variance {
-			e.Variance[l] = m.variance(c, l, count[s.first[c]+l], diagonal[s.first[c]+l])
-		}
-		all[c] = e
-	}
-	return all, nil
+	scratch := la.NewMatrix[float64](4, len(x))
+	return gradients(ctx, b, x, times, condition, [][]float64{scratch.Row(0), scratch.Row(1), scratch.Row(2), scratch.Row(3)})
 }
 
 // variance returns the variance of the effect of level l of column c if it has count samples. The part of the variance that comes from

@@ -13,11 +13,13 @@ import (
 //	A = ⎛ΦᵀΦ/σ² + P   ΦᵀZ/σ²    ⎞
 //	    ⎝ZᵀΦ/σ²      ZᵀZ/σ² + D⎠,   b = (Φᵀy, Zᵀy).
 //
-// P and D are diagonal, with the inverse variances of the priors. ZᵀZ is never stored: its product with u is a sum over samples.
+// P and D are diagonal, with the inverse variances of the priors. ZᵀZ is never stored: its product with u is a sum over samples. With
+// weights W of the samples, ΦᵀWΦ, ZᵀWΦ, ZᵀWZ and (Φ, Z)ᵀWy take the places of the products.
 type system struct {
 	m       int // features
 	columns []Column
-	first   []int // the place of a column's first effect in x
+	first   []int     // the place of a column's first effect in x
+	weight  []float64 // of each sample; nil: 1
 
 	gram   la.Matrix[float64] // ΦᵀΦ
 	cross  la.Matrix[float64] // ZᵀΦ, levels × features
@@ -92,7 +94,7 @@ func (s *system) times(x, out []float64) {
 	}
 }
 
-// products adds ZᵀZ·u to out. With kept, only the samples that it names count.
+// products adds ZᵀZ·u, or ZᵀWZ·u, to out. With kept, only the samples that it names count.
 func (s *system) products(kept []bool, u, out []float64) {
 	if len(s.columns) == 1 && kept == nil { // each sample has one level
 		for i, n := range s.count {
@@ -107,6 +109,9 @@ func (s *system) products(kept []bool, u, out []float64) {
 		var sum float64
 		for c, column := range s.columns {
 			sum += u[s.first[c]-s.m+column.Of[n]]
+		}
+		if s.weight != nil {
+			sum *= s.weight[n]
 		}
 		for c, column := range s.columns {
 			out[s.first[c]-s.m+column.Of[n]] += sum
