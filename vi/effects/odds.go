@@ -31,7 +31,7 @@ const (
 func OddsWork(n, columns, levels, features int) float64 {
 	const steps, iterations = 12, 8
 	m := float64(features)
-	pass := float64(float64(n)*m) * float64(m+float64(30+4*columns))
+	pass := float64(float64(n) * m * float64(m+float64(30+4*columns)))
 	solve := float64(4*float64(n)*float64(columns)) + float64(2*float64(levels)*m) + float64(2*m*m)
 	return steps * (pass + float64(iterations*(probes+1)*solve))
 }
