@@ -16,8 +16,8 @@ import (
 // The unknowns have the values of largest posterior density. The variances maximise Laplace's approximation of the evidence, where its weights are
 // taken as given.
 type Odds struct {
-	Beta    []float64
-	Effects []Effects // of each column
+	Beta    []float64 // β, the weights of the features
+	Effects []Effects // of the levels of each column
 }
 
 const (
