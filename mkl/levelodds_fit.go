@@ -1,15 +1,16 @@
 package mkl
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi/effects"
-	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -38,17 +39,17 @@ func (m *manyRows) addLevelOdds(class []int, classes int) (*levelOdds, error) {
 		return nil, m.leaveOut(what, &MemoryError{Need: need, Limit: limit})
 	}
 	m.spent += seconds
-	of := make([]oddsOf, functions)
-	var work errgroup.Group
-	work.SetLimit(min(m.workers(), oddsAtOnce))
+	of, failed := make([]oddsOf, functions), make([]error, functions)
 	for k := range of {
 		of[k] = oddsOf{f: f, class: k, at: vec.UpTo(len(f.columns))}
 		if classes == 2 {
 			of[k].class = 1
 		}
-		work.Go(func() error { return of[k].fit(class) })
 	}
-	if err := work.Wait(); err != nil {
+	err := gram.InBlocks(m.ctx, min(m.workers(), oddsAtOnce), functions, 1, func() func(first, last int) {
+		return func(k, _ int) { failed[k] = of[k].fit(class) }
+	})
+	if err := cmp.Or(append(failed, err)...); err != nil {
 		return nil, m.leaveOut(what, err)
 	}
 	return f.takeOdds(of, classes)
