@@ -253,7 +253,7 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 		"fit e.csv -target n -exposure t -task counts -law weibull":  "-law is not for -task counts",
 		"fit e.csv -target t -event died -missing refuse":            "row 6 (line 7), column 3 \"died\": the cell is empty",
 		"fit d.csv -target died -exposure t":                         "row 2 (line 3), column 2 \"t\": the exposure is 0: it must be positive; leave out the row, or leave this cell empty",
-		"cv d.csv -target t -task counts -folds 2":                   "Truth.Counts[3] is -1: counts are whole numbers from 0 on",
+		"cv d.csv -target t -task counts -folds 2":                   `row 4 (line 5), column 2 "t": -1 is none of the counts 0, 1, 2, …`,
 		"cv e.csv -target n -task counts -at 3":                      "-at is for times until an event",
 		"cv d.csv -target x -event died -at=-3":                      "-at -3: times are positive numbers",
 	} {
