@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
@@ -34,9 +35,27 @@ func (l *levels) encode(f *fileWriter) *levelsJSON {
 		for k, code := range c.codes {
 			all = append(all, code, c.mean[k], c.variance[k])
 		}
-		f.add(fmt.Sprintf("levels.%d", i), all, len(c.codes), 3)
+		f.add(levelsTensor(i), all, len(c.codes), 3)
 	}
 	return j
+}
+
+// levelsTensor is the name of the tensor of a column's levels.
+func levelsTensor(column int) string { return fmt.Sprintf("levels.%d", column) }
+
+// takeCodes reads the tensor of a column's levels: for each level the code, which ascends, and other finite numbers.
+func (f *fileReader) takeCodes(column, levels, width int) (la.Matrix[float64], error) {
+	name := levelsTensor(column)
+	all := f.takeMatrix(name, levels, width)
+	if f.err != nil {
+		return all, f.err
+	}
+	for k := range all.Rows {
+		if r := all.Row(k); vec.FirstNonFinite(r) >= 0 || k > 0 && r[0] <= all.At(k-1, 0) {
+			return all, fmt.Errorf("tensor %q: row %d is %v", name, k, r)
+		}
+	}
+	return all, nil
 }
 
 // takeLevels reads levels of a model with the inputs; nil if it has none.
@@ -49,15 +68,15 @@ func (f *fileReader) takeLevels(j *levelsJSON, inputs []ModelInput) (*levels, er
 		if c.Input < 0 || c.Input >= len(inputs) || c.Column < 0 || c.Column >= inputs[c.Input].Cols || !(c.Prior >= 0) || c.Levels < 0 {
 			return nil, fmt.Errorf("model: levels.columns[%d] is %+v", i, c)
 		}
-		all := f.takeMatrix(fmt.Sprintf("levels.%d", i), c.Levels, 3)
-		if f.err != nil {
-			return nil, f.err
+		all, err := f.takeCodes(i, c.Levels, 3)
+		if err != nil {
+			return nil, err
 		}
 		column := levelColumn{input: c.Input, column: c.Column, prior: c.Prior}
 		for k := range all.Rows {
 			r := all.Row(k)
-			if vec.FirstNonFinite(r) >= 0 || r[2] < 0 || k > 0 && r[0] <= column.codes[k-1] {
-				return nil, fmt.Errorf("tensor %q: row %d is %v", fmt.Sprintf("levels.%d", i), k, r)
+			if r[2] < 0 {
+				return nil, fmt.Errorf("tensor %q: row %d is %v", levelsTensor(i), k, r)
 			}
 			column.codes, column.mean, column.variance = append(column.codes, r[0]), append(column.mean, r[1]), append(column.variance, r[2])
 		}
@@ -101,7 +120,7 @@ func (l *levelOdds) encode(f *fileWriter) *levelOddsJSON {
 				all = append(all, u[k])
 			}
 		}
-		f.add(fmt.Sprintf("levels.%d", i), all, len(c.codes), 1+len(c.classes))
+		f.add(levelsTensor(i), all, len(c.codes), 1+len(c.classes))
 	}
 	return j
 }
@@ -124,15 +143,12 @@ func (f *fileReader) takeLevelOdds(j *levelOddsJSON, inputs []ModelInput, classe
 			return nil, fmt.Errorf("model: levels.columns[%d] is %+v", i, c)
 		}
 		column := oddsColumn{input: c.Input, column: c.Column, classes: c.Classes, effects: make([][]float64, len(c.Classes))}
-		all := f.takeMatrix(fmt.Sprintf("levels.%d", i), c.Levels, 1+len(c.Classes))
-		if f.err != nil {
-			return nil, f.err
+		all, err := f.takeCodes(i, c.Levels, 1+len(c.Classes))
+		if err != nil {
+			return nil, err
 		}
 		for k := range all.Rows {
 			r := all.Row(k)
-			if vec.FirstNonFinite(r) >= 0 || k > 0 && r[0] <= column.codes[k-1] {
-				return nil, fmt.Errorf("tensor %q: row %d is %v", fmt.Sprintf("levels.%d", i), k, r)
-			}
 			column.codes = append(column.codes, r[0])
 			for e, u := range r[1:] {
 				column.effects[e] = append(column.effects[e], u)

@@ -146,3 +146,11 @@ func TestAscentStops(t *testing.T) {
 		assert.True(t, math.IsNaN(rec.Bound()))
 	})
 }
+
+// A bound that is no number is said to be none, without a share that rounding explains.
+func TestBoundErrorOfNoNumber(t *testing.T) {
+	err := &BoundError{Sweep: 3, Update: "q(a)", From: -2, To: math.NaN(), RoundOff: math.NaN()}
+	assert.EqualError(t, err, "vi: sweep 3, update of q(a): the lower bound went from -2 to NaN: the kernels or priors are too ill-conditioned")
+	err.To, err.RoundOff = -5, 0.5
+	assert.EqualError(t, err, "vi: sweep 3, update of q(a): the lower bound fell from -2 to -5, and round-off explains 0.5 of this: the kernels or priors are too ill-conditioned")
+}

@@ -40,9 +40,6 @@ func TestHostileTables(t *testing.T) {
 	var out strings.Builder
 	dir := t.TempDir()
 	attack := siege.Attack{Name: "tables through the command", Run: func(r *rand.Rand) siege.Case { return besiege(t.Context(), dir, r) }}
-	if d := os.Getenv("HD"); d != "" {
-		dir = d
-	}
 	tally := siege.Tally{Slow: 30 * time.Second}
 	for i := range *hostileCases {
 		tally.Add(&out, attack, *hostileSeed+i)
@@ -61,7 +58,7 @@ func besiege(ctx context.Context, dir string, r *rand.Rand) (c siege.Case) {
 	args := hostileFlags(r, columns)
 	s.write("train.csv", columns, N)
 	s.line = strings.Join(args, " ")
-	status, _ := s.run(append([]string{"fit", s.path("train.csv"), "-o", s.path("m.mkl")}, args...)...)
+	status, _, _ := s.run(append([]string{"fit", s.path("train.csv"), "-o", s.path("m.mkl")}, args...)...)
 	if status != console.StatusOK {
 		return c
 	}
@@ -71,8 +68,8 @@ func besiege(ctx context.Context, dir string, r *rand.Rand) (c siege.Case) {
 		s.must("complete", s.path("m.mkl"), s.path("train.csv"))
 		return c
 	}
-	left := rowsOf(s.must("predict", s.path("m.mkl"), s.path("train.csv"), "-json"))
-	s.judge(s.must("predict", s.path("m.mkl"), s.path("train.csv")), left)
+	rows := rowsOf(s.must("predict", s.path("m.mkl"), s.path("train.csv"), "-json"))
+	s.judge(s.must("predict", s.path("m.mkl"), s.path("train.csv")), rows)
 	M := pick(r, 1, 2, 7)
 	for i := range columns { // what new rows hold is as strange, and may be of another kind
 		if r.IntN(4) == 0 {
@@ -80,7 +77,7 @@ func besiege(ctx context.Context, dir string, r *rand.Rand) (c siege.Case) {
 		}
 	}
 	s.write("new.csv", columns, M)
-	if status, text := s.run("predict", s.path("m.mkl"), s.path("new.csv")); status == console.StatusOK {
+	if status, text, _ := s.run("predict", s.path("m.mkl"), s.path("new.csv")); status == console.StatusOK {
 		s.judge(text, -1)
 	}
 	more := [][]string{
@@ -142,8 +139,8 @@ var (
 	noNumber = regexp.MustCompile(`%!|\bNaN\b|\+Inf\b`)
 )
 
-// run runs a command and judges how it ends.
-func (s *session) run(args ...string) (status int, stdout string) {
+// run runs a command and judges how it ends. last is the last line of standard error.
+func (s *session) run(args ...string) (status int, stdout, last string) {
 	var out, errs bytes.Buffer
 	command := args[0]
 	defer func() {
@@ -153,7 +150,7 @@ func (s *session) run(args ...string) (status int, stdout string) {
 	}()
 	status = program().Run(s.ctx, args, strings.NewReader(""), &out, &errs)
 	lines := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
-	last := lines[len(lines)-1]
+	last = lines[len(lines)-1]
 	switch {
 	case status == console.StatusOK:
 		// A time may be beyond all numbers, and so may be the error of a prediction of 1e308.
@@ -175,16 +172,14 @@ func (s *session) run(args ...string) (status int, stdout string) {
 	case leak.MatchString(last):
 		s.complain("%s: %s", command, last)
 	}
-	return status, out.String()
+	return status, out.String(), last
 }
 
 // must runs a command that has no reason to fail.
 func (s *session) must(args ...string) string {
-	var errs bytes.Buffer
-	status, text := s.run(args...)
+	status, text, last := s.run(args...)
 	if status != console.StatusOK {
-		program().Run(s.ctx, args, strings.NewReader(""), &errs, &errs)
-		s.complain("%s refused: %s", args[0], strings.TrimSpace(errs.String()))
+		s.complain("%s refused: %s", args[0], last)
 	}
 	return text
 }
@@ -211,40 +206,38 @@ func (s *session) judge(text string, rows int) {
 		s.complain("predict: %d rows in CSV and %d in JSON", got, rows)
 	}
 	header := records[0]
-	at := func(record []string, name string) (float64, bool) {
-		j := slices.Index(header, name)
-		if j < 0 {
-			return 0, false
-		}
-		v, err := strconv.ParseFloat(record[j], 64)
-		return v, err == nil
-	}
-	for n, record := range records[1:] {
-		sum, count := 0.0, 0
+	numbers := func(record []string) map[string]float64 {
+		of := map[string]float64{}
 		for j, name := range header {
-			v, err := strconv.ParseFloat(record[j], 64)
-			if err != nil || name == "label" {
-				continue
+			if v, err := strconv.ParseFloat(record[j], 64); err == nil && name != "label" {
+				of[name] = v
 			}
+		}
+		return of
+	}
+	isProbability := func(name string) bool { return strings.HasPrefix(name, "p_") }
+	ofClass := func(name string) bool { return isProbability(name) && !strings.HasPrefix(name, "p_to_") }
+	for n, record := range records[1:] {
+		sum, of := 0.0, numbers(record)
+		for name, v := range of {
 			if math.IsNaN(v) || math.IsInf(v, 0) && !strings.Contains(s.line, "survival") {
-				s.complain("predict: row %d: %s is %s", n+1, name, record[j])
-			}
-			if strings.HasPrefix(name, "sd") && v < 0 {
 				s.complain("predict: row %d: %s is %g", n+1, name, v)
 			}
-			if strings.HasPrefix(name, "p(") || strings.HasPrefix(name, "p_") || strings.HasPrefix(name, "P(") {
-				sum, count = sum+v, count+1
-				if v < 0 || v > 1 {
-					s.complain("predict: row %d: %s is %g", n+1, name, v)
-				}
+			if (name == "sd" || strings.HasSuffix(name, "_sd")) && v < 0 {
+				s.complain("predict: row %d: %s is %g", n+1, name, v)
+			}
+			if isProbability(name) && (v < 0 || v > 1) {
+				s.complain("predict: row %d: %s is %g", n+1, name, v)
+			}
+			if ofClass(name) {
+				sum += v
+			}
+			if lower, ok := strings.CutSuffix(name, "upper"); ok && of[lower+"lower"] > v {
+				s.complain("predict: row %d: the interval from %g to %g", n+1, of[lower+"lower"], v)
 			}
 		}
-		if slices.Contains(header, "class") && count > 1 && math.Abs(sum-1) > 1e-9 {
+		if j := slices.Index(header, "label"); j >= 0 && record[j] != "" && math.Abs(sum-1) > 1e-9 {
 			s.complain("predict: row %d: probabilities add up to %g", n+1, sum)
-		}
-		lower, has := at(record, "lower")
-		if upper, both := at(record, "upper"); has && both && lower > upper {
-			s.complain("predict: row %d: the interval from %g to %g", n+1, lower, upper)
 		}
 	}
 }
@@ -442,6 +435,52 @@ func hostileFlags(r *rand.Rand, columns []hostileColumn) (args []string) {
 		add(pick(r, "-raw-columns", "-missing-targets", "-plain", "-text=onehot", "-text=category", "-dates=trend", "-seed=7", "-restarts=1", "-tolerance=0.001"))
 	}
 	return args
+}
+
+// TestHostileTablesFound has what TestHostileTables found.
+func TestHostileTablesFound(t *testing.T) {
+	files := map[string]string{
+		"flat.csv":  "a,y\n1,3\n1,4\n1,6\n",
+		"line.csv":  "x,y\n1,1.1\n2,1.9\n3,3.2\n4,3.8\n5,5.1\n6,5.9\n",
+		"wild.csv":  "x,y\n1e300,\n2,\n",
+		"apart.csv": "x,z,y\n1.7e308,1,1\n-1.7e308,2,3\n1.7e308,3,4\n-1.7e308,4,7\n",
+		"yes.csv":   "a,b,c\nyes,1,2\nno,2,3\nyes,3,5\nno,4,\n",
+		"huge.csv":  "x,y\n1,1000000000000000\n2,3000000000000000\n3,2000000000000000\n4,10\n5,7000000000000000\n",
+		"minus.csv": "x,y\n1,2\n2,-1\n3,4\n",
+	}
+	for i, c := range []struct{ args, want string }{
+		{"fit flat.csv -target y -missing views", "no column is left: left out: a (always 1)"},
+		{"fit line.csv -target y -o line.mkl", ""},
+		{"predict line.mkl wild.csv", ""},
+		{"evaluate line.mkl wild.csv", `wild.csv: column "y": no row has a truth that predictions could be compared with`},
+		{"fit apart.csv -target y -o apart.mkl", ""},
+		{"fit apart.csv -task factors", `apart.csv: column "x": the squares of its numbers are beyond the range of floating-point numbers`},
+		{"fit yes.csv -task factors -o yes.mkl", ""},
+		{"complete yes.mkl yes.csv", ""},
+		{"fit huge.csv -target y -task counts -o huge.mkl", ""},
+		{"report huge.mkl -data huge.csv -o huge.html", ""},
+		{"fit minus.csv -target y -task counts", `row 2 (line 3), column 2 "y": -1 is none of the counts 0, 1, 2, …`},
+	} {
+		if i > 0 {
+			files = nil
+		}
+		status, out, errs := command(t, files, "", strings.Fields(c.args)...)
+		if c.want == "" {
+			require.Equal(t, console.StatusOK, status, "%s: %s", c.args, errs)
+		} else {
+			require.Equal(t, console.StatusInput, status, c.args)
+			require.Contains(t, errs, c.want, c.args)
+		}
+		switch strings.Fields(c.args)[0] {
+		case "predict":
+			require.Equal(t, 3, strings.Count(out, "\n"))
+		case "complete":
+			require.Contains(t, out, "a,b,c\n1,1,2\n0,2,3\n1,3,5\n0,4,")
+		}
+		if strings.HasPrefix(c.args, "fit apart.csv -target") {
+			require.Contains(t, errs, "left out: x (its numbers from -1.7e+308 to 1.7e+308 are too far apart for floating-point numbers)")
+		}
+	}
 }
 
 // TestHostileCells holds the cells to their contract: a cell is the same whenever it is asked for.

@@ -120,6 +120,12 @@ func Test(e *console.Env, in *saved.Input, target string, bins int) (_ *Tested, 
 
 // measure compares predictions with the truth in columns of f, which were read.
 func (ev *Evaluation) measure(e *console.Env, p prediction.Prediction, f *console.File, truth []int, targets []string) error {
+	for _, j := range truth {
+		if known := func(v float64) bool { return v == v }; !slices.ContainsFunc(f.Data.Numbers[j], known) &&
+			!slices.ContainsFunc(f.Data.Labels[j], func(label string) bool { return label != "" }) {
+			return console.Inputf("%s: column %q: no row has a truth that predictions could be compared with", f.Name(), f.Columns()[j])
+		}
+	}
 	switch p := p.(type) {
 	case prediction.Numbers:
 		return ev.measureNumbers(p, f, truth, targets)
@@ -173,9 +179,7 @@ func (ev *Evaluation) measureClasses(e *console.Env, p prediction.Classes, f *co
 		fmt.Fprintf(e.Stderr, "mkl: warning: %s of a class that the fit had not seen: left out of the measures, the first: %v\n",
 			console.Plural(ev.Unseen, "row"), unseen[0])
 	}
-	if ev.Samples = len(class); ev.Samples == 0 {
-		return noTruth(f, truth)
-	}
+	ev.Samples = len(class)
 	v, err := measure.Classes(class, probability)
 	if err != nil {
 		return err
@@ -206,9 +210,6 @@ func (ev *Evaluation) measureLabels(p prediction.Labels, f *console.File, truth 
 				class = append(class, int(v-mkl.LabelAbsent))
 			}
 		}
-		if len(class) == 0 {
-			return noTruth(f, j)
-		}
 		v, err := measure.Classes(class, probability)
 		if err != nil {
 			return err
@@ -219,11 +220,6 @@ func (ev *Evaluation) measureLabels(p prediction.Labels, f *console.File, truth 
 		}
 	}
 	return nil
-}
-
-// noTruth is the error of a column of f that has no truth in any row that was predicted.
-func noTruth(f *console.File, column int) error {
-	return console.Inputf("%s: column %q: no row has a truth that predictions could be compared with", f.Name(), f.Columns()[column])
 }
 
 // frequencies measures the prediction of each sample by the frequencies of the classes among all: no other
