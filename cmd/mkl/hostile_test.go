@@ -437,7 +437,7 @@ func hostileFlags(r *rand.Rand, columns []hostileColumn) (args []string) {
 	return args
 }
 
-// TestHostileTablesFound has what TestHostileTables found.
+// TestHostileTablesFound repeats the findings of TestHostileTables, which are mended.
 func TestHostileTablesFound(t *testing.T) {
 	files := map[string]string{
 		"flat.csv":  "a,y\n1,3\n1,4\n1,6\n",
