@@ -120,6 +120,21 @@ func someLifetimes(y []float64) []Lifetime {
 	return out
 }
 
+// secondTarget is another target of the same samples. The value of y decides, so that a sample has the same target in each row.
+func secondTarget(y []float64) []float64 {
+	return each(y, func(v float64) float64 { return math.Cos(v) - float64(2*v) })
+}
+
+// someMissing is y without about a quarter of its values. The value decides which.
+func someMissing(y []float64) []float64 {
+	return each(y, func(v float64) float64 {
+		if math.Float64bits(v)%4 == 3 {
+			return math.NaN()
+		}
+		return v
+	})
+}
+
 // someCounts are counts whose logarithm rises with y.
 func someCounts(y []float64) []float64 {
 	var out []float64
@@ -225,35 +240,21 @@ var estimators = []estimator{
 	{
 		name: "two targets",
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
-			second := slices.Clone(y)
-			for i := range second {
-				second[i] *= -2 + 0.1*float64(i%3)
-			}
-			return orNil(Regression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, y, second))
+			return orNil(Regression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, MissingViews: s.missingViews, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, y, secondTarget(y)))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "two targets with shared samples",
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
-			second := slices.Clone(y)
-			for i := range second {
-				second[i] *= -2 + 0.1*float64(i%3)
-			}
-			return orNil(SharedRegression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, y, second))
+			return orNil(SharedRegression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Storage: s.storage, Slopes: s.slopes}.Fit(ctx, views, y, secondTarget(y)))
 		},
 		predict: predictRegression,
 	},
 	{
 		name: "two targets with shared samples and gaps",
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
-			second := slices.Clone(y)
-			for i := range second {
-				second[i] *= -2 + 0.1*float64(i%3)
-				if i%4 == 3 {
-					second[i] = math.NaN()
-				}
-			}
+			second := someMissing(secondTarget(y))
 			return orNil(SharedRegression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Storage: s.storage, Slopes: s.slopes, MissingTargets: !slices.ContainsFunc(y, math.IsNaN)}.Fit(ctx, views, y, second))
 		},
 		predict: predictRegression,
@@ -261,13 +262,7 @@ var estimators = []estimator{
 	{
 		name: "two tasks",
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
-			second := slices.Clone(y)
-			for i := range second {
-				second[i] *= -2 + 0.1*float64(i%3)
-				if i%4 == 3 {
-					second[i] = math.NaN()
-				}
-			}
+			second := someMissing(secondTarget(y))
 			if slices.ContainsFunc(y, math.IsNaN) {
 				return orNil(TaskRegression{Fitting: s.Fitting, Ascent: s.Ascent, AllowDuplicates: s.allowDuplicates, Storage: s.storage}.Fit(ctx, views, y, second))
 			}
@@ -413,11 +408,7 @@ var estimators = []estimator{
 		process: true,
 		open:    true,
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
-			second := slices.Clone(y)
-			for i := range second {
-				second[i] *= -2 + 0.1*float64(i%3)
-			}
-			return orNil(AutoTargets{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, withOpenView(views), y, second))
+			return orNil(AutoTargets{Fitting: s.Fitting, Climb: s.climb()}.Fit(ctx, withOpenView(views), y, secondTarget(y)))
 		},
 		predict: predictRegression,
 	},

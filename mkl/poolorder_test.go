@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/internal/testkit"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi/mgp"
@@ -181,6 +182,38 @@ func byName(views, others []ViewShare) []ViewShare {
 	return each(others, func(o ViewShare) ViewShare {
 		return views[slices.IndexFunc(views, func(v ViewShare) bool { return v.View == o.View })]
 	})
+}
+
+// Nor do pools of several targets, each known of some of the samples. Measured are differences up to 1e-12.
+func TestPoolsOfTargetsDoNotSeeTheOrder(t *testing.T) {
+	testkit.NotShort(t)
+	const tolerance = 1e-8
+	for _, n := range []int{60, 310} { // below and above the 300 samples where a fit begins with a part of them
+		x, y := ripples(3, n)
+		_, price, _ := prices(4, n)
+		targets := [][]float64{y, someMissing(y), price}
+		views := []View{{X: x}}
+		at := between(views)
+		fit := func(o told) *Prediction {
+			all := each(targets, func(y []float64) []float64 { return picked(y, o.rows) })
+			m, err := AutoTargets{Fitting: Fitting{Workers: 2}, MissingTargets: true}.Fit(t.Context(), o.views, all...)
+			require.NoError(t, err)
+			p, err := m.PredictTargets(t.Context(), PredictOptions{}, o.at...)
+			require.NoError(t, err)
+			return p
+		}
+		want := fit(told{"", views, at, upTo(n)})
+		for _, o := range retold(views, at) {
+			got := fit(o)
+			for k := range targets {
+				for i, v := range want.Variance[k] {
+					sd := math.Sqrt(v)
+					assert.InDelta(t, want.Mean[k][i], got.Mean[k][i], float64(tolerance*sd), "%d samples, %s, target %d: mean of %d", n, o.way, k, i)
+					assert.InDelta(t, sd, math.Sqrt(got.Variance[k][i]), float64(tolerance*sd), "%d samples, %s, target %d: SD of %d", n, o.way, k, i)
+				}
+			}
+		}
+	}
 }
 
 // Nor do pools of classes, which do not see the names of the classes either. Tolerances are of probabilities.
