@@ -70,7 +70,7 @@ func mix(mean, variance []float64, share float64, m, v []float64) {
 		d := to - mean[t]
 		mean[t] += float64(share * d)
 		if v != nil {
-			variance[t] += float64(share * (v[t] - variance[t] + float64((1-share)*d*d)))
+			variance[t] = upToLargest(variance[t] + float64(share*(v[t]-variance[t]+float64((1-share)*d*d))))
 		}
 	}
 }

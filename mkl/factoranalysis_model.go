@@ -118,7 +118,7 @@ func (m *FactorAnalysisModel) Complete(cells ...TableCell) (mean, variance []flo
 		f, v := m.posterior.Entry(c.Row, c.Col)
 		f, v = m.posterior.Outcome(c.Col, f, v)
 		mean[i], variance[i] = m.views.moments(c.Col, f, v)
-		if err := checkMoments(mean[i], variance[i]); err != nil {
+		if variance[i], err = checkMoments(mean[i], variance[i]); err != nil {
 			return nil, nil, fmt.Errorf("mkl: cells[%d]: row %d, column %d: %w", i, c.Row, c.Col, err)
 		}
 	}
@@ -176,9 +176,9 @@ func (m *FactorAnalysisModel) LeaveOneOut(y Table) (mean, variance [][]float64, 
 }
 
 // checkEach returns an error for the first mean or variance that is not valid.
-func checkEach(what string, mean, variance []float64) error {
+func checkEach(what string, mean, variance []float64) (err error) {
 	for k := range mean {
-		if err := checkMoments(mean[k], variance[k]); err != nil {
+		if variance[k], err = checkMoments(mean[k], variance[k]); err != nil {
 			return fmt.Errorf("%s %d: %w", what, k, err)
 		}
 	}

@@ -14,14 +14,18 @@ import (
 // The result is then an error that names the target or the class and the sample, and never
 // a meaningless number.
 
-// checkMoments returns an error for a predictive mean that is not finite, or a variance that is not
-// finite and positive.
-func checkMoments(mean, variance float64) error {
-	if mean-mean == 0 && variance > 0 && variance <= math.MaxFloat64 {
-		return nil
+// checkMoments returns the variance of a prediction. It returns an error for a predictive mean that is not finite, or a variance that is not
+// positive. A variance beyond the largest number is the largest number, and its root 1.3·10¹⁵⁴: a sample that is so far from all others has a
+// prediction, if a wild one, and does not end the predictions of the others.
+func checkMoments(mean, variance float64) (float64, error) {
+	if mean-mean == 0 && variance > 0 {
+		return upToLargest(variance), nil
 	}
-	return fmt.Errorf("the prediction has mean %g and variance %g: %w", mean, variance, gram.ErrBeyond)
+	return variance, fmt.Errorf("the prediction has mean %g and variance %g: %w", mean, variance, gram.ErrBeyond)
 }
+
+// upToLargest returns a variance, or the largest number for one beyond it. Sums and differences of variances then stay numbers.
+func upToLargest(variance float64) float64 { return min(variance, math.MaxFloat64) }
 
 // checkProbability returns an error for a number that is not a probability.
 func checkProbability(p float64) error {
@@ -73,8 +77,7 @@ func checkTensor(name string, first int, data []float64) error {
 	return nil
 }
 
-// checked returns the prediction, or an error if a mean is not finite or a variance not
-// finite and positive.
+// checked returns the prediction, or an error if a mean is not finite or a variance not positive.
 func (p *Prediction) checked() (*Prediction, error) {
 	for o, mean := range p.Mean {
 		for i, v := range mean {
@@ -82,8 +85,12 @@ func (p *Prediction) checked() (*Prediction, error) {
 			if p.Variance != nil {
 				variance = p.Variance[o][i]
 			}
-			if err := checkMoments(v, variance); err != nil {
+			variance, err := checkMoments(v, variance)
+			if err != nil {
 				return nil, fmt.Errorf("mkl: target %d, sample %d: %w", o, i, err)
+			}
+			if p.Variance != nil {
+				p.Variance[o][i] = variance
 			}
 		}
 	}

@@ -637,12 +637,15 @@ func (p *mixturePredictor) combined(members []vi.Certified, effects moments) (Bo
 	if p.pool != nil {
 		b = p.pool.one(b)
 	}
-	variance := b.Variance
 	if p.meanOnly {
-		b.Variance, b.SDError, variance = math.NaN(), 0, 1
+		b.Variance = 1
 	}
-	if err := checkMoments(b.Mean, variance); err != nil {
+	var err error
+	if b.Variance, err = checkMoments(b.Mean, b.Variance); err != nil {
 		return nothing, fmt.Errorf("mkl: %w", err)
+	}
+	if p.meanOnly {
+		b.Variance, b.SDError = math.NaN(), 0
 	}
 	return b, nil
 }
@@ -659,13 +662,13 @@ type mixture struct {
 }
 
 func (m *mixture) add(w float64, t target, c vi.Certified) {
-	mean, variance := t.mean+float64(t.sd*c.Mean), float64(t.sd*t.sd*c.Variance)
+	mean, variance := t.mean+float64(t.sd*c.Mean), upToLargest(float64(t.sd*t.sd*c.Variance))
 	d := mean - m.mean
 	m.weight += w
 	share := shareUpTo(w, m.weight)
 	m.mean += float64(share * d)
 	m.variance += float64(share * (variance - m.variance))
-	m.spread += float64(share * (float64((1-share)*d*d) - m.spread))
+	m.spread = upToLargest(m.spread + float64(share*(float64((1-share)*d*d)-m.spread)))
 	m.sdError = float64(t.sd * c.SDError)
 	if c.Calibrated {
 		m.kind = BoundCalibrated
@@ -679,7 +682,7 @@ func (m *mixture) add(w float64, t target, c vi.Certified) {
 // prediction returns the moments of n members. The root mean square distance of their means
 // from the mixture's mean changes by at most the root mean square of their errors.
 func (m *mixture) prediction(n int) BoundedPrediction {
-	b := BoundedPrediction{Mean: m.mean, Variance: m.variance + m.spread, MeanError: m.meanError, SDError: m.sdError, Kind: m.kind}
+	b := BoundedPrediction{Mean: m.mean, Variance: upToLargest(m.variance + m.spread), MeanError: m.meanError, SDError: m.sdError, Kind: m.kind}
 	switch {
 	case math.IsNaN(b.Variance):
 		b.SDError = 0

@@ -129,8 +129,12 @@ func (p *MultiTaskPredictor) Predict(mean, variance []float64, x ...[]float64) e
 		if variance != nil {
 			v = variance[q]
 		}
-		if err := checkMoments(m, v); err != nil {
+		v, err := checkMoments(m, v)
+		if err != nil {
 			return fmt.Errorf("mkl: target %d: %w", q, err)
+		}
+		if variance != nil {
+			variance[q] = v
 		}
 	}
 	return nil

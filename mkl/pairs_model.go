@@ -265,12 +265,13 @@ func (m *PairRegressionModel) PredictPairs(ctx context.Context, opt PredictOptio
 	for i, row := range out.Mean {
 		for j, v := range row {
 			row[j] = m.scale.mean + float64(m.scale.sd*v)
-			variance := 1.0
-			if !opt.MeanOnly {
-				out.Variance[i][j] *= m.scale.sd * m.scale.sd
-				variance = out.Variance[i][j]
+			var err error
+			if opt.MeanOnly {
+				_, err = checkMoments(row[j], 1)
+			} else {
+				out.Variance[i][j], err = checkMoments(row[j], out.Variance[i][j]*(m.scale.sd*m.scale.sd))
 			}
-			if err := checkMoments(row[j], variance); err != nil {
+			if err != nil {
 				return nil, fmt.Errorf("mkl: row %d, column %d: %w", i, j, err)
 			}
 		}

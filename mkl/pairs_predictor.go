@@ -185,11 +185,12 @@ func (p *PairPredictor) pair(row, column *PairFactors) (mean, variance, probabil
 	}
 	mean, variance, probability = p.posterior.Pair(row.mean, row.cov, column.mean, column.cov)
 	mean, variance = p.scale.mean+float64(p.scale.sd*mean), p.scale.sd*p.scale.sd*variance
-	positive := variance
 	if p.meanOnly {
-		positive = 1
+		_, err = checkMoments(mean, 1)
+	} else {
+		variance, err = checkMoments(mean, variance)
 	}
-	if err := checkMoments(mean, positive); err != nil {
+	if err != nil {
 		return math.NaN(), math.NaN(), math.NaN(), fmt.Errorf("mkl: %w", err)
 	}
 	return mean, variance, probability, nil

@@ -93,7 +93,8 @@ func (p *sparsePredictor) predictBounded(in [][]float64) (BoundedPrediction, err
 			}
 		}
 	}
-	if err := checkMoments(mean, variance); err != nil {
+	variance, err := checkMoments(mean, variance)
+	if err != nil {
 		return nothing, fmt.Errorf("mkl: %w", err)
 	}
 	if p.meanOnly {

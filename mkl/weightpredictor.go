@@ -354,7 +354,8 @@ func (p *weightPredictor) predictBounded(x [][]float64) (BoundedPrediction, erro
 	if healed {
 		inputs = p.Inputs
 	}
-	if err := checkPoint(inputs, x); err != nil {
+	err := checkPoint(inputs, x)
+	if err != nil {
 		return nothing, err
 	}
 	b, ok := p.fromPivots(x)
@@ -367,11 +368,12 @@ func (p *weightPredictor) predictBounded(x [][]float64) (BoundedPrediction, erro
 		b.Variance += p.gaps.extra(p.ds, p.index, func(j int) bool { return inputs[j].Gaps && gram.Lacks(x[j]) })
 	}
 	b.Mean, b.Variance = p.target.mean+float64(p.target.sd*b.Mean), p.target.sd*p.target.sd*b.Variance
-	positive := b.Variance
 	if p.cov.Rows == 0 { // MeanOnly
-		positive = 1
+		_, err = checkMoments(b.Mean, 1)
+	} else {
+		b.Variance, err = checkMoments(b.Mean, b.Variance)
 	}
-	if err := checkMoments(b.Mean, positive); err != nil {
+	if err != nil {
 		return nothing, fmt.Errorf("mkl: %w", err)
 	}
 	return b, nil

@@ -447,6 +447,8 @@ func TestHostileTablesFound(t *testing.T) {
 		"yes.csv":   "a,b,c\nyes,1,2\nno,2,3\nyes,3,5\nno,4,\n",
 		"huge.csv":  "x,y\n1,1000000000000000\n2,3000000000000000\n3,2000000000000000\n4,10\n5,7000000000000000\n",
 		"minus.csv": "x,y\n1,2\n2,-1\n3,4\n",
+		"large.csv": "x,y\n1000000,1e-5\n1000001,1e44\n1000002,-6e139\n1000000,1300\n1000001,3e-64\n",
+		"far.csv":   "x,y\n1000000,1\n1e300,1\n",
 	}
 	for i, c := range []struct{ args, want string }{
 		{"fit flat.csv -target y -missing views", "no column is left: left out: a (always 1)"},
@@ -460,6 +462,9 @@ func TestHostileTablesFound(t *testing.T) {
 		{"fit huge.csv -target y -task counts -o huge.mkl", ""},
 		{"report huge.mkl -data huge.csv -o huge.html", ""},
 		{"fit minus.csv -target y -task counts", `row 2 (line 3), column 2 "y": -1 is none of the counts 0, 1, 2, …`},
+		{"fit large.csv -target y -kernels linear -o large.mkl", ""},
+		{"predict large.mkl far.csv", ""},
+		{"evaluate large.mkl far.csv", ""},
 	} {
 		if i > 0 {
 			files = nil
