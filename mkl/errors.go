@@ -3,6 +3,8 @@ package mkl
 import (
 	"fmt"
 	"strconv"
+
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 )
 
 // ValueError reports a NaN or an infinity in an argument. Indices count from 0.
@@ -42,6 +44,10 @@ type KindError struct {
 
 // Error implements error.
 func (e *KindError) Error() string { return fmt.Sprintf("the file holds %q, not %q", e.Kind, e.Want) }
+
+// SampleError reports samples that a model cannot predict, such as samples so far away that their kernels are infinite. The model predicts the
+// others without them. [TargetModel], [ClassModel] and [LabelModel] return it.
+type SampleError = gram.SampleError
 
 // CollapsedError reports a fit, or the best of several, whose weights all
 // vanish, so that every prediction is the mean of the targets. That is the

@@ -1,8 +1,10 @@
 package mkl
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
@@ -79,6 +81,7 @@ func checkTensor(name string, first int, data []float64) error {
 
 // checked returns the prediction, or an error if a mean is not finite or a variance not positive.
 func (p *Prediction) checked() (*Prediction, error) {
+	var wild wildSamples
 	for o, mean := range p.Mean {
 		for i, v := range mean {
 			variance := 1.0
@@ -87,12 +90,15 @@ func (p *Prediction) checked() (*Prediction, error) {
 			}
 			variance, err := checkMoments(v, variance)
 			if err != nil {
-				return nil, fmt.Errorf("mkl: target %d, sample %d: %w", o, i, err)
+				wild.add(fmt.Sprintf("target %d, ", o), i, err)
 			}
 			if p.Variance != nil {
 				p.Variance[o][i] = variance
 			}
 		}
+	}
+	if err := wild.err(); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -101,20 +107,24 @@ func (p *Prediction) checked() (*Prediction, error) {
 // returns the prediction. It returns an error for a decision that is not finite or for invalid
 // probabilities.
 func (p *ClassPrediction[T]) labelled(classes []T) (*ClassPrediction[T], error) {
+	var wild wildSamples
 	for i, decision := range p.Decision {
 		for c, v := range decision {
 			if err := checkDecision(v); err != nil {
-				return nil, fmt.Errorf("mkl: sample %d, class %s: %w", i, brief(classes[c]), err)
+				wild.add("class "+brief(classes[c])+", ", i, err)
 			}
 		}
 		by := decision
 		if p.Probability != nil {
 			by = p.Probability[i]
 			if err := checkClasses(by); err != nil {
-				return nil, fmt.Errorf("mkl: sample %d: %w", i, err)
+				wild.add("", i, err)
 			}
 		}
 		p.Label[i] = classes[vec.ArgMax(by)]
+	}
+	if err := wild.err(); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -122,6 +132,7 @@ func (p *ClassPrediction[T]) labelled(classes []T) (*ClassPrediction[T], error) 
 // checked returns the prediction, or an error for a decision that is not finite or an invalid
 // probability.
 func (p *LabelPrediction) checked() (*LabelPrediction, error) {
+	var wild wildSamples
 	for o, decision := range p.Decision {
 		for i, v := range decision {
 			err := checkDecision(v)
@@ -129,9 +140,35 @@ func (p *LabelPrediction) checked() (*LabelPrediction, error) {
 				err = checkProbability(p.Probability[o][i])
 			}
 			if err != nil {
-				return nil, fmt.Errorf("mkl: label %d, sample %d: %w", o, i, err)
+				wild.add(fmt.Sprintf("label %d, ", o), i, err)
 			}
 		}
 	}
+	if err := wild.err(); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// wildSamples collects the samples that cannot be predicted.
+type wildSamples struct{ of []SampleError }
+
+// add adds a sample and what is wrong with it.
+func (w *wildSamples) add(of string, sample int, err error) {
+	w.of = append(w.of, SampleError{Samples: []int{sample}, Of: of, Err: err})
+}
+
+// err returns the error about all samples that were added, and nil if there is none.
+func (w *wildSamples) err() error {
+	if w.of == nil {
+		return nil
+	}
+	first := slices.MinFunc(w.of, func(a, b SampleError) int { return cmp.Compare(a.Samples[0], b.Samples[0]) })
+	var all []int
+	for _, e := range w.of {
+		all = append(all, e.Samples...)
+	}
+	slices.Sort(all)
+	first.Samples = slices.Compact(all)
+	return &first
 }

@@ -440,16 +440,18 @@ func hostileFlags(r *rand.Rand, columns []hostileColumn) (args []string) {
 // TestHostileTablesFound repeats the findings of TestHostileTables, which are mended.
 func TestHostileTablesFound(t *testing.T) {
 	files := map[string]string{
-		"flat.csv":  "a,y\n1,3\n1,4\n1,6\n",
-		"line.csv":  "x,y\n1,1.1\n2,1.9\n3,3.2\n4,3.8\n5,5.1\n6,5.9\n",
-		"wild.csv":  "x,y\n1e300,\n2,\n",
-		"apart.csv": "x,z,y\n1.7e308,1,1\n-1.7e308,2,3\n1.7e308,3,4\n-1.7e308,4,7\n",
-		"yes.csv":   "a,b,c\nyes,1,2\nno,2,3\nyes,3,5\nno,4,\n",
-		"huge.csv":  "x,y\n1,1000000000000000\n2,3000000000000000\n3,2000000000000000\n4,10\n5,7000000000000000\n",
-		"minus.csv": "x,y\n1,2\n2,-1\n3,4\n",
-		"large.csv": "x,y\n1000000,1e-5\n1000001,1e44\n1000002,-6e139\n1000000,1300\n1000001,3e-64\n",
-		"far.csv":   "x,y\n1000000,1\n1e300,1\n",
+		"flat.csv":   "a,y\n1,3\n1,4\n1,6\n",
+		"line.csv":   "x,y\n1,1.1\n2,1.9\n3,3.2\n4,3.8\n5,5.1\n6,5.9\n",
+		"wild.csv":   "x,y\n1e300,\n2,\n",
+		"apart.csv":  "x,z,y\n1.7e308,1,1\n-1.7e308,2,3\n1.7e308,3,4\n-1.7e308,4,7\n",
+		"yes.csv":    "a,b,c\nyes,1,2\nno,2,3\nyes,3,5\nno,4,\n",
+		"huge.csv":   "x,y\n1,1000000000000000\n2,3000000000000000\n3,2000000000000000\n4,10\n5,7000000000000000\n",
+		"minus.csv":  "x,y\n1,2\n2,-1\n3,4\n",
+		"large.csv":  "x,y\n1000000,1e-5\n1000001,1e44\n1000002,-6e139\n1000000,1300\n1000001,3e-64\n",
+		"far.csv":    "x,y\n1000000,1\n1e300,1\n1000001,2\n",
+		"beyond.csv": "x\n1e300\n1e300\n",
 	}
+	all := files
 	for i, c := range []struct{ args, want string }{
 		{"fit flat.csv -target y -missing views", "no column is left: left out: a (always 1)"},
 		{"fit line.csv -target y -o line.mkl", ""},
@@ -465,6 +467,10 @@ func TestHostileTablesFound(t *testing.T) {
 		{"fit large.csv -target y -kernels linear -o large.mkl", ""},
 		{"predict large.mkl far.csv", ""},
 		{"evaluate large.mkl far.csv", ""},
+		{"fit line.csv -target y -raw-columns -kernels linear -o raw.mkl", ""},
+		{"predict raw.mkl far.csv", ""}, // but for row 2
+		{"evaluate raw.mkl far.csv", ""},
+		{"predict raw.mkl beyond.csv", "none of 2 rows can be predicted: beyond.csv: row 1 (line 2): the prediction has mean"},
 	} {
 		if i > 0 {
 			files = nil
@@ -478,7 +484,17 @@ func TestHostileTablesFound(t *testing.T) {
 		}
 		switch strings.Fields(c.args)[0] {
 		case "predict":
-			require.Equal(t, 3, strings.Count(out, "\n"))
+			if c.want != "" {
+				break
+			}
+			if strings.Contains(c.args, "raw.mkl") {
+				require.Contains(t, errs, "1 of 3 rows cannot be predicted, the first: far.csv: row 2 (line 3): the prediction has mean")
+			}
+			lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+			require.Len(t, lines, len(strings.Split(strings.TrimSuffix(all[strings.Fields(c.args)[2]], "\n"), "\n")), c.args)
+			for i, line := range lines {
+				require.Equal(t, strings.Contains(c.args, "raw.mkl") && i == 2, line == ",,,", "%s: row %d", c.args, i)
+			}
 		case "complete":
 			require.Contains(t, out, "a,b,c\n1,1,2\n0,2,3\n1,3,5\n0,4,")
 		}

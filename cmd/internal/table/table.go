@@ -151,10 +151,17 @@ func newData(s Source, want []Want, first int) Data {
 
 // Cell returns the error of a cell of row i, counted from 0, of what was read.
 func (d *Data) Cell(i, column int, msg string) *CellError {
+	e := d.Row(i, msg)
+	e.Column, e.Name = column, d.columns[column]
+	return e
+}
+
+// Row returns the error of row i, counted from 0, of what was read.
+func (d *Data) Row(i int, msg string) *CellError {
 	if d.rows != nil {
 		i = d.rows[i]
 	}
-	e := &CellError{File: d.name, Row: d.first + i + 1, Column: column, Name: d.columns[column], Msg: msg}
+	e := &CellError{File: d.name, Row: d.first + i + 1, Column: -1, Msg: msg}
 	if i < len(d.lines) {
 		e.Line = d.lines[i]
 	}

@@ -15,6 +15,21 @@ var ErrNoContext = errors.New("mkl: ctx is nil")
 // ErrBeyond is the cause of errors about numbers that are too large or too small.
 var ErrBeyond = errors.New("the data, their units or the sample are beyond the range of floating-point numbers")
 
+// SampleError is about samples that cannot be predicted. The others can.
+type SampleError struct {
+	Samples []int  // some of them, ascending
+	Of      string // what the first is predicted of, such as "target 0, ", or nothing
+	Err     error  // what is wrong with the first
+}
+
+// Error implements error.
+func (e *SampleError) Error() string {
+	return fmt.Sprintf("mkl: %ssample %d: %v", e.Of, e.Samples[0], e.Err)
+}
+
+// Unwrap returns what is wrong with the first sample.
+func (e *SampleError) Unwrap() error { return e.Err }
+
 // CheckLayout returns an error for a matrix with fewer elements than its shape needs; arg
 // names x.
 func CheckLayout(arg string, x la.Matrix[float64]) error {

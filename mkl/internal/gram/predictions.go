@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/bmkl/bmkl/la"
-	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -65,15 +64,31 @@ func (ds *Design) EachBlock(ctx context.Context, workers, words int, selves bool
 	return nil
 }
 
-// within returns an error for the first sample that has a kernel which is not a number. The columns of ks are the samples from first on.
+// within returns an error for the samples that have a kernel which is not a number. The columns of ks are the samples from first on.
 func (ds *Design) within(ks []la.Matrix[float64], first int) error {
+	var wild *SampleError
+	for j := range ks[0].Cols {
+		if of, err := ds.withinOne(ks, j); err != nil {
+			if wild == nil {
+				wild = &SampleError{Of: of, Err: err}
+			}
+			wild.Samples = append(wild.Samples, first+j)
+		}
+	}
+	if wild == nil {
+		return nil
+	}
+	return wild
+}
+
+// withinOne returns an error for column j of ks if some kernel there is not a number, and of which view.
+func (ds *Design) withinOne(ks []la.Matrix[float64], j int) (of string, err error) {
 	for i, k := range ks {
 		for d := range k.Rows {
-			if j := vec.FirstNonFinite(k.Row(d)); j >= 0 {
-				return fmt.Errorf("mkl: views[%d] (%s): sample %d: its kernel with training sample %d is %g: %w",
-					i, ds.Views[i].Kernel, first+j, d, k.At(d, j), ErrBeyond)
+			if v := k.At(d, j); v-v != 0 {
+				return fmt.Sprintf("views[%d] (%s): ", i, ds.Views[i].Kernel), fmt.Errorf("its kernel with training sample %d is %g: %w", d, v, ErrBeyond)
 			}
 		}
 	}
-	return nil
+	return "", nil
 }

@@ -4,6 +4,7 @@ package prediction
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/mkl"
@@ -57,6 +58,32 @@ type Outcome struct {
 	// furthest; nil if that is not known.
 	Novelty []float64
 	Options // with the exposures of the rows that were kept
+}
+
+// Drop removes rows that cannot be predicted, by their ascending places among those that were kept.
+func (out *Outcome) Drop(places []int) {
+	var left []int
+	for k := range out.Kept {
+		if _, drop := slices.BinarySearch(places, k); !drop {
+			left = append(left, k)
+		}
+	}
+	out.Kept = picked(out.Kept, left)
+	out.Exposure, out.Offset = picked(out.Exposure, left), picked(out.Offset, left)
+	for k, x := range out.X {
+		out.X[k] = x.TakeRows(left)
+	}
+}
+
+// picked returns the elements of the given places; nil of nil.
+func picked[T any](all []T, places []int) (some []T) {
+	if all == nil {
+		return nil
+	}
+	for _, k := range places {
+		some = append(some, all[k])
+	}
+	return some
 }
 
 // By predicts with a model of samples of any kind.

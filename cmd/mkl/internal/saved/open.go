@@ -1,6 +1,7 @@
 package saved
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
@@ -220,7 +221,25 @@ func (s *Samples) Predict(e *console.Env) (*prediction.Outcome, error) {
 	if err := gaps.Warn(e, s.Plans(), "predicted"); err != nil {
 		return nil, err
 	}
-	novelty := s.Novelty()
-	p, err := prediction.By(e.Ctx, s.model, opt, x)
-	return &prediction.Outcome{Prediction: p, Rows: rows, Kept: kept, X: x, Options: opt, Novelty: novelty}, err
+	out := &prediction.Outcome{Rows: rows, Kept: kept, X: x, Options: opt, Novelty: s.Novelty()}
+	wild := dataset.Shortfall{Rows: len(kept)}
+	for {
+		out.Prediction, err = prediction.By(e.Ctx, s.model, out.Options, out.X)
+		beyond, ok := errors.AsType[*mkl.SampleError](err)
+		if !ok {
+			break
+		}
+		if wild.First == nil {
+			wild.First = s.Files.All[0].Data.Row(out.Kept[beyond.Samples[0]], beyond.Err.Error())
+		}
+		wild.Missing += len(beyond.Samples)
+		if wild.Missing == wild.Rows {
+			break
+		}
+		out.Drop(beyond.Samples)
+	}
+	if wild := wild.Warn(e, nil, "predicted"); wild != nil {
+		return nil, wild
+	}
+	return out, err
 }
