@@ -158,7 +158,7 @@ func (w *wildSamples) add(of string, sample int, err error) {
 	w.of = append(w.of, SampleError{Samples: []int{sample}, Of: of, Err: err})
 }
 
-// err returns the error about all samples that were added, and nil if there is none.
+// err returns the error about all samples that were added; nil without any.
 func (w *wildSamples) err() error {
 	if w.of == nil {
 		return nil

@@ -81,7 +81,7 @@ func (ds *Design) within(ks []la.Matrix[float64], first int) error {
 	return wild
 }
 
-// withinOne returns an error for column j of ks if some kernel there is not a number, and of which view.
+// withinOne returns an error for column j of ks if some kernel there is not a number, and the name of its view.
 func (ds *Design) withinOne(ks []la.Matrix[float64], j int) (of string, err error) {
 	for i, k := range ks {
 		for d := range k.Rows {
