@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/vi"
 )
 
@@ -67,28 +70,28 @@ func (ds *Design) EachBlock(ctx context.Context, workers, words int, selves bool
 // within returns an error for the samples that have a kernel which is not a number. The columns of ks are the samples from first on.
 func (ds *Design) within(ks []la.Matrix[float64], first int) error {
 	var wild *SampleError
-	for j := range ks[0].Cols {
-		if of, err := ds.withinOne(ks, j); err != nil {
-			if wild == nil {
-				wild = &SampleError{Of: of, Err: err}
+	seen := map[int]bool{}
+	for i, k := range ks {
+		for d := range k.Rows {
+			row := k.Row(d)
+			for j := vec.FirstNonFinite(row); j >= 0 && j < len(row); j++ {
+				v := row[j]
+				if v-v == 0 || seen[j] {
+					continue
+				}
+				seen[j] = true
+				if wild == nil || first+j < wild.Samples[0] {
+					wild = &SampleError{
+						Samples: []int{first + j}, Of: fmt.Sprintf("views[%d] (%s): ", i, ds.Views[i].Kernel),
+						Err: fmt.Errorf("its kernel with training sample %d is %g: %w", d, v, ErrBeyond),
+					}
+				}
 			}
-			wild.Samples = append(wild.Samples, first+j)
 		}
 	}
 	if wild == nil {
 		return nil
 	}
+	wild.Samples = slices.Sorted(maps.Keys(seen))
 	return wild
-}
-
-// withinOne returns an error for column j of ks if some kernel there is not a number, and the name of its view.
-func (ds *Design) withinOne(ks []la.Matrix[float64], j int) (of string, err error) {
-	for i, k := range ks {
-		for d := range k.Rows {
-			if v := k.At(d, j); v-v != 0 {
-				return fmt.Sprintf("views[%d] (%s): ", i, ds.Views[i].Kernel), fmt.Errorf("its kernel with training sample %d is %g: %w", d, v, ErrBeyond)
-			}
-		}
-	}
-	return "", nil
 }
