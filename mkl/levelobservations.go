@@ -121,7 +121,7 @@ func (o *observedOf) leftOut() (err error) {
 
 // drop drops the columns whose effects do not predict samples of other folds, and reports whether there are any. Of column c the gain of a sample is
 //
-//	log p(y_n | all effects) − log p(y_n | all effects but those of column c),
+//	log p(y_n | all effects) − log p(y_n | all effects without column c),
 //
 // with the moments of the effects from other folds.
 func (o *observedOf) drop() bool {
@@ -197,8 +197,7 @@ func (f *levelFit) observedViews(views []View, left levelMoments, order []int) (
 	return seen
 }
 
-// LevelEffects says which columns of categories have an effect of each level on the function, a sentence for each. A fit to more than
-// [DefaultExactSamples] samples learns them.
+// LevelEffects says which columns of categories have an effect of each level on the function, a sentence for each. A fit with landmarks learns them.
 func (m *processes) LevelEffects() (sentences []string) {
 	if m.levels == nil {
 		return nil

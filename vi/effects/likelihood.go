@@ -12,6 +12,7 @@ import (
 
 // Likelihood is the distribution of observations, given a number η_n for each sample and parameters θ of all: log-concave in η_n.
 type Likelihood interface {
+	// Samples returns the number of observations.
 	Samples() int
 
 	// Prior returns the means and the standard deviations of the normal prior: first of the level of η, then of θ.

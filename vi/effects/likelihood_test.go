@@ -166,7 +166,7 @@ func TestVariancesOfCounts(t *testing.T) {
 	require.ErrorIs(t, err, assert.AnError)
 }
 
-// Grades and censored times with effects of levels: the variances, and no effect where there is none.
+// Grades and censored times with effects of levels: the variances, and a variance near 0 for a column without effects.
 func TestGradesAndTimes(t *testing.T) {
 	p := newProblem(5000, []int{300, 50}, []float64{0.9, 0})
 	grades := make([]int, len(p.y))
