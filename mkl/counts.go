@@ -14,7 +14,7 @@ import (
 //
 // with the exposure o, such as the time under observation. The kernels' weights, b, r and learned length scales maximise the
 // evidence, which expectation propagation estimates. The zero value is ready to fit. The fit has
-// no random start: Seed chooses the landmarks of many samples. Its cost is as in [Survival], also with many samples.
+// no random start: Seed chooses the landmarks of many samples. Its cost and effects of codes are as in [Survival].
 //
 // Source: docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].
 type Counts struct {

@@ -22,12 +22,11 @@ const (
 // the effects in the places of the codes. class holds the classes of all samples. It returns nil without such columns.
 func (m *manyRows) addLevelOdds(class []int, classes int) (*levelOdds, error) {
 	const what = "effects of levels"
-	f := &levelFit{r: m, x: distinctInputs(m.views)}
-	if f.find(); f.at == nil {
+	f := m.levelFit(len(class))
+	if f == nil {
 		return nil, nil
 	}
-	f.fold = m.levelFolds(len(class))
-	f.describe(len(class), oddsCentres)
+	f.describe(len(class), oddsCentres, isOpen)
 	functions := functions(classes)
 	width, all := f.size()
 	seconds := float64(secondsOddsWork * float64(functions) * effects.OddsWork(len(class), len(f.columns), all, width))
@@ -52,7 +51,9 @@ func (m *manyRows) addLevelOdds(class []int, classes int) (*levelOdds, error) {
 	if err := cmp.Or(append(failed, err)...); err != nil {
 		return nil, m.leaveOut(what, err)
 	}
-	return f.takeOdds(of, classes)
+	l, views := f.takeOdds(of, classes)
+	m.takeLevels(f, views)
+	return l, nil
 }
 
 // oddsOf is the fit of effects on the log odds of a class against all others.
@@ -86,11 +87,7 @@ func (o *oddsOf) fit(class []int) error {
 	if len(o.at) == 0 {
 		return nil
 	}
-	kept := make([]bool, len(y))
-	for i := range kept {
-		kept[i] = true
-	}
-	o.all, err = o.posterior.Without(o.f.r.ctx, o.columns(), offset, y, kept)
+	o.all, err = o.posterior.Without(o.f.ctx, o.columns(), offset, y, everySample(len(y)))
 	return err
 }
 
@@ -106,13 +103,13 @@ func (o *oddsOf) columns() (of []effects.Column) {
 // the functions beside the effects.
 func (o *oddsOf) leftOut(y []float64) (offset []float64, err error) {
 	f, n := o.f, len(y)
-	train := n - f.r.held
+	train := n - f.held
 	columns := o.columns()
 	first := make([]effects.Column, len(columns))
 	for c, column := range columns {
 		first[c] = effects.Column{Of: column.Of[:train], Levels: column.Levels}
 	}
-	if o.posterior, err = (effects.Process{Seed: f.r.Seed}).FitOdds(f.r.ctx, f.features, first, y[:train]); err != nil {
+	if o.posterior, err = (effects.Process{Seed: f.seed}).FitOdds(f.ctx, f.features, first, y[:train]); err != nil {
 		return nil, err
 	}
 	offset = make([]float64, n)
@@ -130,7 +127,7 @@ func (o *oddsOf) leftOut(y []float64) (offset []float64, err error) {
 		for i, k := range f.fold {
 			kept[i] = k != fold && k < levelFolds
 		}
-		all, err := o.posterior.Without(f.r.ctx, columns, offset, y, kept)
+		all, err := o.posterior.Without(f.ctx, columns, offset, y, kept)
 		if err != nil {
 			return nil, err
 		}
@@ -147,9 +144,7 @@ func (o *oddsOf) leftOut(y []float64) (offset []float64, err error) {
 
 // drop drops the columns whose effects do not predict samples of other folds, and reports whether there are any. Of a column the gain of a level is
 //
-//	g_l = Σ_{n∈l} log p(y_n | η_n) − log p(y_n | η_n − u_{c,n}),   η_n = φ_nᵀβ + Σ_c u_{c,n},
-//
-// and Σg must be above 0 by two standard errors, √Σg².
+//	g_l = Σ_{n∈l} log p(y_n | η_n) − log p(y_n | η_n − u_{c,n}),   η_n = φ_nᵀβ + Σ_c u_{c,n}.
 func (o *oddsOf) drop(y, offset []float64) bool {
 	eta := slices.Clone(offset)
 	for _, u := range o.left {
@@ -162,7 +157,7 @@ func (o *oddsOf) drop(y, offset []float64) bool {
 		for i, u := range o.left[k] {
 			gain[column.Of[i]] += effects.LogProbability(y[i], eta[i]) - effects.LogProbability(y[i], eta[i]-u)
 		}
-		if vec.Total(gain) > float64(clearEffect*math.Sqrt(la.SumSq(gain))) {
+		if clearly(gain) {
 			at = append(at, c)
 		}
 	}
@@ -171,8 +166,8 @@ func (o *oddsOf) drop(y, offset []float64) bool {
 	return dropped
 }
 
-// takeOdds returns the effects, and gives the members their views.
-func (f *levelFit) takeOdds(of []oddsOf, classes int) (*levelOdds, error) {
+// takeOdds returns the effects, and the views of the members.
+func (f *levelFit) takeOdds(of []oddsOf, classes int) (*levelOdds, []View) {
 	l := &levelOdds{}
 	var seen [][][]float64
 	var none []string
@@ -191,17 +186,16 @@ func (f *levelFit) takeOdds(of []oddsOf, classes int) (*levelOdds, error) {
 		case left == nil:
 			none = append(none, f.name(column))
 		case classes == 2:
-			f.r.remarks = append(f.r.remarks, fmt.Sprintf("the effects of the levels%s on the log odds have the standard deviation %.3g", f.name(column), sds[0]))
+			f.remarks = append(f.remarks, fmt.Sprintf("the effects of the levels%s on the log odds have the standard deviation %.3g", f.name(column), sds[0]))
 		default:
-			f.r.remarks = append(f.r.remarks, fmt.Sprintf("the effects of the levels%s on the log odds of %d of %d classes have standard deviations of %.3g to %.3g",
+			f.remarks = append(f.remarks, fmt.Sprintf("the effects of the levels%s on the log odds of %d of %d classes have standard deviations of %.3g to %.3g",
 				f.name(column), len(sds), classes, slices.Min(sds), slices.Max(sds)))
 		}
 	}
 	if none != nil {
-		f.r.remarks = append(f.r.remarks, noEffect(none))
+		f.remarks = append(f.remarks, noEffect(none))
 	}
-	f.r.views = f.seen(seen)
-	return l, nil
+	return l, f.seen(seen)
 }
 
 // noEffect is the remark on columns that are left out.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // levels are effects of the levels of columns of categories in a pool of very many samples. The prediction is a sum of an effect of each
@@ -52,6 +53,20 @@ func (s *shift) add(p *Prediction) {
 	if p.Variance != nil {
 		for i, v := range p.Variance[0] {
 			p.Variance[0][i] = s.levels.total(v, s.variance[i])
+		}
+	}
+}
+
+// addToFunction adds the shift to predictions of the function of samples from first on. Where the effects are less well known than in training samples,
+// the function has more variance.
+func (s *shift) addToFunction(first int, p *mgp.Prediction) {
+	if s == nil {
+		return
+	}
+	for i := range p.Mean {
+		p.Mean[i] += s.mean[first+i]
+		if p.Function != nil {
+			p.Function[i] += max(0, s.variance[first+i]-s.levels.usual)
 		}
 	}
 }

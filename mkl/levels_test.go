@@ -106,12 +106,12 @@ func TestEffectsOfLevels(t *testing.T) {
 // Columns of codes alone are enough, and inputs keep their order.
 func TestEffectsOfLevelsInInputsOfTheirOwn(t *testing.T) {
 	x, _ := coded(1, 200)
-	m := &manyRows{views: []View{
+	f := &levelFit{views: []View{
 		{X: x.Slice(0, 200, 0, 1), Input: "codes", Kernel: kernel.Categorical{}},
 		{X: x, Input: "all", Columns: []int{1, 2}},
 		{X: x, Input: "all", Columns: []int{0}, Kernel: kernel.Categorical{}},
 	}}
-	f := &levelFit{r: m, x: distinctInputs(m.views)}
+	f.x = distinctInputs(f.views)
 	f.find()
 	require.Len(t, f.at, 2)
 	seen := f.seen([][][]float64{{vec.Picked(x.Data, vec.UpTo(200))}, {make([]float64, 200)}})

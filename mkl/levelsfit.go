@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -25,14 +26,45 @@ const (
 
 // levelFit is the fit of effects of levels.
 type levelFit struct {
-	r        *manyRows
-	x        []Features
+	ctx      context.Context
+	seed     uint64
+	workers  int
+	views    []View
+	held     int       // the last samples, which are held out
 	y        []float64 // targets less their mean
-	fold     []int     // of each sample; the samples held out are the last fold
+	x        []Features
+	fold     []int // of each sample; the samples held out are the last fold
 	at       []levelColumn
 	without  []levelColumn // columns without an effect
 	columns  []effects.Column
 	features effects.Features
+	remarks  []string
+}
+
+// newLevelFit returns a fit for n samples in the views, the last of them held out, with the columns that have effects. It returns nil without such columns.
+func newLevelFit(ctx context.Context, seed uint64, workers int, views []View, n, held int) *levelFit {
+	f := &levelFit{ctx: ctx, seed: seed, workers: workers, views: views, held: held, x: distinctInputs(views)}
+	if f.find(); f.at == nil {
+		return nil
+	}
+	for i := range n {
+		if i < n-held {
+			f.fold = append(f.fold, i%levelFolds)
+		} else {
+			f.fold = append(f.fold, levelFolds)
+		}
+	}
+	return f
+}
+
+// levelFit returns the fit of effects of levels for all n samples.
+func (m *manyRows) levelFit(n int) *levelFit {
+	return newLevelFit(m.ctx, m.Seed, m.workers(), m.views, n, m.held)
+}
+
+// takeLevels takes the views of the members and the remarks of a fit of effects.
+func (m *manyRows) takeLevels(f *levelFit, views []View) {
+	m.views, m.remarks = views, append(m.remarks, f.remarks...)
 }
 
 // addLevels fits effects of the levels of columns of categories to the targets y of all samples. The views of the members then see the
@@ -40,16 +72,15 @@ type levelFit struct {
 // samples. Without such columns, it returns y.
 func (a Auto) addLevels(r *manyRows, m *AutoModel, y []float64) (rest []float64, err error) {
 	const what = "effects of levels"
-	f := &levelFit{r: r, x: distinctInputs(r.views)}
-	if f.find(); f.at == nil {
+	f := r.levelFit(len(y))
+	if f == nil {
 		return y, nil
 	}
 	middle, _ := vec.MeanSD(y)
 	for _, v := range y {
 		f.y = append(f.y, v-middle)
 	}
-	f.fold = r.levelFolds(len(y))
-	f.describe(len(y), levelCentres)
+	f.describe(len(y), levelCentres, isOpen)
 	width, all := f.size()
 	seconds := float64(secondsLevelWork * effects.Work(len(y), len(f.columns), all, width))
 	if seconds > (r.seconds-r.spent)/2 {
@@ -66,19 +97,22 @@ func (a Auto) addLevels(r *manyRows, m *AutoModel, y []float64) (rest []float64,
 	if err != nil {
 		return y, r.leaveOut(what, err)
 	}
-	return f.take(m, left, y)
-}
-
-// levelFolds returns the fold of each of n samples; the samples held out are the last fold.
-func (m *manyRows) levelFolds(n int) (fold []int) {
-	for i := range n {
-		if i < n-m.held {
-			fold = append(fold, i%levelFolds)
-		} else {
-			fold = append(fold, levelFolds)
-		}
+	every, err := f.everyEffect(left)
+	if err != nil {
+		return nil, err
 	}
-	return fold
+	seen := make([][][]float64, len(f.at)+len(f.without))
+	for c := range f.at {
+		seen[c] = [][]float64{left.mean[c]}
+	}
+	l, s := f.learned(every, left.levelMoments)
+	rest = slices.Clone(y)
+	la.Axpy(-1, s.mean, rest)
+	m.levels = l
+	train := len(y) - r.held
+	r.shift = &shift{l, s.mean[train:], s.variance[train:]}
+	r.takeLevels(f, f.seen(seen))
+	return rest, nil
 }
 
 // size returns the number of features beside the effects, and of all levels.
@@ -99,10 +133,11 @@ func (f *levelFit) find() {
 	for k, x := range f.x {
 		for j := range x.Cols {
 			by, others := false, false
-			for i, v := range f.r.views {
+			for i, v := range f.views {
 				if inputs[i] == k && (v.Columns == nil || slices.Contains(v.Columns, j)) {
 					ofLevels := isPlainCategorical(v)
-					by, others = by || ofLevels, others || !ofLevels
+					_, blind := v.Kernel.(kernel.Constant)
+					by, others = by || ofLevels, others || !ofLevels && !blind
 				}
 			}
 			if !by || others {
@@ -135,8 +170,8 @@ func isPlainCategorical(v View) bool {
 // inputs returns the input of each view.
 func (f *levelFit) inputs() []int {
 	var names []string
-	at := make([]int, len(f.r.views))
-	for i, v := range f.r.views {
+	at := make([]int, len(f.views))
+	for i, v := range f.views {
 		if at[i] = slices.Index(names, v.Input); at[i] < 0 {
 			at[i] = len(names)
 			names = append(names, v.Input)
@@ -145,15 +180,15 @@ func (f *levelFit) inputs() []int {
 	return at
 }
 
-// describe makes the features beside the effects of n samples: linear functions and radial functions, at most so many, of the columns that open
+// describe makes the features beside the effects of n samples: linear functions and radial functions, at most so many, of the columns that some of the
 // views see.
-func (f *levelFit) describe(n, centred int) {
+func (f *levelFit) describe(n, centred int, some func(View) bool) {
 	inputs := f.inputs()
 	columns := make([][]int, len(f.x))
 	for k, x := range f.x {
 		columns[k] = []int{}
-		for i, v := range f.r.views {
-			if inputs[i] == k && v.Kernel == nil {
+		for i, v := range f.views {
+			if inputs[i] == k && some(v) {
 				if columns[k] = append(columns[k], v.Columns...); v.Columns == nil {
 					columns[k] = vec.UpTo(x.Cols)
 				}
@@ -202,25 +237,28 @@ func (f *levelFit) describe(n, centred int) {
 	}
 }
 
-// levelsLeftOut are the moments of each sample's effects, [column][sample], from the samples of other folds, and what they leave.
+// levelMoments are the moments of each sample's effects, [column][sample], from the samples of other folds.
+type levelMoments struct{ mean, variance [][]float64 }
+
+// levelsLeftOut are the moments of each sample's effects, and what they leave.
 type levelsLeftOut struct {
-	posterior      *effects.Posterior
-	rest           []float64 // targets less the functions beside the effects
-	mean, variance [][]float64
+	levelMoments
+	posterior *effects.Posterior
+	rest      []float64 // targets less the functions beside the effects
 }
 
 // leftOut fits the variances to the samples that are not held out, and the effects for each sample without the samples of its fold. No effect
 // that is not of a sample held out is learned from these samples.
 func (f *levelFit) leftOut() (*levelsLeftOut, error) {
 	n := len(f.y)
-	train := n - f.r.held
+	train := n - f.held
 	first := make([]effects.Column, len(f.columns))
 	for c, column := range f.columns {
 		first[c] = effects.Column{Of: column.Of[:train], Levels: column.Levels}
 	}
 	out := &levelsLeftOut{}
 	var err error
-	if out.posterior, err = (effects.Process{Seed: f.r.Seed}).Fit(f.r.ctx, f.features, first, f.y[:train]); err != nil {
+	if out.posterior, err = (effects.Process{Seed: f.seed}).Fit(f.ctx, f.features, first, f.y[:train]); err != nil {
 		return nil, err
 	}
 	out.rest = slices.Clone(f.y)
@@ -229,49 +267,69 @@ func (f *levelFit) leftOut() (*levelsLeftOut, error) {
 		hi := min(lo+block, n)
 		la.Gemv(nil, la.NoTrans, -1, f.features.Rows(lo, hi), out.posterior.Beta, 1, out.rest[lo:hi])
 	}
-	for range f.columns {
-		out.mean, out.variance = append(out.mean, make([]float64, n)), append(out.variance, make([]float64, n))
-	}
-	kept := make([]bool, n)
-	for fold := range levelFolds + 1 {
-		for i, k := range f.fold {
-			kept[i] = k != fold && k < levelFolds
-		}
-		all, err := out.posterior.Without(f.r.ctx, f.columns, out.rest, kept)
-		if err != nil {
-			return nil, err
-		}
-		for c, e := range all {
-			for i, k := range f.fold {
-				if l := f.columns[c].Of[i]; k == fold {
-					out.mean[c][i], out.variance[c][i] = e.Mean[l], e.Variance[l]
-				}
-			}
-		}
+	out.levelMoments, err = f.acrossFolds(func(kept []bool) ([]effects.Effects, error) {
+		return out.posterior.Without(f.ctx, f.columns, out.rest, kept)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return out, nil
 }
 
+// acrossFolds returns the moments of each sample's effects, given a function that learns the effects of the columns from the samples that are kept.
+func (f *levelFit) acrossFolds(without func(kept []bool) ([]effects.Effects, error)) (left levelMoments, err error) {
+	n := len(f.fold)
+	for range f.columns {
+		left.mean, left.variance = append(left.mean, make([]float64, n)), append(left.variance, make([]float64, n))
+	}
+	kept := make([]bool, n)
+	for fold := range levelFolds + 1 {
+		if fold == levelFolds && f.held == 0 {
+			break
+		}
+		for i, k := range f.fold {
+			kept[i] = k != fold && k < levelFolds
+		}
+		all, err := without(kept)
+		if err != nil {
+			return left, err
+		}
+		for c, e := range all {
+			for i, k := range f.fold {
+				if l := f.columns[c].Of[i]; k == fold {
+					left.mean[c][i], left.variance[c][i] = e.Mean[l], e.Variance[l]
+				}
+			}
+		}
+	}
+	return left, nil
+}
+
 // drop drops the columns whose effects do not predict samples of other folds, and reports whether there are any. Of a column the gain of a level is
 //
-//	g_l = Σ_{n∈l} (e_n + u_n)² − e_n²,   e_n = rest_n − Σ_c u_{c,n},
-//
-// and Σg must be above 0 by two standard errors, √Σg².
+//	g_l = Σ_{n∈l} (e_n + u_n)² − e_n²,   e_n = rest_n − Σ_c u_{c,n}.
 func (f *levelFit) drop(left *levelsLeftOut) bool {
 	errors := slices.Clone(left.rest)
 	for _, u := range left.mean {
 		la.Axpy(-1, u, errors)
 	}
+	return f.dropUnless(func(c, i int) float64 {
+		u := left.mean[c][i]
+		return float64(u * (float64(2*errors[i]) + u))
+	})
+}
+
+// dropUnless drops the columns whose gains, of column c and sample i, do not clearly have a sum above 0. It reports whether there are any.
+func (f *levelFit) dropUnless(gainOf func(c, i int) float64) bool {
 	var at []levelColumn
 	var columns []effects.Column
 	var none []string
 	for c, column := range f.columns {
 		gain := make([]float64, column.Levels)
-		for i, e := range errors {
-			u := left.mean[c][i]
-			gain[column.Of[i]] += float64(u * (float64(2*e) + u))
+		for i, l := range column.Of {
+			gain[l] += gainOf(c, i)
 		}
-		if vec.Total(gain) > float64(clearEffect*math.Sqrt(la.SumSq(gain))) {
+		if clearly(gain) {
 			at, columns = append(at, f.at[c]), append(columns, column)
 			continue
 		}
@@ -281,16 +339,21 @@ func (f *levelFit) drop(left *levelsLeftOut) bool {
 	if none == nil {
 		return false
 	}
-	f.r.remarks = append(f.r.remarks, noEffect(none))
+	f.remarks = append(f.remarks, noEffect(none))
 	f.at, f.columns = at, columns
 	return true
+}
+
+// clearly reports whether a sum of gains is above 0 by two standard errors, √Σg².
+func clearly(gain []float64) bool {
+	return vec.Total(gain) > float64(clearEffect*math.Sqrt(la.SumSq(gain)))
 }
 
 // name names a column in remarks.
 func (f *levelFit) name(c levelColumn) string {
 	name := ""
 	inputs := f.inputs()
-	for i, v := range f.r.views {
+	for i, v := range f.views {
 		if inputs[i] == c.input && v.Name != "" {
 			name = " of " + v.Name
 			break
@@ -299,43 +362,41 @@ func (f *levelFit) name(c levelColumn) string {
 	return name + gram.Sight{Columns: []int{c.column}}.String()
 }
 
-// take gives the model its levels and the members their views, and returns what the members learn.
-func (f *levelFit) take(m *AutoModel, left *levelsLeftOut, y []float64) (rest []float64, err error) {
-	l := &levels{}
-	if f.at != nil {
-		kept := make([]bool, len(y))
-		for i := range kept {
-			kept[i] = true
-		}
-		all, err := left.posterior.Without(f.r.ctx, f.columns, left.rest, kept)
-		if err != nil {
-			return nil, err
-		}
-		for c, e := range all {
-			f.at[c].mean, f.at[c].variance, f.at[c].prior = e.Mean, e.Variance, e.Prior
-			f.r.remarks = append(f.r.remarks, fmt.Sprintf("the effects of the levels%s have the standard deviation %.3g", f.name(f.at[c]), math.Sqrt(e.Prior)))
-		}
+// everyEffect returns the effects that are learned from all samples.
+func (f *levelFit) everyEffect(left *levelsLeftOut) ([]effects.Effects, error) {
+	if f.at == nil {
+		return nil, nil
 	}
-	l.columns = slices.Concat(f.at, f.without)
-	rest = slices.Clone(y)
-	s := &shift{l, make([]float64, len(y)), make([]float64, len(y))}
+	return left.posterior.Without(f.ctx, f.columns, left.rest, everySample(len(f.y)))
+}
+
+// everySample returns that all of n samples are kept.
+func everySample(n int) []bool {
+	kept := make([]bool, n)
+	for i := range kept {
+		kept[i] = true
+	}
+	return kept
+}
+
+// learned returns the levels of a model, given the effects from all samples, and what the effects from other folds add to each sample. From then on
+// f.at has also the columns without an effect, behind the others.
+func (f *levelFit) learned(all []effects.Effects, left levelMoments) (*levels, *shift) {
+	for c, e := range all {
+		f.at[c].mean, f.at[c].variance, f.at[c].prior = e.Mean, e.Variance, e.Prior
+		f.remarks = append(f.remarks, fmt.Sprintf("the effects of the levels%s have the standard deviation %.3g", f.name(f.at[c]), math.Sqrt(e.Prior)))
+	}
+	l := &levels{columns: slices.Concat(f.at, f.without)}
+	n := len(f.fold)
+	s := &shift{l, make([]float64, n), make([]float64, n)}
 	for c := range f.at {
-		la.Axpy(-1, left.mean[c], rest)
 		la.Axpy(1, left.mean[c], s.mean)
 		la.Axpy(1, left.variance[c], s.variance)
 	}
-	train := len(y) - f.r.held
+	train := n - f.held
 	l.usual = vec.Total(s.variance[:train]) / float64(train)
-	m.levels = l
-	seen := make([][][]float64, len(f.at)+len(f.without))
-	for c := range f.at {
-		seen[c] = [][]float64{left.mean[c]}
-	}
 	f.at = l.columns
-	f.r.views = f.seen(seen)
-	s.mean, s.variance = s.mean[train:], s.variance[train:]
-	f.r.shift = s
-	return rest, nil
+	return l, s
 }
 
 // seen returns the views as members see them: with the effects [column][effect][sample], from other folds, in the places of the codes, and with open
@@ -373,7 +434,7 @@ func (f *levelFit) seen(effects [][][]float64) (views []View) {
 		return slices.ContainsFunc(none, func(c levelColumn) bool { return c.input == k && c.column == j })
 	}
 	done := make([]bool, len(x)) // the open view of the effects is among the views
-	for i, v := range f.r.views {
+	for i, v := range f.views {
 		k := inputs[i]
 		of := places[k]
 		v.X = x[k]
@@ -395,7 +456,7 @@ func (f *levelFit) seen(effects [][][]float64) (views []View) {
 				continue
 			}
 			v.Columns = nil
-			for w, open := range f.r.views {
+			for w, open := range f.views {
 				if inputs[w] == k && open.Kernel == nil {
 					v = open
 					v.X = x[k]

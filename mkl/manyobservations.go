@@ -33,6 +33,13 @@ func ObservationLandmarks(n int) int {
 // the weights and the widths of the kernels, and the fit of all samples begins with it. targets are as in [processObservations.fit]. With an
 // error it returns the fit of the landmarks, if there is one.
 func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, targets [][]float64, all ...mgp.Likelihood) (*processes, error) {
+	effects, err := p.addLevels(ctx, views, targets, all)
+	if err != nil {
+		return nil, p.named(err)
+	}
+	if effects != nil {
+		views, all = effects.views, effects.all
+	}
 	n := all[0].Samples()
 	x := distinctInputs(views)
 	rows := landmarkRows(rowOrder(rowColumns(views), targets, false, p.seed), landmarks, alikeIn(views, targets[0])...)
@@ -41,6 +48,9 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 		few[i] = l.Some(rows)
 	}
 	m, err := p.fitExact(ctx, takeRows(views, rows), len(few)+1, few...)
+	if m != nil && effects != nil {
+		m.levels = effects.levels
+	}
 	if m == nil || err != nil {
 		return m, err
 	}

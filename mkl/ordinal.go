@@ -18,7 +18,7 @@ import (
 //	P(y ≤ k) = Φ(c_k − Σ_p f_p(x)).
 //
 // The kernels' weights, the cut points and learned length scales maximise the evidence, which expectation propagation
-// estimates. One function serves all grades. The cost is as in [Survival], also with many samples. The zero value is ready to fit
+// estimates. One function serves all grades. The cost and effects of codes are as in [Survival]. The zero value is ready to fit
 // grades that are numbers. The fit has no random start: Seed chooses the landmarks of many samples.
 //
 // Source: W. Chu and Z. Ghahramani, "Gaussian processes for ordinal regression", JMLR 6 (2005);

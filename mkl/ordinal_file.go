@@ -7,20 +7,17 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// ordinalJSON holds the settings of a model of grades. Its tensors are the ones of a multiple Gaussian process without
-// the targets.
+// ordinalJSON holds the settings of a model of grades.
 type ordinalJSON struct {
-	designJSON
-	recordJSON
-	Classes   []json.RawMessage `json:"classes"` // the grades, in order
-	Processes []processJSON     `json:"processes"`
+	observationsJSON
+	Classes []json.RawMessage `json:"classes"` // the grades, in order
 }
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save]. Grades are kept as JSON.
 func (m *OrdinalModel[T]) Save(w io.Writer) error {
 	var f fileWriter
 	j := ordinalJSON{Classes: m.classes.encode(&f)}
-	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
+	j.observationsJSON = f.addObservations(&m.processes)
 	return f.write(w, m.Kind(), j)
 }
 
@@ -29,7 +26,7 @@ func (m *OrdinalModel[T]) decode(f *fileReader) (err error) {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	if m.processes, err = f.takeObservations(j.designJSON, j.recordJSON, j.Processes, mgp.Ordinal{}.Name()); err != nil {
+	if m.processes, err = f.takeObservations(j.observationsJSON, mgp.Ordinal{}.Name()); err != nil {
 		return err
 	}
 	cuts := len(m.posteriors[0].State().Shape)

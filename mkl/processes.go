@@ -222,6 +222,7 @@ type processes struct {
 	noise       *mgp.NoiseProcess  // of the target; nil if it is constant
 	draws       *processes         // designs and posteriors over which predictions are averaged; nil without draws
 	last        *mgp.EvidenceStart // the last function's scales; set by fits only
+	levels      *levels            // of very many observations, nil if no column has many levels
 }
 
 // add appends a fit. The traces of several fits are joined.
@@ -362,6 +363,14 @@ func (m *processes) prior(o int) string {
 // predict calls do for each block of the t samples of x, with the predictions of function o for the samples
 // from first on.
 func (m *processes) predict(ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, p *mgp.Prediction)) error {
+	if m.levels != nil {
+		seen, shift := m.levels.matrices(x)
+		of := do
+		x, do = seen, func(o, first int, p *mgp.Prediction) {
+			shift.addToFunction(first, p)
+			of(o, first, p)
+		}
+	}
 	if b := m.newBatch(opt); b != nil {
 		if whole, err := b.predict(ctx, opt, x, t, do); whole || err != nil {
 			return err
@@ -410,6 +419,14 @@ func (m *processes) describe(what string) string {
 		what, len(m.design.Views), countActive(m.KernelWeights()), m.Samples(), m.Bound())
 }
 
+// KernelSpreads is as for every model with kernels.
+func (m *processes) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
+	if m.levels != nil {
+		x, _ = m.levels.matrices(x)
+	}
+	return m.onViews.KernelSpreads(ctx, opt, x...)
+}
+
 // summary describes the model line by line; name(o) begins the line on function o.
 func (m *processes) summary(headline string, name func(o int) string) string {
 	var b strings.Builder
@@ -422,6 +439,9 @@ func (m *processes) summary(headline string, name func(o int) string) string {
 		}
 		fmt.Fprintln(&b)
 		b.WriteString(summarizeActive(m.weights(o)))
+	}
+	for _, r := range m.LevelEffects() {
+		fmt.Fprintln(&b, r)
 	}
 	return b.String()
 }

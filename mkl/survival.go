@@ -43,6 +43,10 @@ func (l SurvivalLaw) law() mgp.Law { return mgp.Law(l - LogNormal) }
 // are landmarks, 2000 to 300 by the number of samples. The landmarks alone are fitted so, which decides the law. All samples then give
 // the function, b and σ, in N·M numbers and about ten sweeps of N·M² operations.
 //
+// A fit with landmarks, but without MissingViews, learns an effect of each code of a column of more than 30 codes, if only views with the zero [kernel.Categorical] see the
+// column and the effects predict other samples. The effects are added to the function, and a linear and a Gaussian kernel of the effects take the place of
+// the kernel of categories. See docs/theory/levels.md.
+//
 // Source: docs/theory/likelihoods.md derives the moments and the landmarks; the model is the one of [MultiGP].
 type Survival struct {
 	Fitting

@@ -3,31 +3,39 @@ package mkl
 import (
 	"fmt"
 	"io"
+	"slices"
 )
 
-// survivalJSON holds the settings of a survival model. It has the tensors of a multiple Gaussian process. The mean
-// and the standard deviation of the target belong to the logarithms of times.
-type survivalJSON struct {
+// observationsJSON holds the settings of a model of times, counts or grades. Its tensors are the ones of a multiple Gaussian process without the targets.
+type observationsJSON struct {
 	designJSON
 	recordJSON
 	Processes []processJSON `json:"processes"`
+	Levels    *levelsJSON   `json:"levels,omitempty"`
 }
 
-// Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
+// addObservations adds the tensors of a function of times, counts or grades, and returns the settings.
+func (f *fileWriter) addObservations(m *processes) (j observationsJSON) {
+	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(m)
+	j.Levels = m.levels.encode(f)
+	return j
+}
+
+// Save writes the model to a file that [Load] reads, like [RegressionModel.Save]. The mean and the standard deviation of the target belong to the
+// logarithms of times.
 func (m *SurvivalModel) Save(w io.Writer) error {
 	var f fileWriter
-	var j survivalJSON
-	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
+	j := f.addObservations(&m.processes)
 	f.addTargets(m.unit)
 	return f.write(w, m.Kind(), j)
 }
 
 func (m *SurvivalModel) decode(f *fileReader) (err error) {
-	var j survivalJSON
+	var j observationsJSON
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	if m.processes, err = f.takeObservations(j.designJSON, j.recordJSON, j.Processes, LogNormal.String(), Weibull.String()); err != nil {
+	if m.processes, err = f.takeObservations(j, LogNormal.String(), Weibull.String()); err != nil {
 		return err
 	}
 	units := f.takeTargets(1)
@@ -39,14 +47,16 @@ func (m *SurvivalModel) decode(f *fileReader) (err error) {
 }
 
 // takeObservations reads a function with one of the named likelihoods.
-func (f *fileReader) takeObservations(design designJSON, record recordJSON, all []processJSON, names ...string) (m processes, err error) {
-	if len(all) != 1 {
-		return m, fmt.Errorf("model: %d processes where there is one", len(all))
+func (f *fileReader) takeObservations(j observationsJSON, names ...string) (m processes, err error) {
+	if len(j.Processes) != 1 {
+		return m, fmt.Errorf("model: %d processes where there is one", len(j.Processes))
 	}
-	for _, name := range names {
-		if all[0].Likelihood == name {
-			return f.takeProcesses(design, record, all, false)
-		}
+	if name := j.Processes[0].Likelihood; !slices.Contains(names, name) {
+		return m, fmt.Errorf("model: likelihood %q of a %s model", name, f.kind)
 	}
-	return m, fmt.Errorf("model: likelihood %q of a %s model", all[0].Likelihood, f.kind)
+	if m, err = f.takeProcesses(j.designJSON, j.recordJSON, j.Processes, false); err != nil {
+		return m, err
+	}
+	m.levels, err = f.takeLevels(j.Levels, m.Inputs())
+	return m, err
 }

@@ -13,4 +13,5 @@
 //	solve.go  conjugate gradients on the normal equations
 //	folds.go  effects without the samples of a fold
 //	odds.go   log odds, by Newton's method
+//	likelihood.go  observations with a likelihood, by expectation propagation
 package effects

@@ -37,7 +37,8 @@ func (f *Features) width() int {
 
 // Process has the settings of a fit. The zero value is ready.
 type Process struct {
-	Seed uint64 // of the probes that estimate posterior variances
+	Seed    uint64 // of the probes that estimate posterior variances
+	Workers int    // goroutines for the moments of observations; 0 means one for each processor
 }
 
 const (

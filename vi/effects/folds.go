@@ -43,7 +43,7 @@ func (m *Posterior) Without(ctx context.Context, columns []Column, rest []float6
 	for c, column := range columns {
 		e := Effects{Prior: m.Effects[c].Prior, Mean: x[s.first[c] : s.first[c]+column.Levels], Variance: make([]float64, column.Levels)}
 		for l := range e.Variance {
-			e.Variance[l] = m.variance(c, l, count[s.first[c]+l], s.diagonal[s.first[c]+l])
+			e.Variance[l] = varianceOf(&m.Effects[c], l, int(count[s.first[c]+l]), s.diagonal[s.first[c]+l])
 		}
 		all[c] = e
 	}
@@ -79,11 +79,10 @@ func (s *system) solveEffects(ctx context.Context, kept []bool, count, b, precis
 	return gradients(ctx, b, x, times, condition, [][]float64{scratch.Row(0), scratch.Row(1), scratch.Row(2), scratch.Row(3)})
 }
 
-// variance returns the variance of the effect of level l of column c if it has count samples. The part of the variance that comes from
-// other unknowns is taken from the fit.
-func (m *Posterior) variance(c, l int, count, diagonal float64) float64 {
-	e := m.Effects[c]
-	if count == 0 {
+// varianceOf returns the variance of the effect of level l of a column if it has so many samples. diagonal is the inverse of its variance given all other
+// unknowns; the part of the variance that comes from these is taken from the fit.
+func varianceOf(e *Effects, l, samples int, diagonal float64) float64 {
+	if samples == 0 {
 		return e.Prior
 	}
 	v := 1 / diagonal

@@ -2,10 +2,21 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/mkl"
 )
+
+// aboutFunction says how the times, counts or grades of a model are distributed about its function, and which effects of levels the function has; empty of
+// other models.
+func aboutFunction(m mkl.Model) string {
+	law := lawOf(m)
+	if of, ok := m.(interface{ LevelEffects() []string }); ok && law != "" {
+		law = strings.Join(append([]string{law}, of.LevelEffects()...), "; ")
+	}
+	return law
+}
 
 // lawOf says how the times, counts or grades of a model are distributed about its function; empty of other models.
 func lawOf(m mkl.Model) string {

@@ -1,0 +1,215 @@
+package mkl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi/effects"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// observedLevels are effects of the levels of columns of categories on the function of a model of very many counts, grades or times, with what the
+// model is fitted to: views that see the effects, and likelihoods to whose function they are added. See docs/theory/levels.md.
+type observedLevels struct {
+	levels *levels
+	views  []View
+	all    []mgp.Likelihood
+}
+
+// addLevels fits effects of levels to all samples. It returns nil without columns of many levels that have effects.
+func (p *processObservations) addLevels(ctx context.Context, views []View, targets [][]float64, all []mgp.Likelihood) (*observedLevels, error) {
+	if p.missingViews {
+		return nil, nil
+	}
+	n := all[0].Samples()
+	order := rowOrder(rowColumns(views), targets, false, p.seed) // of the folds, so that they do not depend on the order of the samples
+	f := newLevelFit(ctx, p.seed, p.Workers, takeRows(views, order), n, 0)
+	if f == nil {
+		return nil, nil
+	}
+	f.describe(n, levelCentres, seesNumbers)
+	var best *observedOf
+	for _, l := range all {
+		o := &observedOf{f: f}
+		var err error
+		if o.observed, err = mgp.Observe(l.Some(order)); err != nil {
+			return nil, err
+		}
+		if err := o.fit(); err != nil {
+			return nil, err
+		}
+		if best == nil || o.posterior.LogScore > best.posterior.LogScore {
+			best = o
+		}
+	}
+	if err := best.leftOut(); err != nil {
+		return nil, err
+	}
+	if best.drop() {
+		if f.at == nil {
+			return nil, nil
+		}
+		if err := best.fit(); err != nil {
+			return nil, err
+		}
+		if err := best.leftOut(); err != nil {
+			return nil, err
+		}
+	}
+	every, err := best.posterior.Without(ctx, p.Workers, f.columns, best.offset, everySample(n))
+	if err != nil {
+		return nil, err
+	}
+	f.without = nil // the kernel of categories stays on columns without an effect
+	l, s := f.learned(every, best.left)
+	out := &observedLevels{levels: l, views: f.observedViews(views, best.left, order)}
+	offset := make([]float64, n)
+	for k, i := range order {
+		offset[i] = s.mean[k]
+	}
+	for _, l := range all {
+		out.all = append(out.all, mgp.Offset{Likelihood: l, Of: offset})
+	}
+	return out, nil
+}
+
+// seesNumbers reports whether a view sees numbers, and not codes.
+func seesNumbers(v View) bool {
+	switch v.Kernel.(type) {
+	case kernel.Categorical, kernel.Constant:
+		return false
+	}
+	return true
+}
+
+// observedOf is the fit of effects to observations.
+type observedOf struct {
+	f         *levelFit
+	observed  *mgp.Observed
+	posterior *effects.Observed
+	offset    []float64 // the functions beside the effects
+	left      levelMoments
+}
+
+// fit fits the functions, the effects and their variances.
+func (o *observedOf) fit() (err error) {
+	f := o.f
+	process := effects.Process{Seed: f.seed, Workers: f.workers}
+	o.posterior, err = process.FitLikelihood(f.ctx, f.features, f.columns, o.observed)
+	return err
+}
+
+// leftOut fits the effects for each sample without the samples of its fold.
+func (o *observedOf) leftOut() (err error) {
+	f, n := o.f, len(o.f.fold)
+	o.offset = make([]float64, n)
+	const block = 2048
+	for lo := 0; lo < n; lo += block {
+		hi := min(lo+block, n)
+		la.Gemv(nil, la.NoTrans, 1, f.features.Rows(lo, hi), o.posterior.Beta, 0, o.offset[lo:hi])
+	}
+	o.left, err = f.acrossFolds(func(kept []bool) ([]effects.Effects, error) {
+		return o.posterior.Without(f.ctx, f.workers, f.columns, o.offset, kept)
+	})
+	return err
+}
+
+// drop drops the columns whose effects do not predict samples of other folds, and reports whether there are any. Of column c the gain of a sample is
+//
+//	log p(y_n | all effects) − log p(y_n | all effects without column c),
+//
+// with the moments of the effects from other folds.
+func (o *observedOf) drop() bool {
+	mean, variance := slices.Clone(o.offset), make([]float64, len(o.offset))
+	for c := range o.f.columns {
+		la.Axpy(1, o.left.mean[c], mean)
+		la.Axpy(1, o.left.variance[c], variance)
+	}
+	theta := o.posterior.Theta
+	return o.f.dropUnless(func(c, i int) float64 {
+		with, _, _ := o.observed.Moments(i, mean[i], variance[i], theta, nil)
+		without, _, _ := o.observed.Moments(i, mean[i]-o.left.mean[c][i], max(0, variance[i]-o.left.variance[c][i]), theta, nil)
+		return with - without
+	})
+}
+
+// observedViews returns the views as the model sees them: the effects from other folds are in the places of the codes, and a linear and a Gaussian kernel
+// of the effects in the place of the kernel of categories. Sample k of the fit is sample order[k] of the views.
+func (f *levelFit) observedViews(views []View, left levelMoments, order []int) (seen []View) {
+	inputs := f.inputs()
+	x := distinctInputs(views)
+	places := make([][]int, len(x)) // columns of effects of each input
+	for c, column := range f.at {
+		k := column.input
+		if places[k] == nil {
+			x[k] = x[k].Clone()
+		}
+		places[k] = append(places[k], column.column)
+		for r, u := range left.mean[c] {
+			x[k].Set(order[r], column.column, u)
+		}
+	}
+	for i, v := range views {
+		k := inputs[i]
+		v.X = x[k]
+		if places[k] == nil || !isPlainCategorical(v) {
+			seen = append(seen, v)
+			continue
+		}
+		var of, others []int
+		columns := v.Columns
+		if columns == nil {
+			columns = vec.UpTo(x[k].Cols)
+		}
+		for _, j := range columns {
+			if slices.Contains(places[k], j) {
+				of = append(of, j)
+			} else {
+				others = append(others, j)
+			}
+		}
+		if others != nil {
+			rest := v
+			rest.Columns = others
+			seen = append(seen, rest)
+		}
+		if of == nil {
+			continue
+		}
+		var square float64
+		for _, j := range of {
+			var s float64
+			for r := range x[k].Rows {
+				s += float64(x[k].At(r, j) * x[k].At(r, j))
+			}
+			square += s / float64(x[k].Rows)
+		}
+		v.Columns, v.Kernel = of, kernel.Linear{Scale: 1 / square}
+		bent := v
+		bent.Kernel = kernel.RBF{Width: math.Sqrt(2 * square)}
+		seen = append(seen, v, bent)
+	}
+	return seen
+}
+
+// LevelEffects says which columns of categories have an effect of each level on the function, a sentence for each. A fit with landmarks learns them.
+func (m *processes) LevelEffects() (sentences []string) {
+	if m.levels == nil {
+		return nil
+	}
+	for _, c := range m.levels.columns {
+		name := ""
+		for _, v := range m.design.Views {
+			if v.Input == c.input && slices.Contains(v.Sight.Columns, c.column) && v.Name != "" {
+				name = " of " + v.Name
+			}
+		}
+		sentences = append(sentences, fmt.Sprintf("%d levels%s have effects on the function, whose standard deviation is %.3g", len(c.codes), name, math.Sqrt(c.prior)))
+	}
+	return sentences
+}

@@ -1,0 +1,198 @@
+package mkl
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// codedFunction returns samples of a code with many levels and two features, and their function: with an effect of each level of the given standard deviation.
+func codedFunction(seed uint64, n, levels int, sd float64) (x Features, f []float64) {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	effects := rand.New(rand.NewPCG(1, 7)) // the same for every seed
+	u := make([]float64, levels)
+	for l := range u {
+		u[l] = sd * effects.NormFloat64()
+	}
+	x, f = la.NewMatrix[float64](n, 3), make([]float64, n)
+	for i := range n {
+		l := rng.IntN(levels)
+		x.Set(i, 0, float64(1000+7*l))
+		x.Set(i, 1, rng.NormFloat64())
+		x.Set(i, 2, rng.NormFloat64())
+		f[i] = u[l] + 0.6*math.Sin(1.5*x.At(i, 1))
+	}
+	return x, f
+}
+
+func functionCodes(x Features) []View {
+	return []View{
+		{Name: "numbers", X: x, Columns: []int{1, 2}, Kernel: kernel.RBF{}},
+		{Name: "codes", X: x, Columns: []int{0}, Kernel: kernel.Categorical{}},
+	}
+}
+
+// observationModel is what the tests need of models of counts, grades and times.
+type observationModel interface {
+	Model
+	LevelEffects() []string
+}
+
+// functionOf returns the moments of the function of samples.
+func functionOf(t *testing.T, m observationModel, x Features) (mean, variance []float64) {
+	switch m := m.(type) {
+	case *CountModel:
+		p, err := m.Predict(x)
+		require.NoError(t, err)
+		for _, c := range p.counts {
+			mean, variance = append(mean, c.Mean), append(variance, c.Variance)
+		}
+	case *SurvivalModel:
+		p, err := m.Predict(x)
+		require.NoError(t, err)
+		for i, v := range p.mean {
+			mean, variance = append(mean, m.unit.mean+m.unit.sd*v), append(variance, m.unit.sd*m.unit.sd*p.variance[i])
+		}
+	case *OrdinalModel[int]:
+		p, err := m.PredictClasses(t.Context(), PredictOptions{}, x)
+		require.NoError(t, err)
+		for _, q := range p.Probability { // the mean grade rises with the function
+			var of float64
+			for k, v := range q {
+				of += float64(k) * v
+			}
+			mean = append(mean, of)
+		}
+	}
+	return mean, variance
+}
+
+// Above the exact samples, counts, times and grades learn an effect of each level: of levels with few samples too, in any order of the samples, and models
+// from files have them.
+func TestEffectsOfLevelsOnObservations(t *testing.T) {
+	const n, levels, landmarks = 3000, 500, 150
+	x, f := codedFunction(2, n, levels, 0.8)
+	rng := rand.New(rand.NewPCG(9, 9))
+	counts, grades := make([]float64, n), make([]int, n)
+	times := make([]Lifetime, n)
+	for i, v := range f {
+		for sum := rng.ExpFloat64(); sum < math.Exp(v+0.5); sum += rng.ExpFloat64() {
+			counts[i]++
+		}
+		times[i] = EventAt(math.Exp(v + 0.5*rng.NormFloat64()))
+		if i%4 == 0 {
+			times[i] = EventAfter(math.Exp(v - 0.3))
+		}
+		latent := v + 0.7*rng.NormFloat64()
+		for _, cut := range []float64{-1, 0, 0.8} {
+			if latent > cut {
+				grades[i]++
+			}
+		}
+	}
+	at, truth := codedFunction(3, 400, levels, 0.8)
+	reversed := func(k int) int { return n - 1 - k }
+	for _, test := range []struct {
+		name string
+		fit  func(x Features, order func(int) int) (observationModel, error)
+		back observationModel
+	}{
+		{"counts", func(x Features, order func(int) int) (observationModel, error) {
+			y := make([]float64, n)
+			for i := range y {
+				y[i] = counts[order(i)]
+			}
+			return Counts{Landmarks: landmarks}.Fit(t.Context(), functionCodes(x), y)
+		}, &CountModel{}},
+		{"times", func(x Features, order func(int) int) (observationModel, error) {
+			y := make([]Lifetime, n)
+			for i := range y {
+				y[i] = times[order(i)]
+			}
+			return Survival{Landmarks: landmarks}.Fit(t.Context(), functionCodes(x), y)
+		}, &SurvivalModel{}},
+		{"grades", func(x Features, order func(int) int) (observationModel, error) {
+			y := make([]int, n)
+			for i := range y {
+				y[i] = grades[order(i)]
+			}
+			return Ordinal[int]{Landmarks: landmarks}.Fit(t.Context(), functionCodes(x), y)
+		}, &OrdinalModel[int]{}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			m, err := test.fit(x, func(i int) int { return i })
+			require.NoError(t, err)
+			require.Len(t, m.LevelEffects(), 1)
+			assert.Contains(t, m.LevelEffects()[0], "499 levels of codes have effects")
+			mean, variance := functionOf(t, m, at)
+			assert.Greater(t, correlationOf(mean, truth), 0.88) // .60 with the kernel of categories
+
+			backwards := la.NewMatrix[float64](n, 3)
+			for i := range n {
+				copy(backwards.Row(i), x.Row(reversed(i)))
+			}
+			other, err := test.fit(backwards, reversed)
+			require.NoError(t, err)
+			again, _ := functionOf(t, other, at)
+			assert.InDeltaSlice(t, mean, again, 1e-5)
+
+			var file bytes.Buffer
+			require.NoError(t, m.Save(&file))
+			loaded, err := Load(&file)
+			require.NoError(t, err)
+			assert.Equal(t, m.LevelEffects(), loaded.(interface{ LevelEffects() []string }).LevelEffects())
+			if test.name == "grades" {
+				return
+			}
+			same, _ := functionOf(t, loaded.(observationModel), at)
+			assert.Equal(t, mean, same)
+
+			unseen := at.Clone()
+			for i := range unseen.Rows {
+				unseen.Set(i, 0, 5)
+			}
+			_, wide := functionOf(t, m, unseen)
+			assert.Greater(t, vec.Total(wide), vec.Total(variance)+0.3*float64(len(wide)), "an unknown level") // .64 less what known levels leave
+			unseen.Set(3, 0, math.NaN())
+			switch m := m.(type) {
+			case *CountModel:
+				_, err = m.Predict(unseen)
+			case *SurvivalModel:
+				_, err = m.Predict(unseen)
+			}
+			assert.ErrorContains(t, err, "NaN")
+		})
+	}
+}
+
+// A column whose levels have no effect keeps the kernel of categories. So does a fit with missing views.
+func TestNoEffectsOfLevelsOnObservations(t *testing.T) {
+	x, f := codedFunction(4, 1500, 100, 0)
+	counts := make([]float64, len(f))
+	rng := rand.New(rand.NewPCG(9, 9))
+	for i, v := range f {
+		for sum := rng.ExpFloat64(); sum < math.Exp(v); sum += rng.ExpFloat64() {
+			counts[i]++
+		}
+	}
+	m, err := Counts{Landmarks: 100}.Fit(t.Context(), functionCodes(x), counts)
+	require.NoError(t, err)
+	assert.Empty(t, m.LevelEffects())
+	require.Len(t, m.KernelWeights(), 2)
+	assert.Contains(t, m.KernelWeights()[1].Kernel, "categorical")
+	x, _ = codedFunction(4, 1500, 100, 2)
+	for i := range counts {
+		counts[i] = math.Floor(x.At(i, 0) / 100) // by the level alone
+	}
+	m, err = Counts{Landmarks: 100, MissingViews: true}.Fit(t.Context(), functionCodes(x), counts)
+	require.NoError(t, err)
+	assert.Empty(t, m.LevelEffects())
+}

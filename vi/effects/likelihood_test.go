@@ -1,0 +1,197 @@
+package effects
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// normal is the likelihood of targets with normal noise, whose variance is e^θ.
+type normal []float64
+
+func (y normal) Samples() int                { return len(y) }
+func (y normal) Prior() (mean, sd []float64) { return []float64{0, 0}, []float64{2, 2} }
+func (y normal) Moments(n int, mean, variance float64, theta, slopes []float64) (logZ, slope, bend float64) {
+	noise := math.Exp(theta[0])
+	v, d := noise+variance, y[n]-mean
+	if slopes != nil {
+		slopes[0] = 0.5 * noise * (d*d/v - 1) / v
+	}
+	return -0.5 * (math.Log(2*math.Pi*v) + d*d/v), d / v, 1 / v
+}
+
+// counts makes the targets counts whose mean is the exponential of the targets without noise, which have the prior 0.
+func (p *problem) counts(t *testing.T, r float64) (*mgp.Observed, []float64) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	y := make([]float64, len(p.y))
+	for i, v := range p.y {
+		mean := math.Exp(v)
+		if r > 0 { // a gamma variable of the shape r, a whole number, is a sum of exponential ones
+			var g float64
+			for range int(r) {
+				g += rng.ExpFloat64()
+			}
+			mean *= g / r
+		}
+		for sum := rng.ExpFloat64(); sum < mean; sum += rng.ExpFloat64() {
+			y[i]++
+		}
+	}
+	l, err := mgp.Observe(mgp.Counts{Y: y, Dispersed: r > 0})
+	require.NoError(t, err)
+	return l, y
+}
+
+// Sites of normal targets are exact, so that the fit is the linear mixed model.
+func TestNormalObservations(t *testing.T) {
+	p := newProblem(900, []int{40, 25}, []float64{0.8, 0.5})
+	want, err := Process{Seed: 1}.Fit(context.Background(), p.features, p.columns, p.y)
+	require.NoError(t, err)
+	m, err := Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, normal(p.y))
+	require.NoError(t, err)
+	assert.InEpsilon(t, want.Noise, math.Exp(m.Theta[0]), 0.01)
+	assert.InDeltaSlice(t, want.Beta, m.Beta, 0.01)
+	offset := make([]float64, len(p.y))
+	la.Gemv(nil, la.NoTrans, 1, p.phi, m.Beta, 0, offset)
+	rest := make([]float64, len(p.y))
+	kept := make([]bool, len(p.y))
+	for i, v := range p.y {
+		rest[i], kept[i] = v-offset[i], i%3 != 0 && p.columns[0].Of[i] != 7
+	}
+	got, err := m.Without(context.Background(), 1, p.columns, offset, kept)
+	require.NoError(t, err)
+	without, err := want.Without(context.Background(), p.columns, rest, kept)
+	require.NoError(t, err)
+	for c, e := range want.Effects {
+		assert.InEpsilon(t, e.Prior, m.Effects[c].Prior, 0.03)
+		assert.InDeltaSlice(t, e.Mean, m.Effects[c].Mean, 0.03)
+		assert.InDeltaSlice(t, e.Variance, m.Effects[c].Variance, 0.005)
+		assert.InDeltaSlice(t, without[c].Mean, got[c].Mean, 0.03)
+		assert.InDeltaSlice(t, without[c].Variance, got[c].Variance, 0.02)
+	}
+	assert.Zero(t, got[0].Mean[7], "a level without samples")
+	assert.Equal(t, m.Effects[0].Prior, got[0].Variance[7])
+}
+
+// Given the intercept, the effects of one column of levels are independent: quadrature of each is the posterior.
+func TestCountsOfOneColumn(t *testing.T) {
+	p := newProblem(1200, []int{400}, []float64{0.8})
+	p.features.Groups, p.features.Rows = nil, func(lo, hi int) la.Matrix[float64] { return p.phi.Slice(lo, hi, 0, 1).Clone() }
+	for i := range p.y { // without the other features and the noise
+		row := p.phi.Row(i)
+		p.y[i] -= 0.7*row[1] - 0.4*row[2] + 0.2*row[3]
+	}
+	for _, r := range []float64{0, 3} {
+		l, y := p.counts(t, r)
+		m, err := Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, l)
+		require.NoError(t, err)
+		offset := make([]float64, len(y))
+		for i := range offset {
+			offset[i] = m.Beta[0]
+		}
+		kept := make([]bool, len(y))
+		for i := range kept {
+			kept[i] = i%5 != 0
+		}
+		without, err := m.Without(context.Background(), 2, p.columns, offset, kept)
+		require.NoError(t, err)
+		sd := math.Sqrt(m.Effects[0].Prior)
+		for level := range 60 {
+			for _, some := range []bool{false, true} {
+				e := m.Effects[0]
+				if some {
+					e = without[0]
+				}
+				var sum, first, second float64
+				for u := -8 * sd; u <= 8*sd; u += 0.02 * sd {
+					log := -0.5 * u * u / m.Effects[0].Prior
+					for i, of := range p.columns[0].Of {
+						if of == level && (!some || kept[i]) {
+							logZ, _, _ := l.Moments(i, m.Beta[0]+u, 0, m.Theta, nil)
+							log += logZ
+						}
+					}
+					w := math.Exp(log)
+					sum, first, second = sum+w, first+w*u, second+w*u*u
+				}
+				mean := first / sum
+				v := second/sum - mean*mean
+				assert.InDelta(t, mean, e.Mean[level], 0.03*sd, "r %g, level %d", r, level)
+				// The variance that expectation propagation finds for rare counts is some percent below the posterior's. The quadrature has no variance of
+				// the intercept.
+				intercept := m.Effects[0].Prior / 400
+				assert.InDelta(t, v, e.Variance[level], 0.06*v+2*intercept, "r %g, level %d", r, level)
+			}
+		}
+	}
+}
+
+// The variances and the dispersion of simulated counts are found, also with three samples for each level.
+func TestVariancesOfCounts(t *testing.T) {
+	p := newProblem(6000, []int{2000, 40}, []float64{0.8, 0.4})
+	rng := rand.New(rand.NewPCG(3, 4)) // repeats the noise of the targets, to take the effects alone
+	for _, n := range []int{2000, 40} {
+		for range n {
+			rng.NormFloat64()
+		}
+	}
+	for i := range p.y {
+		for range 3 {
+			rng.NormFloat64()
+		}
+		p.y[i] -= rng.NormFloat64()
+		rng.IntN(2000)
+		rng.IntN(40)
+	}
+	l, _ := p.counts(t, 4)
+	m, err := Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, l)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.8, math.Sqrt(m.Effects[0].Prior), 0.05)
+	assert.InDelta(t, 0.4, math.Sqrt(m.Effects[1].Prior), 0.12)
+	assert.InDelta(t, math.Log(4), m.Theta[0], 0.3)
+	assert.InDelta(t, 0.7, m.Beta[1], 0.05)
+	one, err := Process{Seed: 1, Workers: 1}.FitLikelihood(context.Background(), p.features, p.columns, l)
+	require.NoError(t, err)
+	assert.Equal(t, m, one, "the bits for one worker")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(assert.AnError)
+	_, err = Process{}.FitLikelihood(ctx, p.features, p.columns, l)
+	require.ErrorIs(t, err, assert.AnError)
+}
+
+// Grades and censored times with effects of levels: the variances, and a variance near 0 for a column without effects.
+func TestGradesAndTimes(t *testing.T) {
+	p := newProblem(5000, []int{300, 50}, []float64{0.9, 0})
+	grades := make([]int, len(p.y))
+	lower, upper := make([]float64, len(p.y)), make([]float64, len(p.y))
+	for i, v := range p.y {
+		for _, cut := range []float64{-1.5, -0.2, 0.1, 2} {
+			if v > cut {
+				grades[i]++
+			}
+		}
+		lower[i], upper[i] = v/1.5, v/1.5
+		if v > 1 {
+			lower[i], upper[i] = 1/1.5, math.Inf(1)
+		}
+	}
+	for of, l := range map[float64]mgp.Likelihood{1: mgp.Ordinal{Y: grades, Grades: 5}, 1.5: mgp.Censored{Lower: lower, Upper: upper}} {
+		observed, err := mgp.Observe(l)
+		require.NoError(t, err)
+		m, err := Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, observed)
+		require.NoError(t, err)
+		assert.InDelta(t, 0.9/of, math.Sqrt(m.Effects[0].Prior), 0.09/of, l.Name())
+		assert.Less(t, math.Sqrt(m.Effects[1].Prior), 0.1/of, l.Name())
+		assert.InDelta(t, 0.7/of, m.Beta[1], 0.05/of, l.Name())
+		if of != 1 {
+			assert.InDelta(t, 2*math.Log(1/of), m.Theta[0], 0.1)
+		}
+	}
+}
