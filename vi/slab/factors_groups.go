@@ -186,9 +186,9 @@ func (m *factors) updateGroupedObjects(from, to int) {
 	})
 }
 
-// groupWait is the number of sweeps in which every τ_gm² stays 1. The factors of a random start explain next to nothing, and have to turn
-// to the data first.
-const groupWait = 3
+// groupWait is the number of sweeps before the τ_gm² are learned: only the scale step moves them. The factors of a random start explain
+// next to nothing, and would be silenced before they have turned to the data.
+const groupWait = 10
 
 // bestGroupVariance returns the τ² of a group of objects whose bound is highest, or the present one if the search finds none better.
 func (m *factors) bestGroupVariance(members []int, present float64) float64 {
@@ -405,12 +405,17 @@ func (s *FactorState) validateGroups() error {
 // Group returns the posterior of the objects of group g, with which [FactorPosterior.Transform] and the other methods describe new objects
 // of the group. Without groups it returns p. It panics unless g is a group of the fit.
 func (p *FactorPosterior) Group(g int) *FactorPosterior {
-	b := p.s.Groups
-	if b == nil {
+	if p.byGroup == nil {
 		return p
 	}
+	return p.byGroup[g]
+}
+
+// ofGroup makes the posterior of the objects of group g.
+func (p *FactorPosterior) ofGroup(g int) *FactorPosterior {
+	b := p.s.Groups
 	one := *p
-	one.s.Groups = nil
+	one.s.Groups, one.byGroup = nil, nil
 	one.s.Noise, one.precision = b.Noise.Row(g), make([]float64, p.dim.M)
 	for k, v := range b.Variance.Row(g) {
 		one.precision[k] = 1 / v
@@ -434,7 +439,9 @@ func (p *FactorPosterior) setGroups() {
 	if p.s.Groups == nil {
 		return
 	}
+	var all []*FactorPosterior
 	for g := range p.s.Groups.groups() {
-		p.byGroup = append(p.byGroup, p.Group(g))
+		all = append(all, p.ofGroup(g))
 	}
+	p.byGroup = all
 }

@@ -156,7 +156,7 @@ func TestFactorBoundRises(t *testing.T) {
 			y, _ := c.draw(1)
 			m := factorModel(t, c.Factors, y)
 			last := slowBound(m)
-			sweeps := 12
+			sweeps := 14
 			if c.long {
 				sweeps = 3
 			}
@@ -575,6 +575,11 @@ func scaleFactor(m *factors, k int, c float64) {
 	for n := range m.N {
 		m.object.mean.Row(n)[k] /= c
 		m.object.variance.Row(n)[k] /= c * c
+	}
+	if m.groups != nil { // the prior of the factor moves with it
+		for g := range m.groups.groups() {
+			m.groups.Variance.Row(g)[k] /= c * c
+		}
 	}
 }
 
