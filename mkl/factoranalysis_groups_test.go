@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -290,5 +291,96 @@ func TestFactorGroupsKept(t *testing.T) {
 		},
 	} {
 		assert.EqualError(t, do(), want)
+	}
+}
+
+// groupScore says how well factors and the groups where they are at work were found.
+type groupScore struct {
+	found       int     // factors that explain at least 1 % of a view in a group
+	correlation float64 // |correlation| with the true factor, the mean over true factors, each with a found one of its own
+	activity    float64 // share of pairs of a group and a true factor about which "explains at least 1 % of a view" is right
+	sweeps      int
+}
+
+// score compares a fit, of groups or not, with the truth. The true factors are centred in each group, as the intercepts take their means.
+func (d groupedData) score(m *FactorAnalysisModel, y DenseTable, of []string, z [][]float64, at [][]bool) groupScore {
+	size := d.rows / d.groups
+	truth := make([][]float64, d.rows)
+	center := map[string][]float64{}
+	for n, g := range of {
+		if center[g] == nil {
+			center[g] = make([]float64, d.factors)
+		}
+		la.Axpy(1/float64(size), z[n], center[g])
+	}
+	for n, g := range of {
+		truth[n] = slices.Clone(z[n])
+		la.Axpy(-1, center[g], truth[n])
+	}
+	weights, _ := m.Weights()
+	scores, _ := m.Factors()
+	explained := make([][]float64, d.groups) // of each group, the largest share over views
+	for g := range d.groups {
+		var own DenseTable
+		var factors [][]float64
+		for n := g; n < d.rows; n += d.groups {
+			own, factors = append(own, y[n]), append(factors, slices.Clone(scores[n]))
+		}
+		for k := range factors[0] { // about the means of the group, as the columns
+			var mean float64
+			for n := range factors {
+				mean += factors[n][k] / float64(len(factors))
+			}
+			for n := range factors {
+				factors[n][k] -= mean
+			}
+		}
+		for _, row := range d.explained(own, weights, factors) {
+			if explained[g] == nil {
+				explained[g] = slices.Repeat([]float64{math.Inf(-1)}, len(row))
+			}
+			for k, v := range row {
+				explained[g][k] = max(explained[g][k], v)
+			}
+		}
+	}
+	s := d.mofaData.score(truth, scores, explained, at)
+	return groupScore{s.found, s.correlation, s.activity, m.Trace().Sweeps}
+}
+
+// TestFactorGroupsMeasured prints the table of docs/lab/factors.md.
+func TestFactorGroupsMeasured(t *testing.T) {
+	if *factorSeeds == 0 {
+		t.Skip("-factors.seeds is 0")
+	}
+	for _, d := range []groupedData{
+		{mofaData{150, 5, []int{60, 60}, 0.05, 0, nil}, 3, 0},
+		{mofaData{150, 5, []int{60, 60}, 0.05, 0, nil}, 3, 1},
+		{mofaData{150, 5, []int{60, 60}, 0.05, 0, []FactorKind{GaussianView, PoissonView}}, 3, 1},
+	} {
+		scores := map[string][]groupScore{}
+		for seed := range *factorSeeds {
+			y, of, z, at := d.draw(uint64(seed))
+			for _, method := range []string{"groups", "no groups"} {
+				f := FactorAnalysis{Factors: d.factors + 5, Views: d.asViews(), Fitting: Fitting{Workers: 1}}
+				if method == "groups" {
+					f.Groups = of
+				}
+				m, err := f.Fit(t.Context(), y)
+				require.NoError(t, err)
+				scores[method] = append(scores[method], d.score(m, y, of, z, at))
+			}
+		}
+		for _, method := range []string{"groups", "no groups"} {
+			var found, right, r, activity, sweeps float64
+			n := float64(len(scores[method]))
+			for _, s := range scores[method] {
+				found, r, activity, sweeps = found+float64(s.found)/n, r+s.correlation/n, activity+s.activity/n, sweeps+float64(s.sweeps)/n
+				if s.found == d.factors {
+					right += 1 / n
+				}
+			}
+			fmt.Printf("| %v | %g | %s | %.1f | %.0f | %.3f | %.1f | %.0f |\n", d.kinds, d.shift, method, found, 100*right, r, 100*activity, sweeps)
+		}
 	}
 }

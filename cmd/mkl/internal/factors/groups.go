@@ -2,6 +2,7 @@ package factors
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -58,6 +59,22 @@ func (t *Table) takeGroups(f *console.File, group int) error {
 	}
 	t.Groups = labels
 	return nil
+}
+
+// withinGroups returns a column less the means of its groups.
+func withinGroups(column []float64, groups []string) []float64 {
+	sum, count := map[string]float64{}, map[string]float64{}
+	for i, v := range column {
+		if !math.IsNaN(v) {
+			sum[groups[i]] += v
+			count[groups[i]]++
+		}
+	}
+	within := make([]float64, len(column))
+	for i, v := range column {
+		within[i] = v - sum[groups[i]]/max(count[groups[i]], 1)
+	}
+	return within
 }
 
 // findGroups asks a file for the column of the groups, if the model has groups.

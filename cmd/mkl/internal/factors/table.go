@@ -203,6 +203,9 @@ func (t *Table) take(f *console.File, columns []int, standard bool, raw map[int]
 			t.Note.Booleans = append(t.Note.Booleans, f.Columns()[j])
 		}
 		n, center, scale := unitOf(f.Data.Numbers[j])
+		if t.Groups != nil {
+			_, _, scale = unitOf(withinGroups(f.Data.Numbers[j], t.Groups))
+		}
 		if n == 0 {
 			return console.Inputf("%s: column %q has no entry: leave it out by -target", f.Name(), f.Columns()[j])
 		}
