@@ -31,7 +31,7 @@ type rowGroups struct {
 	of    []int // of each row
 }
 
-// rowGroupsOf returns the groups of the rows, or nil if there are none or only one.
+// rowGroupsOf returns the groups of the rows, or nil if there is no group or only one.
 func rowGroupsOf(names []string, rows int) (*rowGroups, error) {
 	if names == nil {
 		return nil, nil
@@ -112,8 +112,8 @@ func (m *FactorAnalysisModel) groupsOfRows(rows int, names []string) ([]int, err
 
 // UnknownGroupError says that a new row is of a group that the fit did not have.
 type UnknownGroupError struct {
-	Row    int
-	Group  string
+	Row    int      // of the table that was given
+	Group  string   // of this row
 	Groups []string // of the fit
 }
 

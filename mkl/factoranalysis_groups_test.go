@@ -105,7 +105,7 @@ func TestFactorGroups(t *testing.T) {
 		}
 	}
 
-	// The shares of a view are those of its groups, weighted by their squares, and the shares of a group agree with their definition.
+	// The shares of a view are the shares of its groups, weighted by their squares, and the shares of a group agree with their definition.
 	weights, _ := m.Weights()
 	for v, share := range m.VarianceExplained() {
 		first := 20 * v

@@ -29,7 +29,7 @@ type naiveGroups struct {
 	held             Held
 }
 
-// square returns the rows of a matrix.
+// rowsOf returns the rows of a matrix.
 func rowsOf(m la.Matrix[float64]) (rows [][]float64) {
 	for i := range m.Rows {
 		rows = append(rows, slices.Clone(m.Row(i)))
@@ -366,7 +366,7 @@ func TestGroupsInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestGroupsTransform: an object of the fit has nearly the factors of the fit, those of its own group.
+// TestGroupsTransform: an object of the fit has nearly the factors of the fit, in its own group.
 func TestGroupsTransform(t *testing.T) {
 	y, group, _ := planted(3, 50)
 	o, err := ObserveMatrix(y)
