@@ -39,6 +39,12 @@ type FactorAnalysis struct {
 	// numbers, 0 and 1, or counts: see [FactorView].
 	Views []FactorView
 
+	// Groups, if not nil, holds the name of the group of each row, such as a condition, a batch or a study. The groups share the
+	// weights. Each group has offsets and noise of its own, and a variance of each factor, so that a factor can be at work in one
+	// group and silent in another. Differences between the means of groups are then no factors. A group needs two rows. Without
+	// Views all columns are one view, called "table". If all rows are of one group the fit is the same as without groups.
+	Groups []string
+
 	// Prior is the prior of the weights from which the fit starts; with FixedPrior it is kept. A
 	// Pi of 0 means ½. A Variance of 0 is replaced so that half the variance of the data comes from
 	// the factors. Pi must be less than 1.
@@ -89,6 +95,9 @@ func (f FactorAnalysis) inference(rows int) (slab.Factors, error) {
 	}
 	if f.Restarts > 0 && f.Like != nil {
 		return v, fmt.Errorf("mkl: Restarts is %d: with Like there is one start", f.Restarts)
+	}
+	if len(f.Groups) > 0 && f.RowDistances.Rows > 0 {
+		return v, fmt.Errorf("mkl: RowDistances excludes Groups")
 	}
 	if len(f.Views) > 0 && f.Like != nil {
 		return v, fmt.Errorf("mkl: Like: fits with Views have no such start")
@@ -176,6 +185,9 @@ func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
 	} else {
 		bytes += float64(24 * float64(entries))
 	}
+	if len(f.Groups) > 0 { // targets and precisions, as below, and the sums of every row
+		bytes += float64(56*float64(entries)) + float64(8*float64(rows)*float64(m)*float64(m+4))
+	}
 	if len(f.Views) > 0 { // a copy of the values in other units, by row and by column
 		bytes += float64(16 * float64(entries))
 	}
@@ -206,13 +218,24 @@ func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel,
 	if err := settings.check(f.EstimateMemory(rows, cols, 0)); err != nil { // before the entries are read
 		return nil, err
 	}
+	groups, err := rowGroupsOf(f.Groups, rows)
+	if err != nil {
+		return nil, err
+	}
+	if groups != nil && len(f.Views) == 0 {
+		f.Views = []FactorView{{Name: "table", Columns: cols}}
+	}
 	v, err := f.inference(rows)
 	if err != nil {
 		return nil, err
 	}
+	v.Groups = groups.indices()
 	o, err := y.observed("y")
 	if err != nil {
 		return nil, err
+	}
+	if rows == 1 {
+		return nil, fmt.Errorf("mkl: y: one row: factors are learned from how rows differ, and need at least two")
 	}
 	_, _, entries := o.Dims()
 	if f.Factors > entries {
@@ -221,12 +244,12 @@ func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel,
 	if err := settings.check(f.EstimateMemory(rows, cols, entries)); err != nil {
 		return nil, err
 	}
-	of, err := f.viewsOf(o)
+	of, err := f.viewsOf(o, groups)
 	if err != nil {
 		return nil, err
 	}
 	if of != nil {
-		o = o.InUnits(of.center, of.scale)
+		o = of.inUnits(o, groups.indices())
 	}
 	fit, err := bestStart(ctx, settings, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {
 		v.Seed, v.Ascent = seed, a

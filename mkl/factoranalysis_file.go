@@ -16,6 +16,7 @@ type factorsJSON struct {
 	Base        float64           `json:"base,omitempty"`
 	Offsets     *slab.OffsetPrior `json:"offsets,omitempty"`
 	Views       []FactorView      `json:"views,omitempty"`
+	Groups      []string          `json:"groups,omitempty"`
 	recordJSON
 }
 
@@ -36,8 +37,10 @@ func (m *FactorAnalysisModel) Save(w io.Writer) error {
 	if s.Lengths != nil {
 		f.add("lengths", s.Lengths, M)
 	}
-	if s.Offset != nil {
+	if s.Offset != nil || s.Groups != nil && s.Groups.Offset.Rows > 0 {
 		j.Offsets = &s.OffsetPrior
+	}
+	if s.Offset != nil {
 		f.add("offset.mean", s.Offset, Q)
 		f.add("offset.variance", s.OffsetVariance, Q)
 	}
@@ -73,12 +76,14 @@ func (m *FactorAnalysisModel) decode(f *fileReader) error {
 	}
 	if j.Offsets != nil {
 		s.OffsetPrior = *j.Offsets
+	}
+	if j.Offsets != nil && j.Groups == nil {
 		s.Offset, s.OffsetVariance = f.take("offset.mean", Q), f.take("offset.variance", Q)
 	}
 	if f.has("lengths") {
 		s.Lengths = f.take("lengths", M)
 	}
-	if err := m.decodeViews(f, &s, j.Views); err != nil {
+	if err := m.decodeViews(f, &s, j); err != nil {
 		return err
 	}
 	if err := f.close(); err != nil {

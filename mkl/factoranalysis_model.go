@@ -50,9 +50,14 @@ func (m *FactorAnalysisModel) Inputs() []ModelInput { return nil }
 // factor matters.
 func (m *FactorAnalysisModel) KernelWeights() []KernelWeight { return nil }
 
-// NoiseSD returns the standard deviation of each column's noise, 0 of a column that is not Gaussian.
+// NoiseSD returns the standard deviation of each column's noise, 0 of a column that is not Gaussian. With groups the variance is the mean
+// over the rows, and Groups has the noise of each group.
 func (m *FactorAnalysisModel) NoiseSD() []float64 {
-	sd := slices.Clone(m.posterior.State().Noise)
+	s := m.posterior.State()
+	sd := slices.Clone(s.Noise)
+	if s.Groups != nil {
+		sd = meanNoise(s.Groups)
+	}
 	for i, v := range sd {
 		if sd[i] = m.views.fromUnit(i, math.Sqrt(v)); m.kindOf(i) != GaussianView {
 			sd[i] = 0
@@ -116,8 +121,9 @@ func (m *FactorAnalysisModel) Complete(cells ...TableCell) (mean, variance []flo
 			return nil, nil, fmt.Errorf("mkl: cells[%d]: (%d, %d) in a table of %d×%d", i, c.Row, c.Col, rows, cols)
 		}
 		f, v := m.posterior.Entry(c.Row, c.Col)
-		f, v = m.posterior.Outcome(c.Col, f, v)
-		mean[i], variance[i] = m.views.moments(c.Col, f, v)
+		g := m.group(c.Row)
+		f, v = m.posterior.Group(g).Outcome(c.Col, f, v)
+		mean[i], variance[i] = m.views.moments(g, c.Col, f, v)
 		if variance[i], err = checkMoments(mean[i], variance[i]); err != nil {
 			return nil, nil, fmt.Errorf("mkl: cells[%d]: row %d, column %d: %w", i, c.Row, c.Col, err)
 		}
@@ -127,11 +133,12 @@ func (m *FactorAnalysisModel) Complete(cells ...TableCell) (mean, variance []flo
 
 // Transform returns the means and variances of the factors of new rows, whose
 // entries may have gaps; both are rows × factors. See
-// [slab.FactorPosterior.Transform]. It returns an error if y has another number of columns than the
-// table of the fit, or an infinite entry.
-func (m *FactorAnalysisModel) Transform(y Table) (mean, variance [][]float64, err error) {
-	return m.eachRow(y, func(tasks []int, entries []float64) ([]float64, []float64, error) {
-		mean, variance, err := m.posterior.Transform(tasks, entries)
+// [slab.FactorPosterior.Transform]. groups holds the groups of the rows, or one group of all of them, if the fit had groups. Transform
+// returns an error if y has another number of columns than the table of the fit or an infinite entry, and an [UnknownGroupError] if the
+// fit did not have the group of a row.
+func (m *FactorAnalysisModel) Transform(y Table, groups ...string) (mean, variance [][]float64, err error) {
+	return m.eachRow(y, groups, func(g int, tasks []int, entries []float64) ([]float64, []float64, error) {
+		mean, variance, err := m.posterior.Group(g).Transform(tasks, entries)
 		if err == nil {
 			err = checkEach("factor", mean, variance)
 		}
@@ -141,31 +148,32 @@ func (m *FactorAnalysisModel) Transform(y Table) (mean, variance [][]float64, er
 
 // CompleteRows returns the predictive mean and variance, noise included, of every entry of new
 // rows, given their observed entries. Both are rows × columns. See
-// [slab.FactorPosterior.Complete]. It returns the errors that Transform returns.
-func (m *FactorAnalysisModel) CompleteRows(y Table) (mean, variance [][]float64, err error) {
-	return m.eachRow(y, m.completeRow)
+// [slab.FactorPosterior.Complete]. Groups and errors are as in Transform.
+func (m *FactorAnalysisModel) CompleteRows(y Table, groups ...string) (mean, variance [][]float64, err error) {
+	return m.eachRow(y, groups, m.completeRow)
 }
 
-// completeRow is CompleteRows for one row.
-func (m *FactorAnalysisModel) completeRow(tasks []int, entries []float64) (mean, variance []float64, err error) {
-	if mean, variance, err = m.posterior.Complete(tasks, entries); err != nil {
+// completeRow is CompleteRows for one row, of group g.
+func (m *FactorAnalysisModel) completeRow(g int, tasks []int, entries []float64) (mean, variance []float64, err error) {
+	p := m.posterior.Group(g)
+	if mean, variance, err = p.Complete(tasks, entries); err != nil {
 		return nil, nil, err
 	}
 	for q := range mean {
-		f, v := m.posterior.Outcome(q, mean[q], variance[q])
-		mean[q], variance[q] = m.views.moments(q, f, v)
+		f, v := p.Outcome(q, mean[q], variance[q])
+		mean[q], variance[q] = m.views.moments(g, q, f, v)
 	}
 	return mean, variance, checkEach("column", mean, variance)
 }
 
 // LeaveOneOut predicts each observed entry of new rows, as CompleteRows does, from the other observed entries of its
-// row. Entries that are not observed get NaN. It returns the errors that Transform returns.
-func (m *FactorAnalysisModel) LeaveOneOut(y Table) (mean, variance [][]float64, err error) {
-	return m.eachRow(y, func(tasks []int, entries []float64) (mean, variance []float64, err error) {
+// row. Entries that are not observed get NaN. Groups and errors are as in Transform.
+func (m *FactorAnalysisModel) LeaveOneOut(y Table, groups ...string) (mean, variance [][]float64, err error) {
+	return m.eachRow(y, groups, func(g int, tasks []int, entries []float64) (mean, variance []float64, err error) {
 		_, cols, _ := m.Dims()
 		mean, variance = slices.Repeat([]float64{math.NaN()}, cols), slices.Repeat([]float64{math.NaN()}, cols)
 		for i, q := range tasks {
-			f, v, err := m.completeRow(slices.Concat(tasks[:i], tasks[i+1:]), slices.Concat(entries[:i], entries[i+1:]))
+			f, v, err := m.completeRow(g, slices.Concat(tasks[:i], tasks[i+1:]), slices.Concat(entries[:i], entries[i+1:]))
 			if err != nil {
 				return nil, nil, err
 			}
@@ -185,8 +193,8 @@ func checkEach(what string, mean, variance []float64) (err error) {
 	return nil
 }
 
-// eachRow calls do with the columns and the values of the observed entries of each row.
-func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []float64) (mean, variance []float64, err error)) (mean, variance [][]float64, err error) {
+// eachRow calls do with the group, and with the columns and the values of the observed entries of each row.
+func (m *FactorAnalysisModel) eachRow(y Table, names []string, do func(g int, tasks []int, entries []float64) (mean, variance []float64, err error)) (mean, variance [][]float64, err error) {
 	if y == nil {
 		return nil, nil, fmt.Errorf("mkl: y: nil")
 	}
@@ -199,12 +207,16 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 	if need, limit := inBytes(float64(rows)*float64(8+2*max(cols, factors))), memoryLimit(); need > limit {
 		return nil, nil, &MemoryError{Need: need, Limit: limit, what: "prediction"}
 	}
+	groups, err := m.groupsOfRows(rows, names)
+	if err != nil {
+		return nil, nil, err
+	}
 	o, err := y.observed("y")
 	if err != nil {
 		return nil, nil, err
 	}
 	if m.views != nil {
-		o = o.InUnits(m.views.center, m.views.scale)
+		o = m.views.inUnits(o, groups)
 	}
 	for n := range rows {
 		if m.views != nil {
@@ -212,7 +224,12 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 				return nil, nil, err
 			}
 		}
-		a, v, err := do(o.Object(n))
+		g := 0
+		if groups != nil {
+			g = groups[n]
+		}
+		tasks, entries := o.Object(n)
+		a, v, err := do(g, tasks, entries)
 		if err != nil {
 			return nil, nil, fmt.Errorf("mkl: row %d: %w", n, err)
 		}
@@ -222,9 +239,14 @@ func (m *FactorAnalysisModel) eachRow(y Table, do func(tasks []int, entries []fl
 }
 
 // InverseTransform returns the rows, rows × columns, that the given factors, rows × factors, generate
-// without noise: probabilities and mean counts of columns that are not Gaussian. An error names the row with too few, too many or infinite factors.
-func (m *FactorAnalysisModel) InverseTransform(factors [][]float64) ([][]float64, error) {
+// without noise: probabilities and mean counts of columns that are not Gaussian. Groups are as in Transform. An error names the row with too
+// few, too many or infinite factors.
+func (m *FactorAnalysisModel) InverseTransform(factors [][]float64, groups ...string) ([][]float64, error) {
 	_, cols, k := m.Dims()
+	of, err := m.groupsOfRows(len(factors), groups)
+	if err != nil {
+		return nil, err
+	}
 	out := make([][]float64, len(factors))
 	for n, a := range factors {
 		if len(a) != k {
@@ -234,10 +256,15 @@ func (m *FactorAnalysisModel) InverseTransform(factors [][]float64) ([][]float64
 			return nil, &ValueError{Arg: "factors", Row: n, Col: i, Value: a[i]}
 		}
 		out[n] = make([]float64, cols)
+		g := 0
+		if of != nil {
+			g = of[n]
+		}
+		p := m.posterior.Group(g)
 		for q := range out[n] {
-			f, v := m.posterior.Reconstruct(q, a, nil)
-			f, _ = m.posterior.Outcome(q, f, v)
-			out[n][q], _ = m.views.moments(q, f, 0)
+			f, v := p.Reconstruct(q, a, nil)
+			f, _ = p.Outcome(q, f, v)
+			out[n][q], _ = m.views.moments(g, q, f, 0)
 		}
 	}
 	return out, nil

@@ -281,7 +281,7 @@ func TestCompleteRowsOfHugeTable(t *testing.T) {
 	require.NoError(t, err)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 34))
 	table.Rows = math.MaxInt32
-	for _, ask := range []func(Table) (mean, variance [][]float64, err error){m.Transform, m.CompleteRows, m.LeaveOneOut} {
+	for _, ask := range []func(Table, ...string) (mean, variance [][]float64, err error){m.Transform, m.CompleteRows, m.LeaveOneOut} {
 		_, _, err = ask(table)
 		var refused *MemoryError
 		require.ErrorAs(t, err, &refused)

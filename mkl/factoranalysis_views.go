@@ -35,6 +35,8 @@ type ViewVariance struct {
 	View    string    `json:"view"`    // name
 	All     float64   `json:"all"`     // share that all factors explain together
 	Factors []float64 `json:"factors"` // share that each factor explains alone
+
+	Groups []GroupVariance `json:"groups,omitempty"` // the same among the rows of each group; nil without groups
 }
 
 // unusedVariance is the share of the variance of a view below which a factor counts as not used there.
@@ -43,15 +45,17 @@ const unusedVariance = 0.01
 // factorViews are the views of a model, and the units of its columns. The pointer is nil without views: fromUnit and moments then
 // return their arguments.
 type factorViews struct {
-	views         []FactorView
-	center, scale []float64    // of the columns
-	kinds         []FactorKind // of the columns
-	explained     []ViewVariance
+	views     []FactorView
+	center    [][]float64  // of the columns, for each group; without groups there is one
+	scale     []float64    // of the columns
+	kinds     []FactorKind // of the columns
+	explained []ViewVariance
+	groups    []string // names; nil without groups
 }
 
 // viewsOf checks the views of a table, and finds the units of its columns, in which each column has the mean 0, if there are
-// offsets, and the entries of each view have the mean square 1. It returns nil without views.
-func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
+// offsets, and the entries of each view have the mean square 1. With groups the mean is 0 in each group. It returns nil without views.
+func (f FactorAnalysis) viewsOf(y *slab.Observed, groups *rowGroups) (*factorViews, error) {
 	if len(f.Views) == 0 {
 		return nil, nil
 	}
@@ -59,33 +63,55 @@ func (f FactorAnalysis) viewsOf(y *slab.Observed) (*factorViews, error) {
 	if err := checkFactorViews(f.Views, Q); err != nil {
 		return nil, fmt.Errorf("mkl: %w", err)
 	}
-	of := &factorViews{views: slices.Clone(f.Views), kinds: kindsOfColumns(f.Views), center: make([]float64, Q), scale: make([]float64, Q)}
+	of := &factorViews{views: slices.Clone(f.Views), kinds: kindsOfColumns(f.Views), scale: make([]float64, Q)}
+	group := make([]int, N)
+	if groups != nil {
+		of.groups, group = groups.names, groups.of
+	}
+	for range max(1, len(of.groups)) {
+		of.center = append(of.center, make([]float64, Q))
+	}
 	kinds := of.kinds
 	for n := range N {
 		if err := checkKinds(kinds, n, y); err != nil {
 			return nil, err
 		}
 	}
-	each := func(do func(q int, v float64)) {
+	each := func(do func(g, q int, v float64)) {
 		for n := range N {
 			tasks, entries := y.Object(n)
 			for i, q := range tasks {
-				do(q, entries[i])
+				do(group[n], q, entries[i])
 			}
 		}
 	}
+	inGroup := make([][]float64, len(of.center)) // entries
+	for g := range inGroup {
+		inGroup[g] = make([]float64, Q)
+	}
 	count, square := make([]float64, Q), make([]float64, Q)
-	each(func(q int, v float64) {
+	each(func(g, q int, v float64) {
+		inGroup[g][q]++
 		count[q]++
 		if !f.NoOffsets && kinds[q] == GaussianView {
-			of.center[q] += v
+			of.center[g][q] += v
 		}
 	})
 	for q, n := range count {
-		of.center[q] /= max(n, 1)
+		var mean float64
+		for g := range of.center {
+			mean += of.center[g][q] / max(n, 1)
+		}
+		for g := range of.center {
+			if own := inGroup[g][q]; own > 0 {
+				of.center[g][q] /= own
+			} else { // no entry of the group says more
+				of.center[g][q] = mean
+			}
+		}
 	}
-	each(func(q int, v float64) {
-		d := v - of.center[q]
+	each(func(g, q int, v float64) {
+		d := v - of.center[g][q]
 		square[q] += float64(d * d)
 	})
 	first := 0
@@ -176,6 +202,9 @@ func (of *factorViews) explain(p *slab.FactorPosterior, y *slab.Observed) (*slab
 		}
 		of.explained = append(of.explained, own)
 	}
+	if err := of.explainGroups(p, y, order); err != nil {
+		return nil, err
+	}
 	return p.Reordered(order)
 }
 
@@ -187,13 +216,13 @@ func (of *factorViews) fromUnit(q int, x float64) float64 {
 	return of.scale[q] * x
 }
 
-// moments converts the mean and the variance of an entry of column q from the unit of the fit to the unit of the table.
-func (of *factorViews) moments(q int, mean, variance float64) (inMean, inVariance float64) {
+// moments converts the mean and the variance of an entry of column q, in group g, from the unit of the fit to the unit of the table.
+func (of *factorViews) moments(g, q int, mean, variance float64) (inMean, inVariance float64) {
 	if of == nil {
 		return mean, variance
 	}
 	s := of.scale[q]
-	return of.center[q] + float64(s*mean), s * s * variance
+	return of.center[g][q] + float64(s*mean), s * s * variance
 }
 
 // Views returns the views of the fit, or nil.
@@ -221,12 +250,16 @@ func (m *FactorAnalysisModel) VarianceExplained() []ViewVariance {
 	all := slices.Clone(m.views.explained)
 	for i, v := range all {
 		all[i].Factors = slices.Clone(v.Factors)
+		all[i].Groups = slices.Clone(v.Groups)
+		for g, own := range v.Groups {
+			all[i].Groups[g].Factors = slices.Clone(own.Factors)
+		}
 	}
 	return all
 }
 
-// Used returns the factors, counted from 0, that explain at least a hundredth of the variance of some view. It returns nil
-// without views.
+// Used returns the factors, counted from 0, that explain at least a hundredth of the variance of some view, or with groups of some view
+// in some group. It returns nil without views.
 func (m *FactorAnalysisModel) Used() []int {
 	if m.views == nil {
 		return nil
@@ -234,10 +267,12 @@ func (m *FactorAnalysisModel) Used() []int {
 	return m.views.used()
 }
 
-// used returns the factors that explain at least unusedVariance of some view.
+// used returns the factors that explain at least unusedVariance of some view or, with groups, of some view in some group.
 func (of *factorViews) used() (factors []int) {
 	for k := range of.explained[0].Factors {
-		if slices.ContainsFunc(of.explained, func(v ViewVariance) bool { return v.Factors[k] >= unusedVariance }) {
+		if slices.ContainsFunc(of.explained, func(v ViewVariance) bool {
+			return v.Factors[k] >= unusedVariance || slices.ContainsFunc(v.Groups, func(g GroupVariance) bool { return g.Factors[k] >= unusedVariance })
+		}) {
 			factors = append(factors, k)
 		}
 	}
@@ -254,12 +289,18 @@ func (of *factorViews) summary(out io.Writer) {
 		fmt.Fprintf(w, "factor %d\t", k+1)
 	}
 	fmt.Fprintln(w)
-	for _, v := range of.explained {
-		fmt.Fprintf(w, "%s\t%.1f\t", v.View, 100*v.All)
+	row := func(name string, all float64, factors []float64) {
+		fmt.Fprintf(w, "%s\t%.1f\t", name, 100*all)
 		for _, k := range used {
-			fmt.Fprintf(w, "%.1f\t", 100*v.Factors[k])
+			fmt.Fprintf(w, "%.1f\t", 100*factors[k])
 		}
 		fmt.Fprintln(w)
+	}
+	for _, v := range of.explained {
+		row(v.View, v.All, v.Factors)
+		for _, g := range v.Groups {
+			row(v.View+", "+g.Group, g.All, g.Factors)
+		}
 	}
 	w.Flush()
 }
@@ -269,7 +310,8 @@ func (of *factorViews) add(f *fileWriter, j *factorsJSON, s *slab.FactorState) {
 	if of == nil {
 		return
 	}
-	j.Views = of.views
+	j.Views, j.Groups = of.views, of.groups
+	of.addGroups(f, s.Groups)
 	var flat, explained []float64
 	for _, p := range s.Priors {
 		flat = append(flat, p.Pi, p.Variance)
@@ -280,7 +322,10 @@ func (of *factorViews) add(f *fileWriter, j *factorsJSON, s *slab.FactorState) {
 	V, Q := len(of.views), len(of.scale)
 	f.add("views.priors", flat, V, len(s.Priors)/V, 2)
 	f.add("views.explained", explained, V, len(explained)/V)
-	f.add("views.center", of.center, Q)
+	f.add("views.center", of.center[0], Q)
+	if of.groups != nil {
+		f.add("groups.center", slices.Concat(of.center...), len(of.groups), Q)
+	}
 	f.add("views.scale", of.scale, Q)
 	if s.OffsetPriors != nil {
 		var flat []float64
@@ -292,8 +337,12 @@ func (of *factorViews) add(f *fileWriter, j *factorsJSON, s *slab.FactorState) {
 }
 
 // decodeViews reads the arrays that add has written.
-func (m *FactorAnalysisModel) decodeViews(f *fileReader, s *slab.FactorState, views []FactorView) error {
+func (m *FactorAnalysisModel) decodeViews(f *fileReader, s *slab.FactorState, j factorsJSON) error {
+	views := j.Views
 	if len(views) == 0 {
+		if j.Groups != nil {
+			return fmt.Errorf("model: groups without views")
+		}
 		return nil
 	}
 	V, Q, M := len(views), len(s.Noise), s.Mean.Cols
@@ -302,7 +351,14 @@ func (m *FactorAnalysisModel) decodeViews(f *fileReader, s *slab.FactorState, vi
 	}
 	of := &factorViews{views: views, kinds: kindsOfColumns(views)}
 	priors, explained := f.take("views.priors", V, M, 2), f.takeMatrix("views.explained", V, M+1)
-	of.center, of.scale = f.take("views.center", Q), f.takePositive("views.scale", Q)
+	of.center, of.scale = [][]float64{f.take("views.center", Q)}, f.takePositive("views.scale", Q)
+	if j.Groups != nil {
+		centers := f.takeMatrix("groups.center", len(j.Groups), Q)
+		of.center = of.center[:0]
+		for g := range centers.Rows {
+			of.center = append(of.center, centers.Row(g))
+		}
+	}
 	if f.has("views.offsets") {
 		offsets := f.take("views.offsets", V, 2)
 		for v := range len(offsets) / 2 {
@@ -315,12 +371,12 @@ func (m *FactorAnalysisModel) decodeViews(f *fileReader, s *slab.FactorState, vi
 	for v, view := range views {
 		row := explained.Row(v)
 		s.Views, s.Kinds = append(s.Views, view.Columns), append(s.Kinds, view.Kind)
-		of.explained = append(of.explained, ViewVariance{view.Name, row[0], slices.Clone(row[1:])})
+		of.explained = append(of.explained, ViewVariance{View: view.Name, All: row[0], Factors: slices.Clone(row[1:])})
 		for k := range M {
 			p := priors[2*(v*M+k):]
 			s.Priors = append(s.Priors, SlabPrior{Pi: p[0], Variance: p[1]})
 		}
 	}
 	m.views = of
-	return nil
+	return of.decodeGroups(f, s, j.Groups)
 }

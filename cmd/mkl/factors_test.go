@@ -327,3 +327,78 @@ func TestFactorEntries(t *testing.T) {
 		assert.Contains(t, stderr, want, args)
 	}
 }
+
+// study is a table of 60 persons of two arms. A factor of all persons is at work in every column, and a factor of the second arm in the
+// columns b.
+func study(from, to int, arms ...string) string {
+	var b strings.Builder
+	b.WriteString("name,arm,a1,a2,a3,a4,b1,b2,b3,b4\n")
+	for i := from; i < to; i++ {
+		fmt.Fprintf(&b, "p%d,%s", i, arms[i%2])
+		all, one := math.Cos(float64(3*i)), 1.4*math.Sin(float64(5*i*i))*float64(i%2)
+		for j := range 8 {
+			noise := 0.1 * math.Sin(float64(7*i+11*j*j+3*i*j))
+			fmt.Fprintf(&b, ",%.4f", float64(5*(i%2)+j)+float64(1+j%3)*(all+one*float64(j/4)+noise))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// TestFactorGroups fits a table with groups, shows what the factors explain in each, and predicts rows in their groups.
+func TestFactorGroups(t *testing.T) {
+	testkit.NotShort(t)
+	files := map[string]string{
+		"s.csv": study(0, 60, "old", "new"), "next.csv": study(60, 64, "old", "new"), "strange.csv": study(60, 64, "old", "other"),
+		"hole.csv": study(0, 60, "old", ""), "alone.csv": strings.Replace(study(0, 60, "old", "new"), "p3,new", "p3,single", 1),
+		"none.csv": "name,a1,a2\np,1,2\n", "one.csv": "a,b,c\n1,2,4\n",
+	}
+	status, text, stderr := command(t, files, "", strings.Fields("fit s.csv -task factors -factors 4 -groups arm -view x=a1,a2,a3,a4 -view y=b* -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	assert.Regexp(t, `(?m)^view  group +all  factor1  factor2$`, text)
+	assert.Regexp(t, `(?m)^y +old +9\d\.\d +9\d\.\d +-?0\.\d$`, text, "silent")
+	assert.Regexp(t, `(?m)^y +new +9\d\.\d +\d\d\.\d +\d\d\.\d$`, text)
+	assert.Regexp(t, `(?m)^y +\(all rows\) `, text)
+	inspected := output(t, "inspect m -json")
+	var r struct {
+		Explained []mkl.ViewVariance `json:"variance_explained"`
+		Groups    []struct {
+			Group   string
+			Rows    int
+			Factors []float64
+		} `json:"sample_groups"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(inspected), &r))
+	require.Len(t, r.Groups, 2)
+	assert.Equal(t, "old", r.Groups[0].Group)
+	assert.Equal(t, 30, r.Groups[1].Rows)
+	assert.Less(t, r.Groups[0].Factors[1], 0.02)
+	assert.Equal(t, 1.0, r.Groups[1].Factors[1])
+	assert.Equal(t, "new", r.Explained[1].Groups[1].Group)
+	assert.Greater(t, r.Explained[1].Groups[1].Factors[1], 0.2)
+
+	predicted := readCSV(t, output(t, "predict m next.csv"))
+	for i, row := range readCSV(t, files["next.csv"])[1:] {
+		assert.InDelta(t, floatOf(t, row[2]), floatOf(t, predicted[i+1][0]), 0.5)
+	}
+	assert.Contains(t, output(t, "evaluate m next.csv"), "a1")
+	assert.Len(t, readCSV(t, output(t, "transform m next.csv -id name")), 5)
+	assert.Len(t, readCSV(t, output(t, "complete m next.csv")), 5)
+
+	for args, want := range map[string]string{
+		"predict m strange.csv":                                    `strange.csv: row 2 (line 3), column 2 "arm": the model has no group "other": its groups are old, new`,
+		"predict m hole.csv":                                       `hole.csv: row 2 (line 3), column 2 "arm": a row without a group`,
+		"transform m none.csv":                                     `none.csv: the model needs the group of each row: no column "arm"`,
+		"fit hole.csv -task factors -groups arm":                   `hole.csv: row 2 (line 3), column 2 "arm": a row without a group: fill in the cell, or leave the row out`,
+		"fit alone.csv -task factors -groups arm":                  `alone.csv: row 4 (line 5), column 2 "arm": "single" is the group of one row`,
+		"fit s.csv -task factors -groups ward":                     `-groups: s.csv: no column "ward"`,
+		"fit s.csv -task factors -groups arm -target arm,a1":       "-groups arm: the column is among the columns to learn",
+		"fit s.csv -task factors -groups arm -entries name,arm,a1": "-groups excludes -entries",
+		"fit s.csv -target a1 -groups arm":                         "-groups is not for -task regression with -model auto",
+		"fit one.csv -task factors -raw-columns":                   "one row: factors are learned from how rows differ",
+	} {
+		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
+		assert.Equal(t, console.StatusInput, status, args)
+		assert.Contains(t, stderr, want, args)
+	}
+}

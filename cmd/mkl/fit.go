@@ -182,7 +182,7 @@ func (c *fitCmd) factors(e *console.Env, w model.Wanted) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := factors.Read(e, c.Flags, r.Task, c.Entries, r.Tables.ViewKind)
+	t, err := factors.Read(e, c.Flags, factors.Request{Task: r.Task, Entries: c.Entries, Groups: r.Tables.Groups, Kinds: r.Tables.ViewKind})
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (c *fitCmd) factors(e *console.Env, w model.Wanted) (*job, error) {
 	}
 	rows, cols := t.Table.Dims()
 	what := fmt.Sprintf("a fit of %s and %s", console.Plural(rows, "row"), console.Plural(cols, "column"))
-	need := r.FactorAnalysis(model.Run{}, t.Views).EstimateMemory(rows, cols, t.Entries)
+	need := r.FactorAnalysis(model.Run{}, t.Views, t.Groups).EstimateMemory(rows, cols, t.Entries)
 	if err := memory.Refuse(c.Memory, what, float64(need), nil); err != nil {
 		return nil, console.Input(err)
 	}
@@ -201,7 +201,7 @@ func (c *fitCmd) factors(e *console.Env, w model.Wanted) (*job, error) {
 	return &job{
 		est: r.Estimator, notes: n, files: t.Files,
 		fit: c.table(e, n, func(ctx context.Context, run model.Run) (mkl.Model, error) {
-			return r.FitFactors(ctx, run, t.Table, t.Views)
+			return r.FitFactors(ctx, run, t.Table, t.Views, t.Groups)
 		}),
 		headline: func(*report.Report) string {
 			return fmt.Sprintf("%s: %s, %s, %s (%s %% of the table), factors", t.Name(), console.Plural(rows, "row"),

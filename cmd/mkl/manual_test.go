@@ -198,7 +198,7 @@ func school() map[string]string {
 	}
 }
 
-// cellar is wines of three grapes, and measurements of samples of wine in three views with two causes.
+// cellar is wines of three grapes, measurements of samples of wine in three views with two causes, and a study of two arms.
 func cellar() map[string]string {
 	var wine, samples strings.Builder
 	wine.WriteString("acid_a,acid_b,hue,intensity,grape\n")
@@ -210,7 +210,8 @@ func cellar() map[string]string {
 		fmt.Fprintf(&samples, "w%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d\n", i, 3*a+i%2, 2*a-i%3, a, a+b, 2*b+i%2, b, 40+b, 20+i%5,
 			min(1, max(0, a+i%3)), min(1, max(0, b+i%2)), max(0, a), max(0, b+i%3))
 	}
-	return map[string]string{"wine.csv": wine.String(), "samples.csv": samples.String()}
+	arms := strings.Replace(study(0, 60, "control", "treated"), "a1,a2,a3,a4,b1,b2,b3,b4", "gene_1,gene_2,gene_3,gene_4,prot_1,prot_2,prot_3,prot_4", 1)
+	return map[string]string{"wine.csv": wine.String(), "samples.csv": samples.String(), "study.csv": arms}
 }
 
 // trials is the effects that trials found, with their standard errors, and the expected effects.

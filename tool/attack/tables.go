@@ -110,7 +110,7 @@ func attackTables(p *problem) siege.Case {
 	rows, cols, factors := m.Dims()
 	for _, ask := range []struct {
 		name string
-		of   func(mkl.Table) (mean, variance [][]float64, err error)
+		of   func(mkl.Table, ...string) (mean, variance [][]float64, err error)
 	}{{"Transform", m.Transform}, {"CompleteRows", m.CompleteRows}, {"LeaveOneOut", m.LeaveOneOut}} {
 		mean, variance, err := ask.of(p.table(1+p.IntN(4), pick(p.Rand, cols, cols, cols, cols+1, 0)))
 		for i := range mean {

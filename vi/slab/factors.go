@@ -41,6 +41,10 @@ type Factors struct {
 	// each view have a prior of their own. docs/theory/factors.md, section 6, has the bound.
 	Kinds []FactorKind
 
+	// Groups, if not nil, holds the group of each object: 0, 1, …. Objects of different groups share the weights. Each group has a variance
+	// of each factor, and offsets and noise of its own. Groups need Views, and each of them two objects. A Covariance excludes them.
+	Groups []int
+
 	// Prior is the prior of the weights to start from. A Pi of 0 means ½, a
 	// Variance of 0 the one under which half the variance of the data is expected
 	// of the factors.

@@ -41,6 +41,8 @@ type factors struct {
 	raw   *Observed    // with kinds the entries as they were observed: y has targets of sites
 	level []float64    // of each task that is not Gaussian: Σ_n of the sites' levels
 
+	groups *sampleGroups // nil without
+
 	drawn bool // the start was drawn, and has tasks of 0 and 1: see sharpen
 	sharp bool // during sharpen
 
@@ -90,6 +92,11 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.Groups != nil {
+		if err := f.checkGrouped(y); err != nil {
+			return nil, err
+		}
+	}
 	mean, variance := momentsOf(y, kinds)
 	if variance == 0 {
 		return nil, fmt.Errorf("vi: y: every observed entry is %g", mean)
@@ -103,14 +110,13 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	}
 	power := variance
 	if f.Offsets {
-		m.K, m.base = M+1, mean
-		m.offsetVar = make([]float64, m.Q)
+		if f.Groups == nil {
+			m.K, m.base = M+1, mean
+			m.offsetVar = slices.Repeat([]float64{variance}, m.Q)
+		}
 		m.offsetPriors = []OffsetPrior{{Variance: variance}}
 		if kinds != nil {
 			m.offsetPriors = slices.Repeat(m.offsetPriors, len(f.Views))
-		}
-		for q := range m.offsetVar {
-			m.offsetVar[q] = variance
 		}
 	} else {
 		power += float64(mean * mean)
@@ -130,8 +136,13 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	}
 	m.noiseScale = 0.5 * variance
 	m.memory.Of(m.object.both.Data, m.noise, m.offsetVar)
-	m.prepare()
-	m.crew = newLineCrew(&m.Stop, f.Workers, max(len(m.objectBlocks), len(m.taskBlocks))-1, M, m.K)
+	m.prepare(f.Groups != nil)
+	f.divide(m, variance)
+	most := max(len(m.objectBlocks), len(m.taskBlocks))
+	if m.groups != nil {
+		most = max(most, len(m.groups.cuts))
+	}
+	m.crew = newLineCrew(&m.Stop, f.Workers, most-1, M, m.K)
 	if m.K > M {
 		for n := range m.N {
 			m.object.mean.Set(n, M, 1)
@@ -155,6 +166,10 @@ func (m *factors) setUpdates(plain bool) {
 	tasks := "(w,s)"
 	if m.K > m.M {
 		tasks = "(w,s), c"
+	}
+	if m.groups != nil {
+		m.setGroupedUpdates(plain)
+		return
 	}
 	m.updates = []work.Update{
 		{Name: "φ", Step: func() error { return m.updateObjects(0, m.M) }},
@@ -200,9 +215,51 @@ func (m *factors) setUpdates(plain bool) {
 	}})
 }
 
+// setGroupedUpdates is setUpdates with groups.
+func (m *factors) setGroupedUpdates(plain bool) {
+	step := func(name string, do func()) work.Update {
+		return work.Update{Name: name, Step: func() error { do(); return nil }}
+	}
+	m.updates = []work.Update{
+		step("sites", m.updateSites),
+		step("(φ,τ²)", func() { m.updateGroupedObjects(0, m.M) }),
+		step("(w,s)", func() { m.turnWeights(); m.updateTasks(0, m.M) }),
+		step("c", func() { m.updateGroupOffsets(true) }),
+		step("σ²", m.updateGroupNoise),
+		step("σ_w²", func() { m.updateSlab(true, false) }),
+		step("π", func() { m.updateSlab(false, true) }),
+	}
+	if m.offsetPriors != nil {
+		m.updates = append(m.updates, step("(μ_c,σ_c²)", m.updateOffsetPrior))
+	}
+	if plain {
+		return
+	}
+	m.scales = m.newScaleStep()
+	m.updates = append(m.updates, step("scale", func() {
+		if m.sweeps%scaleEvery == 0 {
+			m.rescale()
+		}
+	}))
+}
+
+// checkGrouped checks the groups of the objects.
+func (f Factors) checkGrouped(y *Observed) error {
+	if _, err := checkGroups(f.Groups, y.n); err != nil {
+		return fmt.Errorf("vi: Groups: %w", err)
+	}
+	switch c := f.Covariance.kind; {
+	case f.Views == nil:
+		return fmt.Errorf("vi: Groups: they need Views")
+	case c != zeroCovariance && c != whiteCovariance:
+		return fmt.Errorf("vi: Groups: a Covariance excludes them")
+	}
+	return nil
+}
+
 // prepare counts, and cuts the work into blocks.
-func (m *factors) prepare() {
-	if m.kinds != nil {
+func (m *factors) prepare(grouped bool) {
+	if grouped || m.kinds != nil {
 		m.y = m.y.withRoots()
 		m.level = make([]float64, m.Q)
 	}

@@ -189,6 +189,10 @@ func (m *factors) smallSteps() (steps []work.Update) {
 	if m.K > m.M {
 		steps = append(steps, work.Update{Name: "c", Step: func() error { m.updateTasks(m.M, m.K); return nil }})
 	}
+	if m.groups != nil {
+		steps = append(slices.Insert(steps, 0, m.updates[0]), m.updates[3])
+		return append(steps, m.updates[4:]...)
+	}
 	if m.kinds != nil {
 		return append(slices.Insert(steps, 0, m.updates[0]), m.updates[3:]...)
 	}
@@ -212,8 +216,9 @@ func slowBound(m *factors) float64 {
 		for n := range m.N {
 			index, value := m.y.byObject.line(n)
 			for i, q := range index {
-				y.Set(n, int(q), value[i])
-				if m.kinds != nil {
+				c, _ := m.groupOffset(n, int(q))
+				y.Set(n, int(q), value[i]+c)
+				if m.y.byObject.root != nil {
 					roots.Set(n, int(q), m.y.byObject.root[m.y.byObject.start[n]+i])
 				}
 			}
@@ -229,7 +234,11 @@ func slowBound(m *factors) float64 {
 					sum -= 0.5 * root * root * ((v-mean)*(v-mean) + function)
 					continue
 				}
-				sum -= 0.5 * (math.Log(2*math.Pi*s.Noise[q]) + ((v-mean)*(v-mean)+function)/s.Noise[q])
+				noise := s.Noise[q]
+				if s.Groups != nil {
+					noise = s.Groups.Noise.At(s.Groups.Of[n], q)
+				}
+				sum -= 0.5 * (math.Log(2*math.Pi*noise) + ((v-mean)*(v-mean)+function)/noise)
 			}
 		}
 	}
@@ -268,14 +277,31 @@ func slowBound(m *factors) float64 {
 			if m.functions != nil {
 				continue
 			}
-			sum += gauss(s.Mean.At(n, k), s.Variance.At(n, k), OffsetPrior{0, 1})
+			prior := 1.0
+			if s.Groups != nil {
+				prior = s.Groups.Variance.At(s.Groups.Of[n], k)
+			}
+			sum += gauss(s.Mean.At(n, k), s.Variance.At(n, k), OffsetPrior{0, prior})
 		}
 	}
 	for q := range s.Offset {
 		sum += gauss(s.Offset[q], s.OffsetVariance[q], m.offsetPriorOf(q))
 	}
-	if s.NoiseWeight > 0 {
-		for q, v := range s.Noise { // the density of 1/σ²
+	noises := [][]float64{s.Noise}
+	if s.Groups != nil {
+		noises = nil
+		for g := range s.Groups.Noise.Rows {
+			noises = append(noises, s.Groups.Noise.Row(g))
+			for q := range s.Groups.Offset.Cols {
+				sum += gauss(s.Groups.Offset.At(g, q), s.Groups.OffsetVariance.At(g, q), m.offsetPriorOf(q))
+			}
+		}
+	}
+	for _, noise := range noises {
+		if s.NoiseWeight == 0 {
+			break
+		}
+		for q, v := range noise { // the density of 1/σ²
 			if m.hasSites(q) {
 				continue
 			}

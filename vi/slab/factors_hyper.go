@@ -35,11 +35,7 @@ func (m *factors) updateNoiseScale() {
 		return
 	}
 	var precision, tasks float64
-	for q, v := range m.noise {
-		if !m.hasSites(q) {
-			precision, tasks = precision+1/v, tasks+1
-		}
-	}
+	m.eachNoise(func(v float64) { precision, tasks = precision+1/v, tasks+1 })
 	if tasks > 0 {
 		m.noiseScale = (1 + 2/m.noiseWeight) * tasks / precision
 	}
@@ -66,16 +62,32 @@ func (m *factors) updateOffsetPrior() {
 			tasks = m.views[i]
 		}
 		n := float64(tasks)
+		if m.groups != nil {
+			n *= float64(m.groups.groups())
+		}
 		var mean, variance float64
 		for q := from; q < from+tasks; q++ {
-			mean += m.task.mean.At(q, m.M) / n
+			m.eachOffset(q, func(c, _ float64) { mean += c / n })
 		}
 		for q := from; q < from+tasks; q++ {
-			d := m.task.mean.At(q, m.M) - mean
-			variance += (m.offsetVar[q] + float64(d*d)) / n
+			m.eachOffset(q, func(c, v float64) {
+				d := c - mean
+				variance += (v + float64(d*d)) / n
+			})
 		}
 		m.offsetPriors[i] = OffsetPrior{mean, max(variance, m.floor)}
 		from += tasks
+	}
+}
+
+// eachOffset calls do with the mean and the variance of the offset of task q, or of its offset in every group.
+func (m *factors) eachOffset(q int, do func(mean, variance float64)) {
+	if m.groups == nil {
+		do(m.task.mean.At(q, m.M), m.offsetVar[q])
+		return
+	}
+	for g := range m.groups.groups() {
+		do(m.groups.offset(g, q))
 	}
 }
 

@@ -116,7 +116,7 @@ func (y *Observed) withRoots() *Observed {
 
 // beginSites sets the offsets of tasks that are not Gaussian to what gives their mean entry, and the sites there.
 func (m *factors) beginSites() {
-	if m.kinds == nil {
+	if m.kinds == nil && m.groups == nil {
 		return
 	}
 	for q := range m.Q {
@@ -159,22 +159,33 @@ func (m *factors) updateSites() {
 	by := &m.y.byTask
 	m.crew.each(m.taskBlocks, func(_ *lineWorker, block int) {
 		for q := m.taskBlocks[block]; q < m.taskBlocks[block+1]; q++ {
-			if !m.hasSites(q) {
+			if !m.hasSites(q) && m.groups == nil {
 				continue
 			}
 			index, value := m.raw.byTask.line(q)
 			first := by.start[q]
 			m.level[q] = 0
 			for i, n := range index {
-				s := m.kinds[q].site(value[i], la.Dot(m.object.mean.Row(int(n))[:m.K], m.task.mean.Row(q)), m.spread(int(n), q, 0))
+				c, own := m.groupOffset(int(n), q)
+				if !m.hasSites(q) {
+					by.value[first+i], by.root[first+i] = value[i]-c, 1/math.Sqrt(m.groups.Noise.At(m.groups.Of[n], q))
+					continue
+				}
+				s := m.kinds[q].site(value[i], c+la.Dot(m.object.mean.Row(int(n))[:m.K], m.task.mean.Row(q)), m.spread(int(n), q, own))
 				if m.sharp && m.kinds[q] == Bernoulli {
 					s.precision *= sharper
 				}
-				by.value[first+i], by.root[first+i] = s.target, math.Sqrt(s.precision)
+				by.value[first+i], by.root[first+i] = s.target-c, math.Sqrt(s.precision)
 				m.level[q] += s.level
 			}
 		}
 	})
+	m.copyTargets()
+}
+
+// copyTargets copies the targets and precisions of the entries from the lines of the tasks to the lines of the objects.
+func (m *factors) copyTargets() {
+	by := &m.y.byTask
 	// The entries of a task are in the order of their objects.
 	next := slices.Clone(by.start[:m.Q])
 	to := &m.y.byObject

@@ -16,6 +16,10 @@ import (
 //
 // All of an object's h follow from G = Σ_q E[w_q]E[w_q]ᵀ/σ_q² and b = Σ_q E[w_q](y_nq − c_q)/σ_q².
 func (m *factors) updateObjects(from, to int) error {
+	if m.groups != nil {
+		m.updateGroupedObjects(from, to)
+		return nil
+	}
 	side := half{
 		lines: &m.y.byObject, blocks: m.objectBlocks, other: &m.task, means: m.M, shifted: m.K > m.M,
 		base: m.base, weight: 1 / m.noise[0],

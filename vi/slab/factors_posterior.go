@@ -38,6 +38,9 @@ type FactorState struct {
 	OffsetPrior            OffsetPrior
 	OffsetPriors           []OffsetPrior // of each view instead, with Kinds
 	Base                   float64
+
+	// Groups is nil without groups. With groups Noise is 1 for all tasks, and Offset and OffsetVariance are nil: a group has its own.
+	Groups *FactorGroups
 }
 
 // FactorPosterior is the approximate posterior of [Factors]. It is immutable and
@@ -47,6 +50,9 @@ type FactorPosterior struct {
 	dim   factorDims
 	kinds []FactorKind       // of each task; nil if all are Gaussian
 	e, v  la.Matrix[float64] // E[w], Var[w], Q×M
+
+	byGroup   []*FactorPosterior // see Group; nil without groups
+	precision []float64          // 1/τ_gm² of the group; nil without groups, where it is 1
 }
 
 // factorDims are the numbers of objects, tasks and factors.
@@ -70,6 +76,7 @@ func NewFactorPosterior(s FactorState) (*FactorPosterior, error) {
 			e[k], v[k] = w.gated(g, h)
 		}
 	}
+	p.setGroups()
 	return p, nil
 }
 
@@ -95,6 +102,7 @@ func (s *FactorState) validate() error {
 		check.That(s.NoiseWeight == 0 || check.Positive(s.NoiseWeight) && check.Positive(s.NoiseScale),
 			"NoiseWeight is %g and NoiseScale %g", s.NoiseWeight, s.NoiseScale),
 		s.validateOffsets,
+		s.validateGroups,
 	)
 }
 
@@ -125,6 +133,10 @@ func (m *factors) posterior() *FactorPosterior {
 		dim: factorDims{m.N, m.Q, m.M},
 		e:   m.task.mean.Slice(0, m.Q, 0, m.M), v: m.task.variance,
 	}
+	if m.groups != nil {
+		own := m.groups.FactorGroups
+		p.s.Groups = &own
+	}
 	if p.s.Prior = m.priors[0]; m.viewOf != nil {
 		p.s.Prior, p.s.Views, p.s.Priors = Prior{}, m.views, m.priors
 	}
@@ -145,12 +157,15 @@ func (m *factors) posterior() *FactorPosterior {
 			p.s.Offset[q] = m.task.mean.At(q, m.M)
 		}
 		p.s.OffsetVariance = m.offsetVar
-		if m.kinds == nil {
-			p.s.OffsetPrior = m.offsetPriors[0]
-		} else {
-			p.s.OffsetPriors = m.offsetPriors
-		}
 	}
+	switch {
+	case m.offsetPriors == nil:
+	case m.kinds == nil:
+		p.s.OffsetPrior = m.offsetPriors[0]
+	default:
+		p.s.OffsetPriors = m.offsetPriors
+	}
+	p.setGroups()
 	return p
 }
 
@@ -207,7 +222,7 @@ func (p *FactorPosterior) offset(q int) (mean, variance float64) {
 //
 //	E[f] = E[c] + Σ_m E[w]·a,   Var[f] = Var[c] + Σ_m E[w²]·A + Var[w]·a².
 func (p *FactorPosterior) Entry(n, q int) (mean, function float64) {
-	return p.function(q, p.s.Mean.Row(n), p.s.Variance.Row(n))
+	return p.at(n).function(q, p.s.Mean.Row(n), p.s.Variance.Row(n))
 }
 
 // Reconstruct returns what Entry does for task q of an object with factors of the given means and
@@ -273,6 +288,9 @@ func (p *FactorPosterior) Complete(tasks []int, y []float64) (mean, function []f
 // object returns the mean of a new object's factors and the Cholesky factor of their precision.
 func (p *FactorPosterior) object(tasks []int, y []float64) (mean []float64, factor la.Matrix[float64], err error) {
 	factor = la.NewMatrix[float64](p.dim.M, p.dim.M)
+	if p.byGroup != nil {
+		return nil, factor, errors.New("vi: the fit has groups: Group selects the group of a new object")
+	}
 	if len(tasks) != len(y) {
 		return nil, factor, fmt.Errorf("vi: tasks: %d for %d entries", len(tasks), len(y))
 	}
@@ -295,7 +313,7 @@ func (p *FactorPosterior) object(tasks []int, y []float64) (mean []float64, fact
 		return mean, factor, p.solveObject(tasks, target, weight, mean, factor)
 	}
 	for k := range p.dim.M {
-		factor.Set(k, k, 1)
+		factor.Set(k, k, math.Sqrt(p.priorPrecision(k)))
 	}
 	before := make([]float64, p.dim.M)
 	for range siteRounds {
@@ -315,13 +333,21 @@ func (p *FactorPosterior) object(tasks []int, y []float64) (mean []float64, fact
 	return nil, factor, fmt.Errorf("vi: y: %w", errUnsettled)
 }
 
+// priorPrecision returns the precision of the prior of factor k.
+func (p *FactorPosterior) priorPrecision(k int) float64 {
+	if p.precision == nil {
+		return 1
+	}
+	return p.precision[k]
+}
+
 // solveObject sets mean and factor to the mean of a new object's factors and the Cholesky factor of their precision, given targets of
 // the given tasks with the given precisions.
 func (p *FactorPosterior) solveObject(tasks []int, target, weight, mean []float64, factor la.Matrix[float64]) error {
 	clear(mean)
 	factor.Fill(0)
 	for k := range p.dim.M {
-		factor.Set(k, k, 1)
+		factor.Set(k, k, p.priorPrecision(k))
 	}
 	for i, q := range tasks {
 		w := weight[i]

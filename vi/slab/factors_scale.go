@@ -60,7 +60,11 @@ func (m *factors) rescale() {
 		} else {
 			m.taskSums[0].rescale(square, x, a.included, a.power)
 		}
-		*objects -= float64(0.5 * (float64(float64(m.N)*x) + float64((1/square-1)*a.square)))
+		if m.groups != nil {
+			m.rescaleGroups(k, square)
+		} else {
+			*objects -= float64(0.5 * (float64(float64(m.N)*x) + float64((1/square-1)*a.square)))
+		}
 		s.inverse[k] = 1 / s.change[k]
 	}
 	m.crew.each(m.taskBlocks, func(_ *lineWorker, block int) {

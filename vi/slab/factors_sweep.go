@@ -126,7 +126,13 @@ func (m *factors) Bound() float64 {
 	for k := range m.functions {
 		sum -= m.functions[k].kl
 	}
+	if m.groups != nil {
+		sum += m.groupsBound()
+	}
 	for q, e := range m.error2 {
+		if m.groups != nil {
+			break
+		}
 		if m.hasSites(q) {
 			sum += m.level[q] - float64(0.5*e)
 			continue
@@ -135,26 +141,16 @@ func (m *factors) Bound() float64 {
 	}
 	if m.K > m.M {
 		for q, v := range m.offsetVar {
-			p := m.offsetPriorOf(q)
-			d := m.task.mean.At(q, m.M) - p.Mean
-			sum += float64(0.5 * (special.Log(v/p.Variance) + 1 - (v+float64(d*d))/p.Variance))
+			sum += m.offsetPriorOf(q).bound(m.task.mean.At(q, m.M), v)
 		}
 	}
 	if m.perTask && m.noiseWeight > 0 {
 		shape, rate := 1+float64(m.noiseWeight/2), m.noiseWeight*m.noiseScale/2
 		gamma := special.LogGamma(shape)
 		tasks := 0
-		for q := range m.noise {
-			if !m.hasSites(q) {
-				tasks++
-			}
-		}
+		m.eachNoise(func(float64) { tasks++ })
 		sum += float64(float64(tasks) * (float64(shape*special.Log(rate)) - gamma))
-		for q, v := range m.noise {
-			if !m.hasSites(q) {
-				sum -= float64((shape-1)*special.Log(v)) + rate/v
-			}
-		}
+		m.eachNoise(func(v float64) { sum -= float64((shape-1)*special.Log(v)) + rate/v })
 	}
 	return sum
 }

@@ -90,8 +90,16 @@ var factorCases = []struct {
 	{"kinds, held", factorProblem{14, 11, 2, 0.3, 0.3, false, mixed}, Factors{Count: 2, Held: Held{Pi: true, Variance: true}, Views: []int{3, 5, 3}, Kinds: threeKinds}, false},
 	{"kinds, covariance", factorProblem{12, 11, 2, 0, 0.3, true, mixed}, Factors{Count: 2, Offsets: true, Views: []int{3, 5, 3}, Kinds: threeKinds, Covariance: nearby(12), LengthsEvery: 2}, false},
 	{"one kind", factorProblem{30, 11, 2, 0, 0.3, false, slices.Repeat([]FactorKind{Bernoulli}, 11)}, Factors{Count: 2, Offsets: true, Views: []int{11}, Kinds: []FactorKind{Bernoulli}}, false},
+	{"groups", factorProblem{14, 11, 2, 0, 0.3, true, nil}, Factors{Count: 3, Offsets: true, NoiseWeight: 4, Views: []int{5, 6}, Groups: threeGroups}, false},
+	{"groups, gaps", factorProblem{14, 11, 2, 0.3, 0.3, true, nil}, Factors{Count: 3, Noise: NoiseShared, Offsets: true, Views: []int{5, 6}, Groups: threeGroups}, false},
+	{"groups, held", factorProblem{14, 11, 2, 0.3, 0.3, false, nil}, Factors{Count: 2, Held: Held{Pi: true, Variance: true}, Views: []int{5, 6}, Groups: threeGroups}, false},
+	{"groups, kinds", factorProblem{14, 11, 2, 0.2, 0.3, true, mixed}, Factors{Count: 3, Offsets: true, NoiseWeight: 4, Views: []int{3, 5, 3}, Kinds: threeKinds, Groups: threeGroups}, false},
+	{"groups, one kind", factorProblem{14, 11, 2, 0, 0.3, false, slices.Repeat([]FactorKind{Bernoulli}, 11)}, Factors{Count: 2, Views: []int{11}, Kinds: []FactorKind{Bernoulli}, Groups: threeGroups}, false},
 	{"sparse", factorProblem{20, 300, 2, 0.96, 0.3, false, nil}, Factors{Count: 3, NoiseWeight: 2}, true},
 }
+
+// threeGroups are the groups of 14 objects.
+var threeGroups = []int{0, 0, 1, 2, 1, 0, 1, 2, 2, 0, 1, 0, 2, 1}
 
 // threeKinds are the kinds of three views, and mixed the kinds of their 3, 5 and 3 tasks.
 var (
@@ -148,7 +156,7 @@ func TestFactorBoundRises(t *testing.T) {
 			y, _ := c.draw(1)
 			m := factorModel(t, c.Factors, y)
 			last := slowBound(m)
-			sweeps := 12
+			sweeps := 14
 			if c.long {
 				sweeps = 3
 			}
@@ -567,6 +575,11 @@ func scaleFactor(m *factors, k int, c float64) {
 	for n := range m.N {
 		m.object.mean.Row(n)[k] /= c
 		m.object.variance.Row(n)[k] /= c * c
+	}
+	if m.groups != nil { // the prior of the factor moves with it
+		for g := range m.groups.groups() {
+			m.groups.Variance.Row(g)[k] /= c * c
+		}
 	}
 }
 

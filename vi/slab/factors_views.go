@@ -125,11 +125,14 @@ func (m *factors) viewPriorsBound() (sum float64) {
 //	−½N·x − ½S·e^−x − ½·viewWeight·Σ_v (x + e^−x·priorScale/σ_vm²),
 //
 // whose maximum is at e^x = (S + viewWeight·Σ_v priorScale/σ_vm²)/(N + viewWeight·V). With σ_vm² held, e^x is
-// the root of [scaleStep] with Σ_v P_vm/σ_vm² for P/σ_w².
+// the root of [scaleStep] with Σ_v P_vm/σ_vm² for P/σ_w². With groups N and S are 0: the τ_gm² move with the factors.
 func (m *factors) bestOfViews(s *scaleStep) {
 	sums := m.sums()
 	for k := range s.all {
 		count, square := float64(m.N), s.all[k].square
+		if m.groups != nil { // the variances of the factors move with the factors, whose terms then do not change
+			count, square = 0, 0
+		}
 		var power float64
 		for i := k; i < len(m.priors); i += m.M {
 			power += sums[i].slabPower / m.priors[i].Variance
@@ -139,7 +142,10 @@ func (m *factors) bestOfViews(s *scaleStep) {
 			}
 		}
 		change, ok := square/count, square > 0
-		if m.held.Variance {
+		switch {
+		case m.held.Variance && m.groups != nil:
+			change, ok = s.all[k].included/power, power > 0 && s.all[k].included > 0
+		case m.held.Variance:
 			change, ok = roots.Ridge(float64(m.N)-s.all[k].included, square, power)
 			ok = ok && power > 0
 		}
@@ -190,50 +196,113 @@ func (s *FactorState) validatePriors() error {
 //
 // Source: R. Argelaguet et al., "Multi-Omics Factor Analysis", Molecular Systems Biology 14 (2018).
 func (p *FactorPosterior) Explained(y *Observed) (each la.Matrix[float64], all []float64, err error) {
+	whole, _, err := p.explained(y)
+	if err != nil {
+		return each, nil, err
+	}
+	return whole.each, whole.all, nil
+}
+
+// ExplainedByGroup returns what Explained does, for the objects of each group by themselves. Without groups it returns nil.
+func (p *FactorPosterior) ExplainedByGroup(y *Observed) (each []la.Matrix[float64], all [][]float64, err error) {
+	_, parts, err := p.explained(y)
+	for _, s := range parts {
+		each, all = append(each, s.each), append(all, s.all)
+	}
+	return each, all, err
+}
+
+// explained returns the shares of all objects, and with groups of the objects of each group.
+func (p *FactorPosterior) explained(y *Observed) (whole *viewSquares, parts []*viewSquares, err error) {
 	if y == nil || y.n != p.dim.N || y.q != p.dim.Q {
-		return each, nil, fmt.Errorf("vi: y: it is not the table of the fit, of %d×%d", p.dim.N, p.dim.Q)
+		return nil, nil, fmt.Errorf("vi: y: it is not the table of the fit, of %d×%d", p.dim.N, p.dim.Q)
 	}
 	views := p.s.Views
 	if views == nil {
 		views = []int{p.dim.Q}
 	}
-	of, M := viewsOfTasks(views), p.dim.M
-	each, all = la.NewMatrix[float64](len(views), M), make([]float64, len(views))
-	total := make([]float64, len(views))
+	whole = newViewSquares(len(views), p.dim.M)
+	of := viewsOfTasks(views)
+	if p.byGroup == nil {
+		for n := range p.dim.N {
+			whole.add(p, y, n, of)
+		}
+		whole.toShares()
+		return whole, nil, nil
+	}
+	for range p.byGroup {
+		parts = append(parts, newViewSquares(len(views), p.dim.M))
+	}
 	for n := range p.dim.N {
-		a := p.s.Mean.Row(n)
-		tasks, entries := y.Object(n)
-		for i, q := range tasks {
-			c, _ := p.offset(q)
-			y, v, e := entries[i]-c, of[q], p.e.Row(q)
-			rest, row := y, each.Row(int(v))
-			if kind := p.kind(q); kind != Gaussian {
-				y, f := entries[i], c
-				for k, ak := range a {
-					own := float64(e[k] * ak)
-					f += own
-					row[k] += kind.deviance(y, c+own)
-				}
-				total[v] += kind.deviance(y, c)
-				all[v] += kind.deviance(y, f)
-				continue
-			}
+		parts[p.s.Groups.Of[n]].add(p.at(n), y, n, of)
+	}
+	for _, s := range parts {
+		whole.merge(s)
+		s.toShares()
+	}
+	whole.toShares()
+	return whole, parts, nil
+}
+
+// viewSquares are sums of squares, or deviances, over the entries of each view: of what each factor alone leaves, of what all leave, and
+// of the entries.
+type viewSquares struct {
+	each       la.Matrix[float64] // V×M
+	all, total []float64          // V
+}
+
+// newViewSquares returns sums that are zero.
+func newViewSquares(views, M int) *viewSquares {
+	return &viewSquares{la.NewMatrix[float64](views, M), make([]float64, views), make([]float64, views)}
+}
+
+// merge adds the sums of t.
+func (s *viewSquares) merge(t *viewSquares) {
+	for v := range s.all {
+		la.Axpy(1, t.each.Row(v), s.each.Row(v))
+		s.all[v] += t.all[v]
+		s.total[v] += t.total[v]
+	}
+}
+
+// add adds the entries of object n. of has the view of each task.
+func (s *viewSquares) add(p *FactorPosterior, y *Observed, n int, of []int32) {
+	each, all, total := s.each, s.all, s.total
+	a := p.s.Mean.Row(n)
+	tasks, entries := y.Object(n)
+	for i, q := range tasks {
+		c, _ := p.offset(q)
+		y, v, e := entries[i]-c, of[q], p.e.Row(q)
+		rest, row := y, each.Row(int(v))
+		if kind := p.kind(q); kind != Gaussian {
+			y, f := entries[i], c
 			for k, ak := range a {
-				f := float64(e[k] * ak)
-				rest -= f
-				row[k] += float64((y - f) * (y - f))
+				own := float64(e[k] * ak)
+				f += own
+				row[k] += kind.deviance(y, c+own)
 			}
-			total[v] += float64(y * y)
-			all[v] += float64(rest * rest)
+			total[v] += kind.deviance(y, c)
+			all[v] += kind.deviance(y, f)
+			continue
 		}
-	}
-	for v, t := range total {
-		for k, r := range each.Row(v) {
-			each.Row(v)[k] = share(r, t)
+		for k, ak := range a {
+			f := float64(e[k] * ak)
+			rest -= f
+			row[k] += float64((y - f) * (y - f))
 		}
-		all[v] = share(all[v], t)
+		total[v] += float64(y * y)
+		all[v] += float64(rest * rest)
 	}
-	return each, all, nil
+}
+
+// toShares turns the sums into the shares that are explained.
+func (s *viewSquares) toShares() {
+	for v, t := range s.total {
+		for k, r := range s.each.Row(v) {
+			s.each.Row(v)[k] = share(r, t)
+		}
+		s.all[v] = share(s.all[v], t)
+	}
 }
 
 // share returns 1 − rest/total, the share that is explained if rest is not. It is 0 if total is 0.
@@ -263,6 +332,14 @@ func (p *FactorPosterior) Reordered(order []int) (*FactorPosterior, error) {
 	}
 	s.Weights = reordered(p.s.Weights, order)
 	s.Priors, s.Lengths = reordered(p.s.Priors, order), reordered(p.s.Lengths, order)
+	if b := s.Groups; b != nil {
+		own := *b
+		own.Variance = la.NewMatrix[float64](b.groups(), M)
+		for g := range b.groups() {
+			copy(own.Variance.Row(g), reordered(b.Variance.Row(g), order))
+		}
+		s.Groups = &own
+	}
 	return NewFactorPosterior(s)
 }
 

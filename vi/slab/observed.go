@@ -150,25 +150,33 @@ func (y *Observed) complete() bool { return y.dense.Rows > 0 }
 
 // InUnits returns the same entries in other units, (y_nq − center_q)/scale_q for y_nq. center and scale hold Q values.
 func (y *Observed) InUnits(center, scale []float64) *Observed {
+	return y.InUnitsOf(make([]int, y.n), [][]float64{center}, scale)
+}
+
+// InUnitsOf is InUnits with centers of groups: center[group[n]] holds the centers of object n.
+func (y *Observed) InUnitsOf(group []int, center [][]float64, scale []float64) *Observed {
 	to := *y
 	if y.complete() {
 		to.dense = y.dense.Clone()
 		for n := range y.n {
 			row := to.dense.Row(n)
 			for q, v := range row {
-				row[q] = (v - center[q]) / scale[q]
+				row[q] = (v - center[group[n]][q]) / scale[q]
 			}
 		}
 		return &to
 	}
 	to.byObject.value, to.byTask.value = slices.Clone(y.byObject.value), slices.Clone(y.byTask.value)
-	for i, q := range to.byObject.index {
-		to.byObject.value[i] = (to.byObject.value[i] - center[q]) / scale[q]
+	for n := range y.n {
+		index, value := to.byObject.line(n)
+		for i, q := range index {
+			value[i] = (value[i] - center[group[n]][q]) / scale[q]
+		}
 	}
 	for q := range y.q {
-		_, value := to.byTask.line(q)
-		for i, v := range value {
-			value[i] = (v - center[q]) / scale[q]
+		index, value := to.byTask.line(q)
+		for i, n := range index {
+			value[i] = (value[i] - center[group[n]][q]) / scale[q]
 		}
 	}
 	return &to

@@ -2,6 +2,7 @@ package slab
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,6 +46,7 @@ func TestRestore(t *testing.T) {
 	require.NoError(t, err)
 	for _, f := range []Factors{
 		{Count: 3, Offsets: true, NoiseWeight: 10}, {Count: 2, Noise: NoiseShared},
+		{Count: 2, Offsets: true, NoiseWeight: 10, Views: []int{2, 4}, Groups: slices.Repeat([]int{0, 1, 1, 0}, N/4)},
 		{Count: 2, Covariance: DecayCovariance(distance, 2, 0.1, 100), LengthsEvery: 2},
 	} {
 		f.Workers = 1
@@ -56,6 +58,9 @@ func TestRestore(t *testing.T) {
 			s.Weights = append([]Pair(nil), s.Weights...)
 			s.Noise = append([]float64(nil), s.Noise...)
 			s.OffsetVariance = append([]float64(nil), s.OffsetVariance...)
+			if b := s.Groups; b != nil {
+				s.Groups = &FactorGroups{b.Of, b.Variance.Clone(), b.Noise.Clone(), b.Offset.Clone(), b.OffsetVariance.Clone()}
+			}
 			return s
 		})
 	}

@@ -128,6 +128,12 @@ func (m *factors) Snapshot(s *work.Snapshot) {
 		s.Same(float64(k))
 	}
 	m.held.same(s)
+	if b := m.groups; b != nil {
+		for _, g := range b.Of {
+			s.Same(float64(g))
+		}
+		s.Floats(b.Variance.Data, b.Noise.Data, b.Offset.Data, b.OffsetVariance.Data, b.error2.Data)
+	}
 	for i := range m.priors {
 		m.priors[i].snapshot(s)
 	}
@@ -157,7 +163,7 @@ func (m *factors) entries() []float64 {
 		return m.identity
 	}
 	y := m.y
-	if m.kinds != nil {
+	if m.raw != nil {
 		y = m.raw
 	}
 	rows, cols := make([]float64, m.N), make([]float64, m.Q)

@@ -21,9 +21,10 @@ type Rows struct {
 	Names   []string // of the columns of the table
 	Listed  bool     // the file lists entries
 
-	note *notes.Table
-	fit  *mkl.FactorAnalysisModel
-	held bool
+	note  *notes.Table
+	fit   *mkl.FactorAnalysisModel
+	held  bool
+	group int // the column of the groups, −1 without groups
 }
 
 // Use is what rows are for.
@@ -35,6 +36,9 @@ type Use struct {
 // Find asks a file for the columns that a model needs, as its notes say.
 func Find(m *mkl.FactorAnalysisModel, n *notes.Notes, f *console.File, use Use) (*Rows, error) {
 	t := &Rows{File: f, Names: n.Targets, Listed: n.Table.Listed(), note: n.Table, fit: m, held: use.Held}
+	if err := t.findGroups(); err != nil {
+		return nil, err
+	}
 	if !t.Listed {
 		var err error
 		if t.Columns, err = spec.Select(spec.Names(t.Names), f.Columns(), nil); err != nil {
@@ -95,7 +99,7 @@ func (t *Rows) Predict(e *console.Env) (*prediction.Outcome, error) {
 	if t.Listed {
 		return t.predictListed(e)
 	}
-	complete := t.fit.CompleteRows
+	var complete by = t.fit.CompleteRows
 	if t.held {
 		complete = t.fit.LeaveOneOut
 	}
@@ -113,10 +117,10 @@ func (t *Rows) Predict(e *console.Env) (*prediction.Outcome, error) {
 // Complete predicts all entries of the rows by the entries that are there.
 func (t *Rows) Complete() (*mkl.Prediction, error) { return t.complete(t.fit.CompleteRows) }
 
-func (t *Rows) complete(by func(mkl.Table) (mean, variance [][]float64, err error)) (*mkl.Prediction, error) {
-	mean, variance, err := by(t.wide())
+func (t *Rows) complete(rows by) (*mkl.Prediction, error) {
+	mean, variance, err := rows.of(t)
 	if err != nil {
-		return nil, console.Input(err)
+		return nil, err
 	}
 	p := &mkl.Prediction{Mean: make([][]float64, len(t.Names)), Variance: make([][]float64, len(t.Names))}
 	for q := range t.Names {
@@ -185,21 +189,20 @@ type Scores struct {
 // error says how many of their entries are of columns that the model does not have.
 func (t *Rows) Scores(e *console.Env) (*Scores, error) {
 	s := &Scores{Rows: t.File.Data.Rows}
-	var y mkl.Table
-	if t.Listed {
-		list, names, err := t.newRows(e)
-		if err != nil {
-			return nil, err
-		}
-		y, s.Rows, s.Names = list, len(names), names
-	} else {
-		y = t.wide()
-	}
+	_, _, s.Factors = t.fit.Dims()
 	var err error
-	if s.Mean, s.Variance, err = t.fit.Transform(y); err != nil {
+	if !t.Listed {
+		s.Mean, s.Variance, err = by(t.fit.Transform).of(t)
+		return s, err
+	}
+	list, names, err := t.newRows(e)
+	if err != nil {
+		return nil, err
+	}
+	s.Rows, s.Names = len(names), names
+	if s.Mean, s.Variance, err = t.fit.Transform(list); err != nil {
 		return nil, console.Input(err)
 	}
-	_, _, s.Factors = t.fit.Dims()
 	return s, nil
 }
 

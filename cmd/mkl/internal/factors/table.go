@@ -21,6 +21,7 @@ type Table struct {
 	Table   mkl.Table        // as package mkl takes it
 	Entries int              // that are there
 	Views   []mkl.FactorView // in the order of the columns, which they divide; nil without views
+	Groups  []string         // of the rows; nil without groups
 	Lines   []string         // what is to be said of the table
 
 	Files  []*console.File
@@ -51,14 +52,24 @@ func check(f dataset.Flags, task, entries string) error {
 	return nil
 }
 
-// Read reads a table for a fit of the given task. Entries is the text of -entries: the columns of a list of entries;
-// empty if the file has a column for each column. Kinds are the texts of -view-kind.
-func Read(e *console.Env, f dataset.Flags, task, entries string, kinds []string) (*Table, error) {
-	if err := check(f, task, entries); err != nil {
+// Request says how a table is laid out.
+type Request struct {
+	Task    string
+	Entries string   // the text of -entries: the columns of a list of entries; empty if the file has a column for each column
+	Groups  string   // the text of -groups: the column of the groups of rows
+	Kinds   []string // the texts of -view-kind
+}
+
+// Read reads a table for a fit.
+func Read(e *console.Env, f dataset.Flags, r Request) (*Table, error) {
+	if err := check(f, r.Task, r.Entries); err != nil {
 		return nil, err
 	}
-	if kinds != nil && f.View == nil {
-		return nil, console.Inputf("-view-kind %s: it sets the kind of a -view, and no -view is given", kinds[0])
+	switch {
+	case r.Kinds != nil && f.View == nil:
+		return nil, console.Inputf("-view-kind %s: it sets the kind of a -view, and no -view is given", r.Kinds[0])
+	case r.Groups != "" && r.Entries != "":
+		return nil, console.Inputf("-groups excludes -entries: a list of entries has no column with the groups of its rows")
 	}
 	opt, err := f.Options()
 	if err != nil {
@@ -71,10 +82,10 @@ func Read(e *console.Env, f dataset.Flags, task, entries string, kinds []string)
 		return nil, err
 	}
 	t := &Table{Files: fs.All}
-	if entries != "" {
-		err = t.readList(fs, main, entries)
+	if r.Entries != "" {
+		err = t.readList(fs, main, r.Entries)
 	} else {
-		err = t.readWide(fs, main, f, task, kinds)
+		err = t.readWide(fs, main, f, r)
 	}
 	if err != nil {
 		return nil, err
@@ -109,13 +120,20 @@ func (t *Table) readList(fs *console.Files, f *console.File, entries string) err
 
 // readWide reads the columns of numbers among the columns that -target or -view names, view by view, each in units of its
 // standard deviation unless -raw-columns or the kind of the view says otherwise.
-func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags, task string, kinds []string) error {
-	views, err := t.views(f, flags, task)
+func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags, r Request) error {
+	group, err := dataset.OneColumn(f, "-groups", r.Groups, nil)
 	if err != nil {
 		return err
 	}
-	given, err := kindsOf(kinds, views)
+	views, err := t.views(f, flags, r.Task)
 	if err != nil {
+		return err
+	}
+	given, err := kindsOf(r.Kinds, views)
+	if err != nil {
+		return err
+	}
+	if err := t.askGroups(f, group, views); err != nil {
 		return err
 	}
 	t.Source = console.Source{File: f}
@@ -130,6 +148,9 @@ func (t *Table) readWide(fs *console.Files, f *console.File, flags dataset.Flags
 		}
 	}
 	if _, err := fs.Read(); err != nil {
+		return err
+	}
+	if err := t.takeGroups(f, group); err != nil {
 		return err
 	}
 	var kept []int
@@ -182,6 +203,9 @@ func (t *Table) take(f *console.File, columns []int, standard bool, raw map[int]
 			t.Note.Booleans = append(t.Note.Booleans, f.Columns()[j])
 		}
 		n, center, scale := unitOf(f.Data.Numbers[j])
+		if t.Groups != nil {
+			_, _, scale = unitOf(withinGroups(f.Data.Numbers[j], t.Groups))
+		}
 		if n == 0 {
 			return console.Inputf("%s: column %q has no entry: leave it out by -target", f.Name(), f.Columns()[j])
 		}

@@ -11,6 +11,8 @@ type Table struct {
 	Entries []string `json:"entries,omitempty"` // of a list of entries: the columns of rows, columns and values
 	Rows    []string `json:"rows,omitempty"`    // of a list of entries: the names of the rows
 
+	Groups string `json:"groups,omitempty"` // the column of the groups of rows, if there is one
+
 	Booleans []string `json:"booleans,omitempty"` // the columns of yes and no, which are 1 and 0
 
 	// What was subtracted from each column, and by what it was then divided; nil if neither was done.

@@ -28,6 +28,13 @@ type Shape struct {
 	Inclusion float64        `json:"inclusion"`
 }
 
+// SampleGroup is a group of rows of a model of factors.
+type SampleGroup struct {
+	Group   string           `json:"group"`
+	Rows    int              `json:"rows"`
+	Factors []console.Number `json:"factors"` // prior variance of each factor in the group over the largest of any group; about 0 if it is silent
+}
+
 // Factors below these are not told: with less of the power, and of a column with less of a probability to have it.
 const (
 	leastShare     = 1e-3
@@ -40,6 +47,7 @@ func (r *Report) describeFactors(m *mkl.FactorAnalysisModel) {
 	scores, _ := m.Factors()
 	r.Explained = m.VarianceExplained()
 	r.kinds = slices.ContainsFunc(m.Views(), func(v mkl.FactorView) bool { return v.Kind != mkl.GaussianView })
+	r.describeGroups(m)
 	used := m.Used()
 	for k, share := range m.Energy() {
 		f := Factor{Factor: k + 1, Share: share, Active: share > leastShare}
@@ -68,6 +76,22 @@ func (r *Report) describeFactors(m *mkl.FactorAnalysisModel) {
 	for q, sd := range m.NoiseSD() {
 		_, scale := r.notes.Table.Unit(q)
 		r.Targets = append(r.Targets, Target{Name: r.notes.Targets[q], NoiseSD: console.Number(scale * sd)})
+	}
+}
+
+// describeGroups reports on the groups of rows.
+func (r *Report) describeGroups(m *mkl.FactorAnalysisModel) {
+	groups := m.Groups()
+	for _, g := range groups {
+		own := SampleGroup{Group: g.Name, Rows: g.Rows}
+		for k, v := range g.Factors {
+			most := v
+			for _, other := range groups {
+				most = max(most, other.Factors[k])
+			}
+			own.Factors = append(own.Factors, console.Number(v/most))
+		}
+		r.SampleGroups = append(r.SampleGroups, own)
 	}
 }
 
@@ -130,25 +154,40 @@ func (r *Report) printExplained(out io.Writer) error {
 		return nil
 	}
 	percent := func(x float64) string { return fmt.Sprintf("%.1f", 100*x) }
-	rows, align := [][]string{{"view", "all"}}, "lr"
-	for _, v := range r.Explained {
-		rows = append(rows, []string{v.View, percent(v.All)})
+	rows, align, least := [][]string{{"view"}}, "l", "a view"
+	if r.SampleGroups != nil {
+		rows[0], align, least = append(rows[0], "group"), align+"l", "a view in some group"
 	}
-	for k, f := range r.Factors {
-		if !f.Active {
+	rows[0], align = append(rows[0], "all"), align+"r"
+	for _, f := range r.Factors {
+		if f.Active {
+			rows[0], align = append(rows[0], fmt.Sprintf("factor%d", f.Factor)), align+"r"
+		}
+	}
+	row := func(names []string, all float64, factors []float64) {
+		names = append(names, percent(all))
+		for k, f := range r.Factors {
+			if f.Active {
+				names = append(names, percent(factors[k]))
+			}
+		}
+		rows = append(rows, names)
+	}
+	for _, v := range r.Explained {
+		if v.Groups == nil {
+			row([]string{v.View}, v.All, v.Factors)
 			continue
 		}
-		align += "r"
-		rows[0] = append(rows[0], fmt.Sprintf("factor%d", f.Factor))
-		for i, v := range r.Explained {
-			rows[i+1] = append(rows[i+1], percent(v.Factors[k]))
+		for _, g := range v.Groups {
+			row([]string{v.View, g.Group}, g.All, g.Factors)
 		}
+		row([]string{v.View, "(all rows)"}, v.All, v.Factors)
 	}
 	what := "variance explained"
 	if r.kinds {
 		what += " (deviance, of views of 0 and 1 and of counts)"
 	}
-	fmt.Fprintf(out, "\n%s, %%: of each view by all factors together, and by each factor that explains 1 %% of a view\n", what)
+	fmt.Fprintf(out, "\n%s, %%: of each view by all factors together, and by each factor that explains 1 %% of %s\n", what, least)
 	return console.PrintTable(out, align, rows)
 }
 

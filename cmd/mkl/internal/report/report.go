@@ -36,7 +36,8 @@ type Report struct {
 	Targets   []Target `json:"targets"`
 	Factors   []Factor `json:"factors,omitempty"` // of a model of factors, by their shares
 
-	Explained []mkl.ViewVariance `json:"variance_explained,omitempty"` // of a model of factors of several views
+	Explained    []mkl.ViewVariance `json:"variance_explained,omitempty"` // of a model of factors of several views
+	SampleGroups []SampleGroup      `json:"sample_groups,omitempty"`      // of a model of factors of several groups of rows
 
 	Trace   []float64 `json:"trace,omitempty"`
 	LeftOut *LeftOut  `json:"left_out,omitempty"` // of a fit
