@@ -23,6 +23,8 @@ type instructionSet struct {
 
 	exp2Sum  exp2SumEntry
 	mulBytes bytesEntry
+
+	mulBytesRows bytesRowsEntry // nil where one vector at a time is as fast
 	words    wordKernels
 }
 
