@@ -25,7 +25,7 @@ type instructionSet struct {
 	mulBytes bytesEntry
 
 	mulBytesRows bytesRowsEntry // nil where one vector at a time is as fast
-	words    wordKernels
+	words        wordKernels
 }
 
 // newSet returns an instruction set with the portable routines.

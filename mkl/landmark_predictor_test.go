@@ -66,10 +66,16 @@ func assertBounded(t *testing.T, name string, m interface {
 	for _, tolerance := range []float64{1e-2, 1e-4, 1e-6} {
 		p, err := m.Predictor(PredictorOptions{Tolerance: tolerance})
 		require.NoError(t, err)
+		many, err := p.PredictMany(t.Context(), 1, q)
+		require.NoError(t, err)
+		few, err := p.PredictMany(t.Context(), 2, Features(q.Slice(37, 80, 0, q.Cols)))
+		require.NoError(t, err)
+		assert.Equal(t, many[37:80], few, "%s, %g: other samples in the list", name, tolerance)
 		low, share := 0, 0.0
 		for i := range q.Rows {
 			want, err := exact.PredictWithBound(q.Row(i))
 			require.NoError(t, err)
+			assertWithinBounds(t, want, many[i], tolerance)
 			got, err := p.PredictWithBound(q.Row(i))
 			require.NoError(t, err)
 			sd := math.Sqrt(want.Variance)
