@@ -5,7 +5,7 @@ import "github.com/bmkl/bmkl/la"
 // Batch is memory for products in integers of several vectors with triangles. A triangle is read once for all of them. Sums of integers are
 // exact, so that each vector gets the bits that it gets alone.
 type Batch struct {
-	each      []*Scratch // of which the slices are parts of those below
+	each      []*Scratch // by vector; their integers are parts of those below
 	k         []int16
 	high, low []int32
 	ks, ys    int // elements from one vector to the next
