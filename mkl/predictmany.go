@@ -68,7 +68,7 @@ func (p *Predictor) blocks() blockPredictor {
 				out[r], failures[r] = p.PredictWithBound(x...)
 				continue
 			}
-			failures[r], beyond[r] = checkPoint(p.mixture.inputs, x), true
+			failures[r], beyond[r] = checkPoint(p.mixture.inputs, x), true // on landmarks: weighted kernels have blocks
 		}
 	}
 }
@@ -78,8 +78,11 @@ type listModel func(ctx context.Context, workers int, x []Features) (*Prediction
 
 // newListModel returns the list of a model with one target.
 func newListModel(m TargetModel, opt PredictorOptions) listModel {
+	own := PredictOptions{MeanOnly: opt.MeanOnly, Published: opt.Published, Unhealed: opt.Unhealed}
 	return func(ctx context.Context, workers int, x []Features) (*Prediction, error) {
-		return m.PredictTargets(ctx, PredictOptions{MeanOnly: opt.MeanOnly, Published: opt.Published, Unhealed: opt.Unhealed, Workers: workers}, x...)
+		own := own
+		own.Workers = workers
+		return m.PredictTargets(ctx, own, x...)
 	}
 }
 
@@ -102,7 +105,7 @@ func (p *Predictor) byModel(ctx context.Context, workers int, x []Features, whic
 	}
 	of, err := p.list(ctx, workers, some)
 	switch {
-	case ctx.Err() != nil:
+	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("mkl: PredictMany: %w", err)
 	case err != nil: // single predictions find the row
 		return predictRows(ctx, 1, x, func(at func(i int) [][]float64, failures []error) func(first, last int) {

@@ -231,6 +231,9 @@ func (t *FeatureTriangle) PredictRows(k la.Matrix[float64], r *FeatureRows, out 
 		r.fine.Set(0, len(need), k.Row(i), r.largest[i])
 		need = append(need, i)
 	}
+	if len(need) == 0 {
+		return
+	}
 	t.tri.Squares(r.fine, 0, square[:len(need)], bound[:len(need)])
 	for j, i := range need {
 		out[i] = t.certified(r.mean[i], r.rounding[i], square[j], bound[j])
