@@ -52,7 +52,7 @@ func avx512Set() *instructionSet {
 	s.strips64, s.strips32 = avx512Strips64, avx512Strips32
 	s.exp2Sum, s.mulBytes, s.words = avx512Exp2Sum, avx512MulBytes, avx512Words
 	if cpuid.CPU.Supports(cpuid.AVX512VNNI) {
-		s.mulBytes = avx512MulBytesVNNI
+		s.mulBytes, s.mulBytesRows = avx512MulBytesVNNI, avx512MulBytesRows
 	}
 	s.panels64 = panelKernels[float64]{
 		mul: avx512PanelMul64, sqDist: avx512PanelSqDist64, absDist: avx512PanelAbsDist64, sqParts: avx512PanelSqParts64, absParts: avx512PanelAbsParts64,

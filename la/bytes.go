@@ -101,6 +101,52 @@ func (l LowerBytes) MultiplyPanels(begin, end int, x []int16, y []int32) {
 	}
 }
 
+// MultiplyRows is MultiplyPanels for several vectors. A panel is read once for all of them. Vector i begins at x[i·xs], and its product at
+// y[i·ys].
+func (l LowerBytes) MultiplyRows(begin, end, vectors int, x []int16, xs int, y []int32, ys int) {
+	n := l.Padded() / PanelRows
+	if begin < 0 || end > n {
+		panic(fmt.Sprintf("la: panels %d to %d of %d", begin, end, n))
+	}
+	if xs < roundUp(l.Cols, 2) || ys < n*PanelRows || vectors < 0 || len(x) < vectors*xs || len(y) < vectors*ys {
+		panic(fmt.Sprintf("la: %d vectors in x and y of %d and %d elements, %d and %d apart, where each needs %d and %d",
+			vectors, len(x), len(y), xs, ys, roundUp(l.Cols, 2), n*PanelRows))
+	}
+	table[float32]()
+	several := active.mulBytesRows
+	if several == nil || l.Cols == 0 {
+		for p := begin; p < end; p++ {
+			for i := range vectors {
+				l.MultiplyPanels(p, p+1, x[i*xs:][:roundUp(l.Cols, 2)], y[i*ys:][:n*PanelRows])
+			}
+		}
+		return
+	}
+	raceRead(l.data)
+	raceRead(x[:vectors*xs])
+	raceWrite(y[:vectors*ys])
+	one := active.mulBytes
+	for p := begin; p < end; p++ {
+		pairs, panel := l.pairs(p), l.data[l.first(p):]
+		for q := 0; q < pairs; q += bytesPiece {
+			some, a, add := min(bytesPiece, pairs-q), &panel[2*q*PanelRows], q > 0
+			i := 0
+			for ; i+bytesRows <= vectors; i += bytesRows {
+				several(some, a, &x[i*xs+2*q], xs, &y[i*ys+p*PanelRows], ys, add)
+			}
+			for ; i < vectors; i++ {
+				one(some, a, &x[i*xs+2*q], &y[i*ys+p*PanelRows], add)
+			}
+		}
+	}
+}
+
+// bytesRows is the number of vectors of a bytesRowsEntry.
+const bytesRows = 4
+
+// A bytesRowsEntry is a [bytesEntry] for four vectors, which are xs elements apart in x and ys in y.
+type bytesRowsEntry func(pairs int, a *int8, x *int16, xs int, y *int32, ys int, add bool)
+
 // A bytesEntry advances the sums of the rows of a panel by pairs > 0 pairs of columns: y_r += a_pr0·x_2p + a_pr1·x_2p+1. The panel has
 // the elements a_prc at a[p·2·PanelRows+2r+c]. The sums start from 0, or, if add, from what y holds. All are modulo 2³².
 type bytesEntry func(pairs int, a *int8, x *int16, y *int32, add bool)

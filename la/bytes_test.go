@@ -46,6 +46,49 @@ func TestLowerBytesMultiply(t *testing.T) {
 	}
 }
 
+// Products of several vectors are the products of each, on every instruction set, and no other memory changes.
+func TestLowerBytesMultiplyRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(65, 66))
+	was := active
+	defer func() { active = was }()
+	for _, cols := range []int{0, 1, 63, 130, 2*bytesPiece + 5} {
+		for _, vectors := range []int{0, 1, 3, 4, 5, 11} {
+			l := NewLowerBytes(cols+70, cols)
+			for i := range l.data {
+				l.data[i] = int8(r.Uint32())
+			}
+			panels := l.Padded() / PanelRows
+			xs, ys := cols+cols%2+3, l.Padded()+5
+			x, fresh := make([]int16, vectors*xs), make([]int32, vectors*ys+1)
+			for i := range x {
+				x[i] = int16(r.Uint32())
+			}
+			for i := range fresh {
+				fresh[i] = int32(r.Uint32())
+			}
+			for _, active = range instructionSets {
+				for _, begin := range []int{0, panels - 1} {
+					got, want := slices.Clone(fresh), slices.Clone(fresh)
+					for i := range vectors {
+						for p := begin; p < panels; p++ {
+							sums := want[i*ys+p*PanelRows:][:PanelRows]
+							clear(sums)
+							pairs, panel := l.pairs(p), l.data[l.first(p):]
+							for j := range 2 * pairs {
+								for q := range sums {
+									sums[q] += int32(panel[j/2*2*PanelRows+2*q+j%2]) * int32(x[i*xs+j])
+								}
+							}
+						}
+					}
+					l.MultiplyRows(begin, panels, vectors, x, xs, got, ys)
+					assert.Equal(t, want, got, "%s: %d vectors of %d, from panel %d", active.name, vectors, cols, begin)
+				}
+			}
+		}
+	}
+}
+
 func TestLowerBytesRefuseBadArguments(t *testing.T) {
 	assert.PanicsWithValue(t, "la: a trapezoid of 2 rows and 3 columns", func() { NewLowerBytes(2, 3) })
 	l := NewLowerBytes(3, 3)
@@ -53,6 +96,15 @@ func TestLowerBytesRefuseBadArguments(t *testing.T) {
 	assert.PanicsWithValue(t, "la: y: length 3 where 64 is needed", func() { l.MultiplyVec(make([]int16, 4), make([]int32, 3)) })
 	assert.PanicsWithValue(t, "la: v: length 3 where 2 is needed", func() { l.SetRow(1, make([]int8, 3)) })
 	assert.PanicsWithValue(t, "la: panels 0 to 2 of 1", func() { l.MultiplyPanels(0, 2, make([]int16, 4), make([]int32, 64)) })
+	rows := func(begin, end, vectors, x, xs, y, ys int) func() {
+		return func() { l.MultiplyRows(begin, end, vectors, make([]int16, x), xs, make([]int32, y), ys) }
+	}
+	assert.NotPanics(t, rows(0, 1, 2, 8, 4, 128, 64))
+	assert.PanicsWithValue(t, "la: panels -1 to 1 of 1", rows(-1, 1, 2, 8, 4, 128, 64))
+	assert.PanicsWithValue(t, "la: panels 0 to 2 of 1", rows(0, 2, 2, 8, 4, 128, 64))
+	for _, bad := range []func(){rows(0, 1, 2, 8, 3, 128, 64), rows(0, 1, 2, 8, 4, 128, 63), rows(0, 1, 2, 7, 4, 128, 64), rows(0, 1, 2, 8, 4, 127, 64), rows(0, 1, -1, 8, 4, 128, 64)} {
+		assert.Panics(t, bad)
+	}
 }
 
 func BenchmarkLowerBytes(b *testing.B) {

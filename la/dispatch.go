@@ -23,7 +23,9 @@ type instructionSet struct {
 
 	exp2Sum  exp2SumEntry
 	mulBytes bytesEntry
-	words    wordKernels
+
+	mulBytesRows bytesRowsEntry // nil where one vector at a time is as fast
+	words        wordKernels
 }
 
 // newSet returns an instruction set with the portable routines.

@@ -45,6 +45,9 @@ func avx512MulBytes(pairs int, a *int8, x *int16, y *int32, add bool)
 func avx512MulBytesVNNI(pairs int, a *int8, x *int16, y *int32, add bool)
 
 //go:noescape
+func avx512MulBytesRows(pairs int, a *int8, x *int16, xs int, y *int32, ys int, add bool)
+
+//go:noescape
 func avx2MulBytes(pairs int, a *int8, x *int16, y *int32, add bool)
 
 //go:noescape

@@ -66,10 +66,16 @@ func assertBounded(t *testing.T, name string, m interface {
 	for _, tolerance := range []float64{1e-2, 1e-4, 1e-6} {
 		p, err := m.Predictor(PredictorOptions{Tolerance: tolerance})
 		require.NoError(t, err)
+		many, err := p.PredictMany(t.Context(), 1, q)
+		require.NoError(t, err)
+		few, err := p.PredictMany(t.Context(), 2, Features(q.Slice(37, 80, 0, q.Cols)))
+		require.NoError(t, err)
+		assert.Equal(t, many[37:80], few, "%s, %g: other samples in the list", name, tolerance)
 		low, share := 0, 0.0
 		for i := range q.Rows {
 			want, err := exact.PredictWithBound(q.Row(i))
 			require.NoError(t, err)
+			assertWithinBounds(t, want, many[i], tolerance)
 			got, err := p.PredictWithBound(q.Row(i))
 			require.NoError(t, err)
 			sd := math.Sqrt(want.Variance)
@@ -164,4 +170,49 @@ func TestLocalModelPredictsOneByOne(t *testing.T) {
 	if !raceEnabled {
 		assert.Zero(t, testing.AllocsPerRun(20, func() { c.probabilities(row, got) }))
 	}
+}
+
+// A list of a mixture with members on landmarks is within the tolerance, also where these need float64, and does not depend on what else is in it.
+func TestListsOfMixturesOnLandmarks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(55, 56))
+	x := normal(rng, 300, 3)
+	y := make([]float64, x.Rows)
+	for i := range y {
+		y[i] = math.Sin(3*x.At(i, 0)) + x.At(i, 2) + 1e-3*rng.NormFloat64()
+	}
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 0.2}}, {X: x, Kernel: kernel.RBF{Width: 10}}}
+	m, err := LandmarkGP{Landmarks: &Landmarks{Count: 70}, Climb: Climb{MaxSteps: 5}}.Fit(t.Context(), views, y)
+	require.NoError(t, err)
+	mixture := func(opt PredictorOptions) *Predictor {
+		p := &mixturePredictor{inputs: m.design.Inputs, tolerance: opt.process(1)}
+		for _, weight := range []float64{0.3, 0.7} {
+			f := newLandmarkFunction(&m.plan.featurePlan, m.shift, m.posterior, opt, mixedShare(2))
+			p.members = append(p.members, processMember{pointFunction{landmarks: f}, weight, m.target})
+		}
+		out, err := p.ready(opt)
+		require.NoError(t, err)
+		return out
+	}
+	q := anywhere(rng, x, 200)
+	exact := mixture(PredictorOptions{Exact: true})
+	float64s := 0
+	for _, tolerance := range []float64{1e-2, 1e-3, 1e-4} {
+		p := mixture(PredictorOptions{Tolerance: tolerance})
+		require.Len(t, p.mixture.blocks().landmarks, 2)
+		many, err := p.PredictMany(t.Context(), 2, q)
+		require.NoError(t, err)
+		few, err := p.PredictMany(t.Context(), 1, Features(q.Slice(21, 90, 0, q.Cols)))
+		require.NoError(t, err)
+		assert.Equal(t, many[21:90], few)
+		for i, b := range many {
+			want, err := exact.PredictWithBound(q.Row(i))
+			require.NoError(t, err)
+			assertWithinBounds(t, want, b, tolerance)
+			if b.SDError == 0 {
+				float64s++
+			}
+		}
+	}
+	assert.Positive(t, float64s)
+	assert.Less(t, float64s, 600)
 }

@@ -103,7 +103,11 @@ func (m *LandmarkGPModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	p := &mixturePredictor{inputs: m.design.Inputs, meanOnly: opt.MeanOnly, members: []processMember{{
 		pointFunction: pointFunction{landmarks: f}, weight: 1, target: m.target,
 	}}}
-	return p.ready(opt)
+	out, err := p.ready(opt)
+	if err == nil && !opt.MeanOnly {
+		out.list = newListModel(m, opt)
+	}
+	return out, err
 }
 
 func (f *landmarkFunction) predict(x [][]float64, stage stage) (c vi.Certified) {
@@ -130,6 +134,37 @@ func (f *landmarkFunction) predict(x [][]float64, stage stage) (c vi.Certified) 
 	c.Mean, c.Variance = f.posterior.PredictOne(s.phi, f.meanOnly)
 	f.pool.Put(s)
 	return c
+}
+
+// landmarkBlock predicts a function on landmarks at the samples of a block. Products with the triangle are for all of them at once.
+type landmarkBlock struct {
+	*landmarkFunction
+	member int // in the predictor
+	s      *landmarkScratch
+	values la.Matrix[float64] // by sample, from which features are made
+	rows   *mgp.FeatureRows
+	out    []vi.Certified
+}
+
+// newLandmarkBlock returns memory for blocks, or nil if the function gains nothing from them.
+func newLandmarkBlock(f *landmarkFunction, member int) *landmarkBlock {
+	if f == nil || f.triangle == nil || !f.triangle.Varies() {
+		return nil
+	}
+	features := len(f.posterior.State().Mean)
+	return &landmarkBlock{f, member, f.pool.Create(), la.NewMatrix[float64](blockSamples, features), f.triangle.NewRows(blockSamples), make([]vi.Certified, blockSamples)}
+}
+
+// begin computes the kernels of sample r of the block.
+func (b *landmarkBlock) begin(r int, x [][]float64) {
+	b.Kernels(b.s.PointScratch, x)
+	b.gather(b.s, b.values.Row(r))
+}
+
+// finish returns the predictions of the first n samples by the triangle.
+func (b *landmarkBlock) finish(n int) []vi.Certified {
+	b.triangle.PredictRows(b.values.Slice(0, n, 0, b.values.Cols), b.rows, b.out[:n])
+	return b.out[:n]
 }
 
 func (f *landmarkFunction) info() PredictorInfo {

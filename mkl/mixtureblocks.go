@@ -19,6 +19,8 @@ type mixtureBlocks struct {
 	sets []triangleSet
 	rows *mgp.Rows
 
+	landmarks []*landmarkBlock
+
 	level     []levelRow       // by sample, where there are levels
 	effects   []moments        // by sample
 	certified [][]vi.Certified // by sample and member
@@ -58,6 +60,9 @@ func (p *mixturePredictor) blocks() *mixtureBlocks {
 	b := &mixtureBlocks{mixturePredictor: p}
 	var orders []int
 	for i := range p.members {
+		if l := newLandmarkBlock(p.members[i].landmarks, i); l != nil {
+			b.landmarks = append(b.landmarks, l)
+		}
 		if f := p.members[i].process; f.inBlocks() && f.joint == nil {
 			if f.triangle == nil {
 				b.add(nil, 0, &orders, i)
@@ -71,7 +76,7 @@ func (p *mixturePredictor) blocks() *mixtureBlocks {
 			b.add(j.triangle.Squares, j.triangle.Fine(), &orders, j.members...)
 		}
 	}
-	if b.sets == nil {
+	if b.sets == nil && b.landmarks == nil {
 		return nil
 	}
 	b.s, b.rows = p.bank.pool.Create(), mgp.NewRows(blockSamples, orders...)
@@ -120,8 +125,9 @@ func (j *jointFunctions) inBlocks() bool {
 	return !slices.ContainsFunc(j.functions, func(f *processFunction) bool { return !f.inBlocks() })
 }
 
-// predict predicts the samples from first to last−1, at most [blockSamples], and stores the errors of those that have one.
-func (b *mixtureBlocks) predict(first, last int, at func(i int) [][]float64, out []BoundedPrediction, failures []error) {
+// predict predicts the samples from first to last−1, at most [blockSamples], and stores the errors of those that have one. Where beyond is
+// not nil, it gets the samples that need float64 on landmarks, which are not predicted.
+func (b *mixtureBlocks) predict(first, last int, at func(i int) [][]float64, out []BoundedPrediction, failures []error, beyond []bool) {
 	n := last - first
 	for r := range n {
 		x := at(first + r)
@@ -132,7 +138,23 @@ func (b *mixtureBlocks) predict(first, last int, at func(i int) [][]float64, out
 		b.begin(r, x)
 	}
 	b.finish(n)
+	for _, l := range b.landmarks {
+		for r, c := range l.finish(n) {
+			if !c.Within(l.tolerance) {
+				if beyond != nil {
+					beyond[r] = true
+					continue
+				}
+				x, _ := b.seen(&b.level[r], at(first+r))
+				c = l.predict(x, exactly)
+			}
+			b.certified[r][l.member] = c
+		}
+	}
 	for r := range n {
+		if beyond != nil && beyond[r] {
+			continue
+		}
 		out[r], failures[r] = b.combined(b.certified[r], b.effects[r])
 	}
 }
@@ -159,8 +181,13 @@ func (b *mixtureBlocks) begin(r int, x [][]float64) {
 			}
 		}
 	}
+	for _, l := range b.landmarks {
+		l.begin(r, x)
+	}
 	for i := range b.members {
-		if m := &b.members[i]; m.process == nil || m.process.joint == nil && !m.process.inBlocks() {
+		m := &b.members[i]
+		inBlock := slices.ContainsFunc(b.landmarks, func(l *landmarkBlock) bool { return l.member == i })
+		if !inBlock && m.process == nil || m.process != nil && m.process.joint == nil && !m.process.inBlocks() {
 			b.certified[r][i] = m.predict(&b.bank, b.s, x, closely)
 		}
 	}

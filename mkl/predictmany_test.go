@@ -154,3 +154,87 @@ func TestFloat32IsTriedWhereItIsEnough(t *testing.T) {
 		}
 	}
 }
+
+// Samples of a list that need float64 are predicted by the model, and the others as single samples are. It makes no difference what else is in the
+// list.
+func TestPredictManyByTheModel(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(67, 68))
+	x := normal(rng, 300, 3)
+	y := make([]float64, x.Rows)
+	for i := range y {
+		y[i] = math.Sin(2*x.At(i, 0)) + 0.1*rng.NormFloat64()
+	}
+	views := []View{{X: x, Kernel: kernel.RBF{Width: 0.3}}, {X: x, Kernel: kernel.Laplacian{Width: 2}}, {X: x, Kernel: kernel.Polynomial{Degree: 2, Offset: 1}}}
+	regression, err := Regression{}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	landmarks, err := LandmarkGP{Landmarks: &Landmarks{Count: 100}, Climb: Climb{MaxSteps: 3}}.Fit(ctx, views, y)
+	require.NoError(t, err)
+	q := anywhere(rng, x, 200)
+	for name, m := range map[string]interface {
+		TargetModel
+		Predictor(PredictorOptions) (*Predictor, error)
+	}{"regression": regression, "landmarks": landmarks} {
+		model, err := m.PredictTargets(ctx, PredictOptions{}, q)
+		require.NoError(t, err)
+		for _, opt := range []PredictorOptions{{}, {Tolerance: 1e-3}, {Tolerance: 1e-4}, {Tolerance: 1e-9}, {Exact: true}} {
+			p, err := m.Predictor(opt)
+			require.NoError(t, err)
+			require.NotNil(t, p.list)
+			many, err := p.PredictMany(ctx, 2, q)
+			require.NoError(t, err)
+			few, err := p.PredictMany(ctx, 1, Features(q.Slice(10, 75, 0, q.Cols)))
+			require.NoError(t, err)
+			assert.Equal(t, many[10:75], few, "%s, %+v", name, opt)
+			byModel, alike := 0, 0
+			for i, b := range many {
+				one, err := p.PredictWithBound(q.Row(i))
+				require.NoError(t, err)
+				if b.Mean == model.Mean[0][i] && b.Variance == model.Variance[0][i] {
+					byModel++
+					assert.Zero(t, b.MeanError)
+					assert.Zero(t, b.SDError)
+					assert.Equal(t, BoundProved, b.Kind)
+					continue
+				}
+				assert.Equal(t, BoundCalibrated, b.Kind, "%s, %+v, row %d", name, opt, i)
+				assert.Positive(t, b.SDError)
+				if b == one {
+					alike++
+				}
+			}
+			t.Logf("%s, tolerance %g: %d samples by the model, %d as single samples", name, opt.Tolerance, byModel, alike)
+			switch {
+			case opt.Exact || opt.Tolerance == 1e-9:
+				assert.Equal(t, q.Rows, byModel)
+			case opt.Tolerance == 0:
+				assert.Greater(t, alike, q.Rows/2, "%s: samples in integers", name)
+			}
+		}
+	}
+	two, err := Regression{}.Fit(ctx, views, y, y)
+	require.NoError(t, err)
+	p, err := two.Predictor(PredictorOptions{Target: 1})
+	require.NoError(t, err)
+	assert.Nil(t, p.list, "the model would predict the other target too")
+}
+
+// An error names the row in the list whose prediction is beyond float64, though the model has seen some rows only.
+func TestPredictManyNamesTheRowThatTheModelRefuses(t *testing.T) {
+	ctx := t.Context()
+	rng := rand.New(rand.NewPCG(69, 70))
+	x := normal(rng, 60, 2)
+	y := make([]float64, x.Rows)
+	for i := range y {
+		y[i] = x.At(i, 0)
+	}
+	m, err := Regression{}.Fit(ctx, []View{{X: x, Kernel: kernel.Polynomial{Degree: 3, Offset: 1}}}, y)
+	require.NoError(t, err)
+	p, err := m.Predictor(PredictorOptions{Exact: true})
+	require.NoError(t, err)
+	q := normal(rng, 40, 2)
+	q.Set(33, 1, 1e200)
+	_, err = p.PredictMany(ctx, 1, q)
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "(row 33)")
+}

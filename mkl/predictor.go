@@ -207,6 +207,8 @@ type Predictor struct {
 	weights *weightPredictor
 	mixture *mixturePredictor
 	sparse  *sparsePredictor
+
+	list listModel // of samples of a list that need float64; nil if these are predicted one after the other
 }
 
 // Predict returns the predictive mean and variance, noise included, of one sample, in the target's units and their

@@ -29,6 +29,9 @@ func (m *RegressionModel) Predictor(opt PredictorOptions) (*Predictor, error) {
 	if err := f.heal(opt, m.healing, o); err != nil {
 		return nil, err
 	}
+	if len(m.targets) == 1 {
+		f.model = newListModel(m, opt)
+	}
 	return f.predictor(opt)
 }
 
@@ -38,7 +41,11 @@ func (f function) predictor(opt PredictorOptions) (*Predictor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Predictor{weights: p}, opt.archiveError()
+	out := &Predictor{weights: p}
+	if p.whole { // a model takes all samples
+		out.list = f.model
+	}
+	return out, opt.archiveError()
 }
 
 // heal adds the healing of output o to f, unless opt leaves it out.

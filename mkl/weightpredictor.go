@@ -56,6 +56,8 @@ type weightPredictor struct {
 	gaps  *viewGaps    // nil unless samples may lack views
 	ds    *gram.Design // for gaps
 	index int          // for gaps
+
+	whole bool // no sample is left out
 }
 
 // function is one function of a fitted model: what a Predictor is made from.
@@ -73,6 +75,7 @@ type function struct {
 	healing *healing      // nil if predictions are not healed
 	healer  *bemkl.Healer // nil if predictions are not healed
 	gaps    *viewGaps     // nil unless samples may lack views
+	model   listModel     // nil if predictions of all targets would be too many
 	project func(k vi.Columns, opt bemkl.ProjectOptions) (*bemkl.Projection, error)
 	// A bound on the rounding of the part of a standard deviation that comes from Cov[a].
 	roundoff func(o int, cov la.Matrix[float64]) float64
@@ -101,7 +104,7 @@ func newPredictor(opt PredictorOptions, f function) (*weightPredictor, error) {
 		Points:  gram.NewPoints(ds, pr.kernels, pr.samples, f.healing != nil || f.limit != nil),
 		healing: f.healing, bare: f.design.Inputs,
 		info: pr.info(f.target.sd), pruned: pruningKind(pr.certain), target: f.target,
-		gaps: f.gaps, ds: f.design, index: f.index,
+		gaps: f.gaps, ds: f.design, index: f.index, whole: len(pr.samples) == f.design.D,
 		bias: f.beMean[f.index], full: !opt.MeanOnly && !opt.Published,
 	}
 	if f.healer != nil {
@@ -350,12 +353,8 @@ func (p *weightPredictor) newScratch() *scratch {
 // predictBounded predicts one sample.
 func (p *weightPredictor) predictBounded(x [][]float64) (BoundedPrediction, error) {
 	healed := p.healing.heals(len(x), func(i int) int { return len(x[i]) })
-	inputs := p.bare
-	if healed {
-		inputs = p.Inputs
-	}
-	err := checkPoint(inputs, x)
-	if err != nil {
+	inputs := p.inputsOf(healed)
+	if err := checkPoint(inputs, x); err != nil {
 		return nothing, err
 	}
 	b, ok := p.fromPivots(x)
@@ -364,6 +363,20 @@ func (p *weightPredictor) predictBounded(x [][]float64) (BoundedPrediction, erro
 		b = p.fromAll(s, x, healed)
 		p.pool.Put(s)
 	}
+	return p.restored(b, x, inputs)
+}
+
+// inputsOf returns the inputs of predictions that are healed, or not.
+func (p *weightPredictor) inputsOf(healed bool) []gram.Input {
+	if healed {
+		return p.Inputs
+	}
+	return p.bare
+}
+
+// restored returns a prediction of the standardised target of x in the target's units.
+func (p *weightPredictor) restored(b BoundedPrediction, x [][]float64, inputs []gram.Input) (BoundedPrediction, error) {
+	var err error
 	if p.gaps != nil {
 		b.Variance += p.gaps.extra(p.ds, p.index, func(j int) bool { return inputs[j].Gaps && gram.Lacks(x[j]) })
 	}
@@ -397,18 +410,32 @@ func (p *weightPredictor) fromPivots(x [][]float64) (b BoundedPrediction, ok boo
 // fromAll predicts the standardised target of x from all samples that are kept: in integers, in float32 or in float64, the first in this
 // order whose bound, with the errors of pruning, is within the tolerance. The errors are in the target's units.
 func (p *weightPredictor) fromAll(s *scratch, x [][]float64, healed bool) BoundedPrediction {
+	if b, ok := p.approximated(s, x, healed, true); ok {
+		return b
+	}
+	return p.inFloat64(s, healed)
+}
+
+// approximated is fromAll in integers, if these are asked for, and in float32. ok reports whether a bound is within the tolerance. If
+// none is, s has the kernels of x.
+func (p *weightPredictor) approximated(s *scratch, x [][]float64, healed, integers bool) (b BoundedPrediction, ok bool) {
 	prepared := healed == (p.healer != nil)
-	if p.rounded != nil && prepared {
+	if integers && p.rounded != nil && prepared {
 		if c := p.inIntegers(s, x); c.Within(p.tolerance) {
-			return p.bounded(c)
+			return p.bounded(c), true
 		}
 	}
 	p.Kernels(s.PointScratch, x)
 	if p.triangles != nil && prepared {
 		if c := p.certified(s); c.Within(p.tolerance) {
-			return p.bounded(c)
+			return p.bounded(c), true
 		}
 	}
+	return b, false
+}
+
+// inFloat64 predicts the standardised target from the kernels in s in float64.
+func (p *weightPredictor) inFloat64(s *scratch, healed bool) BoundedPrediction {
 	mean, variance := p.linear(s)
 	b := BoundedPrediction{Mean: mean, Variance: variance + p.inside(s), MeanError: p.info.MeanError, SDError: p.info.SDError, Kind: p.pruned}
 	if healed {
@@ -431,37 +458,48 @@ func (p *weightPredictor) certified(s *scratch) vi.Certified {
 	for n, e := range p.e {
 		la.Axpy(e, s.K.Row(n), s.f)
 	}
-	return p.withForms(mean, variance, 0, 0, p.triangles.Predict(s.f, s.Self, 0, false, s.triangles))
+	return p.withForms(weighedKernels{mean: mean, variance: variance}, p.triangles.Predict(s.f, s.Self, 0, false, s.triangles))
 }
 
 // inIntegers predicts the standardised target of x from kernels in float32, in integers. The bounds include the errors of pruning.
 func (p *weightPredictor) inIntegers(s *scratch, x [][]float64) vi.Certified {
+	w := p.weighed(s, x, s.f)
+	return p.withForms(w, p.triangles.Predict(s.f, s.Self, w.inexact, true, s.triangles))
+}
+
+// weighedKernels are the parts of mean and variance that need no forms, and their errors.
+type weighedKernels struct {
+	mean, variance, meanError, varianceError float64
+	inexact                                  float64 // the standard deviation of the errors of f
+}
+
+// weighed computes the parts of the prediction of x that need no forms, from kernels in float32. It stores the vector of the forms in f.
+func (p *weightPredictor) weighed(s *scratch, x [][]float64, f []float64) (w weighedKernels) {
 	p.rounded.Kernels(s.rounded, s.PointScratch, x)
 	la.GemvMixed(&s.WS, la.NoTrans, 1, s.rounded.K, p.a, 0, s.g)
-	la.GemvMixed(&s.WS, la.Transpose, 1, s.rounded.K, p.e, 0, s.f)
-	mean, variance := p.ofWeights(s.g)
-	var meanError, varianceError, inexact float64
+	la.GemvMixed(&s.WS, la.Transpose, 1, s.rounded.K, p.e, 0, f)
+	w.mean, w.variance = p.ofWeights(s.g)
+	var inexact float64
 	for n, size := range s.rounded.Largest {
 		inexact += float64(math.Abs(p.e[n]) * size)
 		if p.cov.Rows > 0 {
 			row := p.cov.Row(n + 1)
 			slope := row[0] + la.Dot(row[1:], s.g)
-			varianceError += float64(2 * math.Abs(slope) * p.unitError * size)
+			w.varianceError += float64(2 * math.Abs(slope) * p.unitError * size)
 		}
 	}
-	meanError = float64(p.unitError * inexact)
-	return p.withForms(mean, variance, meanError, varianceError, p.triangles.Predict(s.f, s.Self, 0x1p-23*inexact, true, s.triangles))
+	w.meanError, w.inexact = float64(p.unitError*inexact), 0x1p-23*inexact
+	return w
 }
 
-// withForms returns the prediction with these parts of mean and variance, their errors, and what the forms add. The bounds include the
-// errors of pruning.
-func (p *weightPredictor) withForms(mean, variance, meanError, varianceError float64, a bemkl.Addition) vi.Certified {
+// withForms returns the prediction with these parts and what the forms add. The bounds include the errors of pruning.
+func (p *weightPredictor) withForms(w weighedKernels, a bemkl.Addition) vi.Certified {
 	c := vi.Certified{
-		Mean: mean + a.Mean, Variance: variance + a.Variance,
-		MeanError: meanError + a.MeanError + p.info.MeanError/p.target.sd, LeastSD: p.least,
+		Mean: w.mean + a.Mean, Variance: w.variance + a.Variance,
+		MeanError: w.meanError + a.MeanError + p.info.MeanError/p.target.sd, LeastSD: p.least,
 	}
 	if p.cov.Rows > 0 {
-		sd, e := math.Sqrt(c.Variance), varianceError+a.VarianceError
+		sd, e := math.Sqrt(c.Variance), w.varianceError+a.VarianceError
 		c.LeastSD = math.Sqrt(max(p.least*p.least, c.Variance-e))
 		c.SDError = max(math.Sqrt(c.Variance+e)-sd, sd-c.LeastSD) + p.info.SDError/p.target.sd
 	}

@@ -194,23 +194,34 @@ func (t *Triangles) Predict(f, self []float64, inexact float64, coarse bool, s *
 	size := largest(f)
 	if t.inside != nil {
 		pick(s.ordered, f, t.order)
-		a.Variance, a.VarianceError = t.inside.Square(s.ordered, size, coarse, s.triangle)
-		var left float64
-		for m, c := range t.loose {
-			left += float64(c * max(0, self[m]))
-		}
-		a.Variance += float64(t.share * left)
-		a.VarianceError += float64(max(t.share, 1-t.share) * left)
+		square, e := t.inside.Square(s.ordered, size, coarse, s.triangle)
+		t.addInside(&a, square, e, self)
 	}
-	if t.rest == nil {
-		return a
+	if t.rest != nil {
+		rest, restError := t.rest.Square(f, size, coarse, s.triangle)
+		with, apartError := t.apart.At(f, coarse, s.triangle)
+		t.addHealing(&a, f, self, inexact, rest, restError, with, apartError)
 	}
+	return a
+}
+
+// addInside adds what fᵀ·Cov[a]·f, whose error is bounded, and the trace add to the variance.
+func (t *Triangles) addInside(a *Addition, square, bound float64, self []float64) {
+	a.Variance, a.VarianceError = square, bound
+	var left float64
+	for m, c := range t.loose {
+		left += float64(c * max(0, self[m]))
+	}
+	a.Variance += float64(t.share * left)
+	a.VarianceError += float64(max(t.share, 1-t.share) * left)
+}
+
+// addHealing adds what healing adds, from the other two forms and their bounds.
+func (t *Triangles) addHealing(a *Addition, f, self []float64, inexact, rest, restError, with, apartError float64) {
 	var kappa float64
 	for m, e := range t.e {
 		kappa += float64(e * self[m])
 	}
-	rest, restError := t.rest.Square(f, size, coarse, s.triangle)
-	with, apartError := t.apart.At(f, coarse, s.triangle)
 	apart, pull := kappa-with, la.Dot(t.pull, f)
 	precision := t.precision + rest
 	least, most := max(t.precision, precision-restError), precision+restError
@@ -222,5 +233,49 @@ func (t *Triangles) Predict(f, self []float64, inexact float64, coarse bool, s *
 	healed, wide, narrow := float64(apart/precision*apart), math.Abs(apart)+apartError, max(0, math.Abs(apart)-apartError)
 	a.Variance += healed
 	a.VarianceError += max(float64(wide/least*wide)-healed, healed-float64(narrow/most*narrow))
-	return a
+}
+
+// TrianglesRows is memory for predictions of several points in integers.
+type TrianglesRows struct {
+	batch                                 *triangle.Batch
+	ordered                               la.Matrix[float64]
+	size, value, bound, apart, apartBound []float64
+}
+
+// NewTrianglesRows returns memory for at most so many points of models of n samples.
+func NewTrianglesRows(n, points int) *TrianglesRows {
+	r := &TrianglesRows{batch: triangle.NewBatch(n, points), ordered: la.NewMatrix[float64](points, n)}
+	for _, v := range []*[]float64{&r.size, &r.value, &r.bound, &r.apart, &r.apartBound} {
+		*v = make([]float64, points)
+	}
+	return r
+}
+
+// PredictRows stores what Predict returns in integers for several points, with the same bits. The rows of f and self, and the elements of
+// inexact, belong to a point each. The triangles are read once for all points.
+func (t *Triangles) PredictRows(f, self la.Matrix[float64], inexact []float64, r *TrianglesRows, out []Addition) {
+	n := f.Rows
+	value, bound := r.value[:n], r.bound[:n]
+	for i := range n {
+		out[i] = Addition{}
+		r.batch.Alone(i).Inexact(inexact[i])
+		r.size[i] = largest(f.Row(i))
+	}
+	if t.inside != nil {
+		ordered := r.ordered.Slice(0, n, 0, f.Cols)
+		for i := range n {
+			pick(ordered.Row(i), f.Row(i), t.order)
+		}
+		r.batch.Squares(t.inside, ordered, r.size, value, bound)
+		for i := range n {
+			t.addInside(&out[i], value[i], bound[i], self.Row(i))
+		}
+	}
+	if t.rest != nil {
+		r.batch.Squares(t.rest, f, r.size, value, bound)
+		r.batch.Forms(t.apart, f, r.apart[:n], r.apartBound[:n])
+		for i := range n {
+			t.addHealing(&out[i], f.Row(i), self.Row(i), inexact[i], value[i], bound[i], r.apart[i], r.apartBound[i])
+		}
+	}
 }

@@ -140,11 +140,17 @@ func lower(a la.Matrix[float64]) la.Matrix[float64] {
 	return l
 }
 
-// shift adds c to the values k of a sample and takes the sums in their units. It returns the largest size of a sum.
+// shift adds c to the values k of a sample and takes the sums in their units. It returns the largest size of a sum; those that are not
+// numbers do not count.
 func (t *FeatureTriangle) shift(k []float64) (largest float64) {
-	for i, c := range t.offset {
-		k[i] = (k[i] + c) * t.inverse[i]
-		largest = max(largest, math.Abs(k[i]))
+	la.Axpy(1, t.offset, k)
+	u := t.inverse[:len(k)]
+	for i, v := range k {
+		v *= u[i] // a power of two: the product is exact
+		k[i] = v
+		if size := math.Abs(v); size > largest { // faster than max, which looks at signs and NaN
+			largest = size
+		}
 	}
 	return largest
 }
@@ -152,18 +158,84 @@ func (t *FeatureTriangle) shift(k []float64) (largest float64) {
 // Predict returns the prediction of a sample from its values k, which it overwrites. Without variances the variance is NaN.
 // It does not allocate.
 func (t *FeatureTriangle) Predict(k []float64, s *TriangleScratch) vi.Certified {
-	largest := t.shift(k)
-	rounding := float64(pivot.Unit * float64(len(k)+64) * t.size * largest)
-	mean := la.Dot(t.weights, k)
+	mean, rounding, largest := t.mean(k)
 	if t.tri == nil {
 		return vi.Certified{Mean: mean, MeanError: rounding, Variance: math.NaN(), LeastSD: math.Sqrt(t.noise)}
 	}
-	for coarse := t.tri.Coarse(); ; coarse = false {
-		square, e := t.tri.Square(k, largest, coarse, s)
-		c := certified(mean, t.noise+square, e, t.noise)
-		c.MeanError = rounding
-		if !coarse || c.Within(t.tolerance) {
+	if t.tri.Coarse() {
+		square, e := t.tri.Square(k, largest, true, s)
+		if c := t.certified(mean, rounding, square, e); c.Within(t.tolerance) {
 			return c
 		}
+	}
+	square, e := t.tri.Square(k, largest, false, s)
+	return t.certified(mean, rounding, square, e)
+}
+
+// mean takes the values k of a sample in their units. It returns the mean, the bound on its rounding, and the largest size of a value.
+func (t *FeatureTriangle) mean(k []float64) (mean, rounding, largest float64) {
+	largest = t.shift(k)
+	return la.Dot(t.weights, k), float64(pivot.Unit * float64(len(k)+64) * t.size * largest), largest
+}
+
+// certified returns the prediction with this mean, whose rounding is bounded, of |G(k + c)|² and the bound on its error.
+func (t *FeatureTriangle) certified(mean, rounding, square, bound float64) vi.Certified {
+	c := certified(mean, t.noise+square, bound, t.noise)
+	c.MeanError = rounding
+	return c
+}
+
+// FeatureRows is memory for the predictions of several samples by a [FeatureTriangle].
+type FeatureRows struct {
+	batch                   *triangle.Batch // nil for a triangle that is not in integers
+	fine                    *triangle.Rows
+	need                    []int
+	mean, rounding, largest []float64
+	square, bound           []float64
+}
+
+// NewRows returns memory for at most so many samples. The triangle must have variances.
+func (t *FeatureTriangle) NewRows(samples int) *FeatureRows {
+	features := len(t.weights)
+	r := &FeatureRows{fine: triangle.NewRows(samples, features), need: make([]int, 0, samples)}
+	if t.tri.Coarse() {
+		r.batch = triangle.NewBatch(features, samples)
+	}
+	for _, v := range []*[]float64{&r.mean, &r.rounding, &r.largest, &r.square, &r.bound} {
+		*v = make([]float64, samples)
+	}
+	return r
+}
+
+// Varies reports whether the triangle has variances.
+func (t *FeatureTriangle) Varies() bool { return t.tri != nil }
+
+// PredictRows stores the predictions of the samples whose values are in the rows of k, which it overwrites. The triangle is read once for all
+// of them. Predictions in integers have the bits of Predict. Samples for which these are not enough are predicted in float32.
+func (t *FeatureTriangle) PredictRows(k la.Matrix[float64], r *FeatureRows, out []vi.Certified) {
+	n := k.Rows
+	square, bound := r.square[:n], r.bound[:n]
+	for i := range n {
+		r.mean[i], r.rounding[i], r.largest[i] = t.mean(k.Row(i))
+	}
+	if r.batch != nil {
+		r.batch.Squares(t.tri, k, r.largest, square, bound)
+	}
+	need := r.need[:0]
+	for i := range n {
+		if r.batch != nil {
+			if out[i] = t.certified(r.mean[i], r.rounding[i], square[i], bound[i]); out[i].Within(t.tolerance) {
+				continue
+			}
+		}
+		r.fine.Set(0, len(need), k.Row(i), r.largest[i])
+		need = append(need, i)
+	}
+	if len(need) == 0 {
+		return
+	}
+	t.tri.Squares(r.fine, 0, square[:len(need)], bound[:len(need)])
+	for j, i := range need {
+		out[i] = t.certified(r.mean[i], r.rounding[i], square[j], bound[j])
 	}
 }

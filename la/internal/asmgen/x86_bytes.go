@@ -73,6 +73,62 @@ func (g *x86) mulBytesVNNI() {
 	g.end()
 }
 
+// bytesRows is the number of vectors that mulBytesRows multiplies: the sums of more do not fit in the registers beside a panel's elements.
+const bytesRows = 4
+
+// mulBytesRows emits the product of a panel of bytes and four vectors of words, a bytesRowsEntry of package la, for AVX512_VNNI. Elements
+// are widened once for the four.
+func (g *x86) mulBytesRows() {
+	const x, t = 16, 20 // registers of x, the first of t
+	vectors := panelRows * 4 / g.bytes
+	xs := [bytesRows]string{"(DI)", "(DI)(R11*1)", "(DI)(R11*2)", "(DI)(R12*1)"}
+	ys := [bytesRows]string{"(DX)", "(DX)(R13*1)", "(DX)(R13*2)", "(DX)(BX*1)"}
+	g.begin(g.set+"MulBytesRows", "(pairs int, a *int8, x *int16, xs int, y *int32, ys int, add bool)", 49,
+		"	R9 pairs left   SI a   DI x   R11 xs in bytes   R12 3 xs   DX y   R13 ys in bytes   BX 3 ys   R10 add",
+		fmt.Sprintf("	%s of y, four for each vector   %s x_2p and x_2p+1 of each vector in every element   %s a_p as words",
+			g.regs(0, bytesRows*vectors), g.regs(x, bytesRows), g.regs(t, vectors)), "",
+		"	y = 0, or from memory",
+		"	for p < pairs { widen a to words; for each vector { y += a_p0 * x_2p + a_p1 * x_2p+1 } }")
+	g.op("MOVQ pairs+0(FP), R9")
+	g.op("MOVQ a+8(FP), SI")
+	g.op("MOVQ x+16(FP), DI")
+	g.op("MOVQ xs+24(FP), R11")
+	g.op("MOVQ y+32(FP), DX")
+	g.op("MOVQ ys+40(FP), R13")
+	g.op("MOVBLZX add+48(FP), R10")
+	g.op("SHLQ $1, R11")
+	g.op("LEAQ (R11)(R11*2), R12")
+	g.op("SHLQ $2, R13")
+	g.op("LEAQ (R13)(R13*2), BX")
+	for i := range bytesRows * vectors {
+		g.op("%[1]s %[2]s, %[2]s, %[2]s", g.zeroLane(), g.reg(i))
+	}
+	g.op("TESTB R10, R10")
+	g.op("JZ    pair")
+	for i := range bytesRows * vectors {
+		g.op("VMOVUPS %s, %s", offset(i%vectors*g.bytes)+ys[i/vectors], g.reg(i))
+	}
+
+	g.label("pair")
+	for r, at := range xs {
+		g.op("VPBROADCASTD %s, %s", at, g.reg(x+r))
+	}
+	for i := range vectors {
+		g.op("VPMOVSXBW %s(SI), %s", offset(i*g.bytes/2), g.reg(t+i))
+		for r := range bytesRows {
+			g.op("VPDPWSSD %s, %s, %s", g.reg(x+r), g.reg(t+i), g.reg(r*vectors+i))
+		}
+	}
+	g.op("ADDQ $4, DI")
+	g.op("ADDQ $%d, SI", pairBytes)
+	g.op("DECQ R9")
+	g.op("JNZ  pair")
+	for i := range bytesRows * vectors {
+		g.op("VMOVUPS %s, %s", g.reg(i), offset(i%vectors*g.bytes)+ys[i/vectors])
+	}
+	g.end()
+}
+
 // pairBytes is the number of bytes of a pair of columns.
 const pairBytes = 2 * panelRows
 

@@ -33,6 +33,7 @@ func generateX86Panels() []byte {
 		g.mulBytes()
 		if m.masked {
 			g.mulBytesVNNI()
+			g.mulBytesRows()
 		}
 	}
 	return []byte(g.String())

@@ -84,5 +84,11 @@ func (f *Form) sumSteps(x []float64, s *Scratch) (value, unit float64) {
 	z := s.wide[:len(x)]
 	clear(z)
 	d.multiply(f.t.begin, f.t.panels.Padded()/la.PanelRows, x, &s.steps, z)
-	return la.Dot(x, z), d.unitError(d.add(sums{}, 0, x, s.steps.square), false, &s.steps)
+	return f.ofValues(x, z, s)
+}
+
+// ofValues returns what sumSteps does from y.
+func (f *Form) ofValues(x, y []float64, s *Scratch) (value, unit float64) {
+	d := f.t.steps
+	return la.Dot(x, y), d.unitError(d.add(sums{}, 0, x, s.steps.square), false, &s.steps)
 }

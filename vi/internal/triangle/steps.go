@@ -234,6 +234,18 @@ func (s *stepsScratch) resize(n int) {
 
 // start rounds k and multiplies the probes.
 func (d *steps) start(k []float64, s *stepsScratch) {
+	if d.round(k, s) {
+		panels := d.high.Padded() / la.PanelRows
+		d.high.MultiplyPanels(panels-1, panels, s.words(len(k)), s.high[:d.high.Padded()])
+		d.measure(s)
+	}
+}
+
+// words returns the integers of a vector of length n, with a zero after them where n is odd.
+func (s *stepsScratch) words(n int) []int16 { return s.k[:n+n%2] }
+
+// round rounds k. It reports whether k has integers: without a unit they are 0, and the probes measure nothing.
+func (d *steps) round(k []float64, s *stepsScratch) bool {
 	square := s.square[:len(k)]
 	most := la.Squares(k, square)
 	sum := la.SumSq(k)
@@ -243,19 +255,25 @@ func (d *steps) start(k []float64, s *stepsScratch) {
 	// Rounding with a dither adds less than 1 to the size of an integer. The sum of the sizes is at most √(n·Σ k_j²).
 	s.unit = max(most/(mostWord-1), math.Sqrt(float64(len(k))*sum)/float64(mostSum-len(k)))
 	s.sums, s.measured = sums{}, 0
-	words := s.k[:len(k)+len(k)%2]
-	if !(s.unit > 0) || math.IsInf(s.unit, 0) {
+	words := s.words(len(k))
+	if !s.rounded() {
 		clear(words)
-		return
+		return false
 	}
 	la.ToWords(k, 1/s.unit, d.dither, words[:len(k)])
 	if len(k)%2 == 1 {
 		words[len(k)] = 0
 	}
-	panels := d.high.Padded() / la.PanelRows
-	y := s.high[:d.high.Padded()]
-	d.high.MultiplyPanels(panels-1, panels, words, y)
-	for r, v := range y[(panels-1)*la.PanelRows:] {
+	return true
+}
+
+// rounded reports whether k has a unit.
+func (s *stepsScratch) rounded() bool { return s.unit > 0 && !math.IsInf(s.unit, 0) }
+
+// measure sets |probes·k|² from the products with the probes.
+func (d *steps) measure(s *stepsScratch) {
+	last := d.high.Padded()
+	for r, v := range s.high[last-la.PanelRows : last] {
 		z := float64(float64(v) * d.probe[r])
 		s.measured += float64(z * z)
 	}
@@ -264,13 +282,18 @@ func (d *steps) start(k []float64, s *stepsScratch) {
 
 // multiply stores z for the rows of the panels from begin to end−1 in dst. k is as start has it.
 func (d *steps) multiply(begin, end int, k []float64, s *stepsScratch, dst []float64) {
-	n := d.high.Cols
-	words := s.k[:n+n%2]
-	high, low := s.high[:d.high.Padded()], s.low[:d.high.Padded()-probes]
-	d.high.MultiplyPanels(begin, end, words, high)
+	words := s.words(d.high.Cols)
+	d.high.MultiplyPanels(begin, end, words, s.high[:d.high.Padded()])
 	if d.low.Rows > 0 {
-		d.low.MultiplyPanels(begin, end, words, low)
-	} else {
+		d.low.MultiplyPanels(begin, end, words, s.low[:d.low.Padded()])
+	}
+	d.values(begin, end, k, s, dst)
+}
+
+// values stores z for the rows of the panels from begin to end−1 in dst, once their products with the integers are there.
+func (d *steps) values(begin, end int, k []float64, s *stepsScratch, dst []float64) {
+	high, low := s.high[:d.high.Padded()], s.low[:d.high.Padded()-probes]
+	if d.low.Rows == 0 {
 		clear(low[begin*la.PanelRows : end*la.PanelRows])
 	}
 	before := d.high.Before()

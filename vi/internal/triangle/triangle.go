@@ -371,13 +371,17 @@ func (t *Triangle) Square(k []float64, self float64, coarse bool, s *Scratch) (s
 
 // Start begins a |Gk|² that grows by Add. The arguments are as for Square.
 func (t *Triangle) Start(k []float64, self float64, coarse bool, s *Scratch) {
-	s.samples, s.self, s.coarse, s.panels, s.square, s.aligned = len(k), self, coarse, t.begin, 0, 0
+	s.begin(t, k, self, coarse)
 	if coarse {
-		s.vector = k
 		t.steps.start(k, &s.steps)
 		return
 	}
 	s.largest = round(s.k[:len(k)], k, negligible*self)
+}
+
+// begin sets the fields of a product with t that has no rows yet.
+func (s *Scratch) begin(t *Triangle, k []float64, self float64, coarse bool) {
+	s.samples, s.self, s.coarse, s.panels, s.square, s.aligned, s.vector = len(k), self, coarse, t.begin, 0, 0, k
 }
 
 // worthAsking is the least number of panels that Add divides.
@@ -419,9 +423,14 @@ func (t *Triangle) add(end int, s *Scratch) {
 
 // addSteps is add in integers.
 func (t *Triangle) addSteps(end int, s *Scratch) {
+	t.steps.multiply(s.panels, end, s.vector, &s.steps, s.wide)
+	t.addValues(end, s)
+}
+
+// addValues adds the squares of the rows of the panels before end, whose values are there.
+func (t *Triangle) addValues(end int, s *Scratch) {
 	before := t.panels.Before()
 	first, last := max(0, s.panels*la.PanelRows-before), end*la.PanelRows-before
-	t.steps.multiply(s.panels, end, s.vector, &s.steps, s.wide)
 	s.steps.sums = t.steps.add(s.steps.sums, first, s.wide[first:last], s.steps.square)
 	s.square, s.panels = s.steps.sums.plain, end
 }
