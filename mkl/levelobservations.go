@@ -21,11 +21,20 @@ type observedLevels struct {
 	all    []mgp.Likelihood
 }
 
-// addLevels fits effects of levels to all samples. It returns nil without columns of many levels that have effects.
+// addLevels fits effects of levels to all samples. It returns nil without columns of many levels that have effects, and where the effects take too much
+// memory or cannot be computed: the kernel of categories stays. It returns an error only if the context has ended.
 func (p *processObservations) addLevels(ctx context.Context, views []View, targets [][]float64, all []mgp.Likelihood) (*observedLevels, error) {
 	if p.missingViews {
 		return nil, nil
 	}
+	out, err := p.fitLevels(ctx, views, targets, all)
+	if err != nil && ctx.Err() == nil {
+		return nil, nil
+	}
+	return out, err
+}
+
+func (p *processObservations) fitLevels(ctx context.Context, views []View, targets [][]float64, all []mgp.Likelihood) (*observedLevels, error) {
 	n := all[0].Samples()
 	order := rowOrder(rowColumns(views), targets, false, p.seed) // of the folds, so that they do not depend on the order of the samples
 	f := newLevelFit(ctx, p.seed, p.Workers, takeRows(views, order), n, 0)
@@ -33,6 +42,10 @@ func (p *processObservations) addLevels(ctx context.Context, views []View, targe
 		return nil, nil
 	}
 	f.describe(n, levelCentres, seesNumbers)
+	width, levels := f.size()
+	if err := p.check(effects.Memory(n, len(f.columns), levels, width)); err != nil {
+		return nil, err
+	}
 	var best *observedOf
 	for _, l := range all {
 		o := &observedOf{f: f}
@@ -121,9 +134,9 @@ func (o *observedOf) leftOut() (err error) {
 
 // drop drops the columns whose effects do not predict samples of other folds, and reports whether there are any. Of column c the gain of a sample is
 //
-//	log p(y_n | all effects) − log p(y_n | all effects without column c),
+//	log p(y_n | samples of other folds) − log p(y_n | these, but the effect of column c has its prior),
 //
-// with the moments of the effects from other folds.
+// where the first gives the moments of the effects.
 func (o *observedOf) drop() bool {
 	mean, variance := slices.Clone(o.offset), make([]float64, len(o.offset))
 	for c := range o.f.columns {
@@ -133,7 +146,8 @@ func (o *observedOf) drop() bool {
 	theta := o.posterior.Theta
 	return o.f.dropUnless(func(c, i int) float64 {
 		with, _, _ := o.observed.Moments(i, mean[i], variance[i], theta, nil)
-		without, _, _ := o.observed.Moments(i, mean[i]-o.left.mean[c][i], max(0, variance[i]-o.left.variance[c][i]), theta, nil)
+		prior := o.posterior.Effects[c].Prior
+		without, _, _ := o.observed.Moments(i, mean[i]-o.left.mean[c][i], variance[i]+max(0, prior-o.left.variance[c][i]), theta, nil)
 		return with - without
 	})
 }

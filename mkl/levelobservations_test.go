@@ -188,6 +188,14 @@ func TestNoEffectsOfLevelsOnObservations(t *testing.T) {
 	assert.Empty(t, m.LevelEffects())
 	require.Len(t, m.KernelWeights(), 2)
 	assert.Contains(t, m.KernelWeights()[1].Kernel, "categorical")
+	x, f = codedFunction(4, 1500, 1500, 1)
+	for i, v := range f {
+		x.Set(i, 0, float64(i)) // a name for each sample, which nothing can be learned of
+		counts[i] = math.Floor(math.Exp(v))
+	}
+	m, err = Counts{Landmarks: 100}.Fit(t.Context(), functionCodes(x), counts)
+	require.NoError(t, err)
+	assert.Empty(t, m.LevelEffects())
 	x, _ = codedFunction(4, 1500, 100, 2)
 	for i := range counts {
 		counts[i] = math.Floor(x.At(i, 0) / 100) // by the level alone

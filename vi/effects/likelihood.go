@@ -46,15 +46,6 @@ const (
 	leastSite  = 1e-9 // the least precision of a site
 )
 
-// LikelihoodWork returns the products of a fit of observations, as [Work].
-func LikelihoodWork(n, columns, levels, features int) float64 {
-	const sweeps, iterations, moments = 15, 8, 3000
-	m := float64(features)
-	pass := float64(float64(n) * float64(float64(m*float64(m+float64(30+4*columns)))+moments))
-	solve := float64(4*float64(n)*float64(columns)) + float64(2*float64(levels)*m) + float64(2*m*m)
-	return sweeps * (pass + float64(iterations*(probes+1)*solve))
-}
-
 // FitLikelihood infers β, the effects, their variances and θ from observations. If ctx ends the error wraps its cause.
 func (p Process) FitLikelihood(ctx context.Context, features Features, columns []Column, l Likelihood) (*Observed, error) {
 	s := newSystem(features.width(), columns)
