@@ -10,7 +10,7 @@ import (
 
 // principalStart starts the factors at rotated principal components. The table r, N×Q, has the targets of the entries, each times the root of
 // its precision, so that tasks of all kinds have one unit. S·Lᵀ is its approximation of rank M with SᵀS = N·1. Orthogonal iteration finds
-// it, with the entries of S·Lᵀ in the gaps of r. Rotations of pairs of factors, which leave S·Lᵀ as it is, then make the loadings L sparse
+// it, with the entries of S·Lᵀ in the gaps of r. Rotations of pairs of factors, which do not change S·Lᵀ, then make the loadings L sparse
 // and the scores S small in some groups. Derived in docs/theory/factors.md, section 7.
 type principalStart struct {
 	scores, before la.Matrix[float64] // N×M, S, and S of the iteration before
@@ -138,7 +138,7 @@ func (p *principalStart) whiten() {
 // pairSquares are the mean squares and the mean product of two columns.
 type pairSquares struct{ first, both, second float64 }
 
-// add adds a row of the columns, of which there are so many.
+// add adds a row of two columns. rows is the number of rows.
 func (s *pairSquares) add(x, y, rows float64) {
 	s.first += float64(x*x) / rows
 	s.both += float64(x*y) / rows
