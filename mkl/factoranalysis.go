@@ -42,7 +42,8 @@ type FactorAnalysis struct {
 	// Groups, if not nil, holds the name of the group of each row, such as a condition, a batch or a study. The groups share the
 	// weights. Each group has offsets and noise of its own, and a variance of each factor, so that a factor can be at work in one
 	// group and silent in another. Differences between the means of groups are then no factors. A group needs two rows. Without
-	// Views all columns are one view, called "table". If all rows are of one group the fit is the same as without groups.
+	// Views all columns are one view, called "table". If all rows are of one group the fit is the same as without groups. With more groups
+	// the first start is at rotated principal components, and Restarts are drawn.
 	Groups []string
 
 	// Prior is the prior of the weights from which the fit starts; with FixedPrior it is kept. A
@@ -187,6 +188,7 @@ func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
 	}
 	if len(f.Groups) > 0 { // targets and precisions, as below, and the sums of every row
 		bytes += float64(56*float64(entries)) + float64(8*float64(rows)*float64(m)*float64(m+4))
+		bytes += float64(8 * float64(m) * float64(2*rows+cols)) // the start
 	}
 	if len(f.Views) > 0 { // a copy of the values in other units, by row and by column
 		bytes += float64(16 * float64(entries))
@@ -253,6 +255,7 @@ func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel,
 	}
 	fit, err := bestStart(ctx, settings, func(seed uint64, a vi.Ascent) (*slab.FactorFit, error) {
 		v.Seed, v.Ascent = seed, a
+		v.Principal = groups != nil && seed == f.Seed // the first of all starts
 		return v.Fit(ctx, o)
 	}, func(fit *slab.FactorFit) vi.Record { return fit.Record })
 	if fit == nil {

@@ -348,6 +348,21 @@ func (d groupedData) score(m *FactorAnalysisModel, y DenseTable, of []string, z 
 	return groupScore{s.found, s.correlation, s.activity, m.Trace().Sweeps}
 }
 
+// TestFactorGroupsPlanted: from the default start a fit finds exactly the planted factors and the groups where they are at work. Drawn starts
+// mix some of these factors, or find them twice.
+func TestFactorGroupsPlanted(t *testing.T) {
+	d := groupedData{mofaData{150, 5, []int{60, 60}, 0.05, 0, nil}, 3, 0}
+	for _, seed := range []uint64{0, 2, 3, 107, 121} {
+		y, of, z, at := d.draw(seed)
+		m, err := FactorAnalysis{Factors: 10, Views: d.asViews(), Groups: of}.Fit(t.Context(), y)
+		require.NoError(t, err)
+		s := d.score(m, y, of, z, at)
+		assert.Equal(t, d.factors, s.found, "data %d", seed)
+		assert.Greater(t, s.correlation, 0.99, "data %d", seed)
+		assert.Greater(t, s.activity, 0.99, "data %d", seed)
+	}
+}
+
 // TestFactorGroupsMeasured prints the table of docs/lab/factors.md.
 func TestFactorGroupsMeasured(t *testing.T) {
 	if *factorSeeds == 0 {

@@ -83,6 +83,10 @@ type Factors struct {
 	Seed  uint64
 	Start *FactorStart
 
+	// Principal starts at rotated principal components in place of a random start; docs/theory/factors.md, section 7, has the rotation. It
+	// needs Groups, and is ignored if Start or Like is given.
+	Principal bool
+
 	// Like, if not nil, is the posterior of other tasks of the same objects, some of
 	// many perhaps, whose factors and hyperparameters are the start.
 	Like *FactorPosterior

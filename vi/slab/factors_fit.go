@@ -92,6 +92,9 @@ func (f Factors) model(y *Observed) (*factors, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.Principal && f.Groups == nil {
+		return nil, fmt.Errorf("vi: Principal: it needs Groups")
+	}
 	if f.Groups != nil {
 		if err := f.checkGrouped(y); err != nil {
 			return nil, err

@@ -16,6 +16,9 @@ func (f Factors) begin(m *factors) error {
 		if err := f.Start.into(m); err != nil {
 			return err
 		}
+	case f.Principal:
+		m.beginPrincipal(f.Seed)
+		return nil
 	case m.N <= m.Q:
 		m.drawFactors(f.Seed)
 		return nil
