@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi/effects"
@@ -134,9 +135,7 @@ func (o *observedOf) leftOut() (err error) {
 
 // drop drops the columns whose effects do not predict samples of other folds, and reports whether there are any. Of column c the gain of a sample is
 //
-//	log p(y_n | samples of other folds) − log p(y_n | these, but the effect of column c has its prior),
-//
-// where the first gives the moments of the effects.
+//	log p(y_n | means and variances of the effects from other folds) − log p(y_n | the same, but the mean of column c is 0).
 func (o *observedOf) drop() bool {
 	mean, variance := slices.Clone(o.offset), make([]float64, len(o.offset))
 	for c := range o.f.columns {
@@ -146,8 +145,7 @@ func (o *observedOf) drop() bool {
 	theta := o.posterior.Theta
 	return o.f.dropUnless(func(c, i int) float64 {
 		with, _, _ := o.observed.Moments(i, mean[i], variance[i], theta, nil)
-		prior := o.posterior.Effects[c].Prior
-		without, _, _ := o.observed.Moments(i, mean[i]-o.left.mean[c][i], variance[i]+max(0, prior-o.left.variance[c][i]), theta, nil)
+		without, _, _ := o.observed.Moments(i, mean[i]-o.left.mean[c][i], variance[i], theta, nil)
 		return with - without
 	})
 }
@@ -211,19 +209,19 @@ func (f *levelFit) observedViews(views []View, left levelMoments, order []int) (
 	return seen
 }
 
-// LevelEffects says which columns of categories have an effect of each level on the function, a sentence for each. A fit with landmarks learns them.
+// LevelEffects says which columns of categories have an effect of each level on the function, a sentence for each. #1 is the first column of an input. A fit
+// with landmarks learns effects.
 func (m *processes) LevelEffects() (sentences []string) {
 	if m.levels == nil {
 		return nil
 	}
 	for _, c := range m.levels.columns {
 		name := ""
-		for _, v := range m.design.Views {
-			if v.Input == c.input && slices.Contains(v.Sight.Columns, c.column) && v.Name != "" {
-				name = " of " + v.Name
-			}
+		if len(m.design.Inputs) > 1 {
+			name = " of " + m.design.Inputs[c.input].Name
 		}
-		sentences = append(sentences, fmt.Sprintf("%d levels%s have effects on the function, whose standard deviation is %.3g", len(c.codes), name, math.Sqrt(c.prior)))
+		name += gram.Sight{Columns: []int{c.column}}.String()
+		sentences = append(sentences, fmt.Sprintf("the effects of %d levels%s on the function have the standard deviation %.3g", len(c.codes), name, math.Sqrt(c.prior)))
 	}
 	return sentences
 }

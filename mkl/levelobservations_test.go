@@ -131,7 +131,7 @@ func TestEffectsOfLevelsOnObservations(t *testing.T) {
 			m, err := test.fit(x, func(i int) int { return i })
 			require.NoError(t, err)
 			require.Len(t, m.LevelEffects(), 1)
-			assert.Contains(t, m.LevelEffects()[0], "499 levels of codes have effects")
+			assert.Contains(t, m.LevelEffects()[0], "the effects of 499 levels of #1 on the function")
 			mean, variance := functionOf(t, m, at)
 			assert.Greater(t, correlationOf(mean, truth), 0.88) // .60 with the kernel of categories
 

@@ -254,14 +254,14 @@ func (m *factors) updateGroupOffsets(offsets bool) {
 				clear(weight)
 				clear(pull)
 				for i, n := range index {
-					g, precision := s.Of[n], root[i]*root[i]
+					g, precision := s.Of[n], float64(root[i]*root[i])
 					weight[g] += precision
 					pull[g] += float64(precision * (value[i] - la.Dot(m.object.mean.Row(int(n)), e)))
 				}
 				p := m.offsetPriorOf(q)
 				for g := range G {
 					v, c := 1/(weight[g]+1/p.Variance), s.Offset.At(g, q)
-					now := v * (pull[g] + float64(weight[g]*c) + p.Mean/p.Variance)
+					now := float64(v * (pull[g] + float64(weight[g]*c) + p.Mean/p.Variance))
 					s.OffsetVariance.Set(g, q, v)
 					s.Offset.Set(g, q, now)
 					move[g] = now - c

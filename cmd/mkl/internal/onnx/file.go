@@ -143,6 +143,14 @@ type (
 		}
 		Classes   []json.RawMessage
 		Sharpness float64
+		Levels    *levelsJSON // of a model of counts or grades
+	}
+	levelsJSON struct {
+		Usual   float64
+		Columns []struct {
+			Input, Column int
+			Prior         float64
+		}
 	}
 	poolJSON struct {
 		Members []struct {

@@ -2,8 +2,10 @@ package onnx
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -15,11 +17,51 @@ func (e *exporter) observed() (m processesJSON, f moments, err error) {
 	if err := e.open(m.designJSON); err != nil {
 		return m, f, err
 	}
+	effects := e.levels(m.Levels, m.designJSON)
 	k, err := e.kernels("", m.designJSON, m.Processes[0].Widths)
 	if err != nil {
 		return m, f, err
 	}
-	return m, e.function("process.0.", k, m.Processes[0].Sites), nil
+	f = e.function("process.0.", k, m.Processes[0].Sites)
+	if effects != nil {
+		f.mean = e.add(f.mean, effects.mean)
+		f.variance = e.add(f.variance, e.op("Max", []value{e.shift(effects.variance, -m.Levels.Usual), e.number(0)}))
+	}
+	return m, f, nil
+}
+
+// levels puts the effects of levels in the places of codes, and returns the moments of their sum; nil without effects. A code that the fit had not seen
+// has the effect 0 and the prior's variance.
+func (e *exporter) levels(l *levelsJSON, d designJSON) (sum *moments) {
+	if l == nil {
+		return nil
+	}
+	for i, c := range l.Columns {
+		all := e.matrix(fmt.Sprintf("levels.%d", i), 3) // code, mean, variance
+		codes, of := make([]float64, all.Rows), la.NewMatrix[float64](all.Rows, 2)
+		for k := range all.Rows {
+			codes[k] = all.At(k, 0)
+			of.Set(k, 0, all.At(k, 1))
+			of.Set(k, 1, all.At(k, 2)-c.Prior)
+		}
+		x := e.inputs[c.Input]
+		is := e.cast(e.op("Equal", []value{e.columns(x, c.Column), e.row(codes)}), e.real)
+		both := e.product(is, e.matrixOf(of))
+		effect := moments{e.columns(both, 0), e.shift(e.columns(both, 1), c.Prior)}
+		columns := make([]value, d.Inputs[c.Input].Cols)
+		for j := range columns {
+			if columns[j] = effect.mean; j != c.Column {
+				columns[j] = e.columns(x, j)
+			}
+		}
+		e.inputs[c.Input] = e.sideBySide(columns)
+		if sum == nil {
+			sum = &effect
+			continue
+		}
+		sum = &moments{e.add(sum.mean, effect.mean), e.add(sum.variance, effect.variance)}
+	}
+	return sum
 }
 
 // counts exports the mean and the standard deviation of counts with the exposure 1: where the logarithm of the mean count has the

@@ -328,6 +328,43 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// TestEffectsOfLevels exports counts and grades with effects of the codes in two columns.
+func TestEffectsOfLevels(t *testing.T) {
+	const n, landmarks = 1200, 80
+	rng := rand.New(rand.NewPCG(4, 4))
+	effect := map[float64]float64{}
+	for code := 100.0; code < 140; code++ {
+		effect[code], effect[code+100] = rng.NormFloat64(), rng.NormFloat64()
+	}
+	x, counts, grades := la.NewMatrix[float64](n, 3), make([]float64, n), make([]string, n)
+	for i := range n {
+		x.Set(i, 0, 100+float64(rng.IntN(40)))
+		x.Set(i, 1, rng.NormFloat64())
+		x.Set(i, 2, 200+float64(rng.IntN(40)))
+		f := math.Sin(x.At(i, 1)) + effect[x.At(i, 0)] + effect[x.At(i, 2)]
+		counts[i] = math.Floor(math.Exp(f + 0.3*rng.NormFloat64() + 0.5))
+		grades[i] = []string{"a", "b", "c"}[min(2, int(max(0, f+1.5+0.5*rng.NormFloat64())))]
+	}
+	views := []mkl.View{{X: x, Columns: []int{1}, Kernel: kernel.RBF{}}, {X: x, Columns: []int{0, 2}, Kernel: kernel.Categorical{}}}
+	at := mkl.Features(x.TakeRows([]int{3, 70, 200, 201, 500}))
+	at.Set(1, 0, 7) // codes that are new
+	at.Set(2, 2, 8)
+	for _, fit := range []func() (mkl.Model, error){
+		func() (mkl.Model, error) {
+			return mkl.Counts{Fitting: one, Climb: fewSteps, Landmarks: landmarks}.Fit(t.Context(), views, counts)
+		},
+		func() (mkl.Model, error) {
+			return mkl.Ordinal[string]{Fitting: one, Climb: fewSteps, Landmarks: landmarks, Grades: []string{"a", "b", "c"}}.Fit(t.Context(), views, grades)
+		},
+	} {
+		m, err := fit()
+		require.NoError(t, err)
+		require.Len(t, m.(interface{ LevelEffects() []string }).LevelEffects(), 2)
+		compare(t, m, []mkl.Features{at}, readProgram(t, exported(t, m, Options{})).run(t, matrixArray(at)), 1e-9)
+		compare(t, m, []mkl.Features{at}, readProgram(t, exported(t, m, Options{Float32: true})).run(t, matrixArray(at)), 1e-5)
+	}
+}
+
 // TestGiven exports models of kernels and distances that are given.
 func TestGiven(t *testing.T) {
 	s, new := draw(1, 30), others()

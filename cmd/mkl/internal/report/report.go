@@ -169,7 +169,7 @@ func New(est *model.Estimator, m mkl.Model, n *notes.Notes) *Report {
 	r.Kernels = r.kernelsOf(shared, nil)
 	for o, out := range outputs {
 		target := Target{
-			Name: names[o], NoiseSD: console.Number(out.NoiseSD), NoiseFreedom: console.Number(out.NoiseFreedom), Prior: out.Prior, Law: aboutFunction(m),
+			Name: names[o], NoiseSD: console.Number(out.NoiseSD), NoiseFreedom: console.Number(out.NoiseFreedom), Prior: out.Prior, Law: n.NameColumns(aboutFunction(m)),
 		}
 		if out.Weights != nil {
 			target.Kernels = r.kernelsOf(out.Weights, out.Inclusion)
