@@ -26,7 +26,6 @@ type naiveGroups struct {
 	mu, spread       float64     // of the prior of the offsets
 	weight, scale    float64     // of the prior of the noise
 	slabScale, floor float64
-	held             Held
 }
 
 // rowsOf returns the rows of a matrix.
