@@ -120,13 +120,8 @@ func (o *observedOf) fit() (err error) {
 
 // leftOut fits the effects for each sample without the samples of its fold.
 func (o *observedOf) leftOut() (err error) {
-	f, n := o.f, len(o.f.fold)
-	o.offset = make([]float64, n)
-	const block = 2048
-	for lo := 0; lo < n; lo += block {
-		hi := min(lo+block, n)
-		la.Gemv(nil, la.NoTrans, 1, f.features.Rows(lo, hi), o.posterior.Beta, 0, o.offset[lo:hi])
-	}
+	f := o.f
+	o.offset = f.beside(o.posterior.Beta)
 	o.left, err = f.acrossFolds(func(kept []bool) ([]effects.Effects, error) {
 		return o.posterior.Without(f.ctx, f.workers, f.columns, o.offset, kept)
 	})

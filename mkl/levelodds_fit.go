@@ -112,34 +112,21 @@ func (o *oddsOf) leftOut(y []float64) (offset []float64, err error) {
 	if o.posterior, err = (effects.Process{Seed: f.seed}).FitOdds(f.ctx, f.features, first, y[:train]); err != nil {
 		return nil, err
 	}
-	offset = make([]float64, n)
-	const block = 2048
-	for lo := 0; lo < n; lo += block {
-		hi := min(lo+block, n)
-		la.Gemv(nil, la.NoTrans, 1, f.features.Rows(lo, hi), o.posterior.Beta, 0, offset[lo:hi])
-	}
+	offset = f.beside(o.posterior.Beta)
 	o.left = nil
 	for range columns {
 		o.left = append(o.left, make([]float64, n))
 	}
-	kept := make([]bool, n)
-	for fold := range levelFolds + 1 {
-		for i, k := range f.fold {
-			kept[i] = k != fold && k < levelFolds
-		}
+	err = f.eachFold(func(kept []bool, rows []int) error {
 		all, err := o.posterior.Without(f.ctx, columns, offset, y, kept)
-		if err != nil {
-			return nil, err
-		}
 		for c, u := range all {
-			for i, k := range f.fold {
-				if k == fold {
-					o.left[c][i] = u[columns[c].Of[i]]
-				}
+			for _, i := range rows {
+				o.left[c][i] = u[columns[c].Of[i]]
 			}
 		}
-	}
-	return offset, nil
+		return err
+	})
+	return offset, err
 }
 
 // drop drops the columns whose effects do not predict samples of other folds, and reports whether there are any. Of a column the gain of a level is

@@ -282,27 +282,48 @@ func (f *levelFit) acrossFolds(without func(kept []bool) ([]effects.Effects, err
 	for range f.columns {
 		left.mean, left.variance = append(left.mean, make([]float64, n)), append(left.variance, make([]float64, n))
 	}
-	kept := make([]bool, n)
-	for fold := range levelFolds + 1 {
-		if fold == levelFolds && f.held == 0 {
-			break
-		}
-		for i, k := range f.fold {
-			kept[i] = k != fold && k < levelFolds
-		}
+	err = f.eachFold(func(kept []bool, rows []int) error {
 		all, err := without(kept)
-		if err != nil {
-			return left, err
-		}
 		for c, e := range all {
-			for i, k := range f.fold {
-				if l := f.columns[c].Of[i]; k == fold {
-					left.mean[c][i], left.variance[c][i] = e.Mean[l], e.Variance[l]
-				}
+			for _, i := range rows {
+				l := f.columns[c].Of[i]
+				left.mean[c][i], left.variance[c][i] = e.Mean[l], e.Variance[l]
 			}
 		}
+		return err
+	})
+	return left, err
+}
+
+// eachFold calls do for each fold: with its samples, and with the samples from which their effects are learned.
+func (f *levelFit) eachFold(do func(kept []bool, rows []int) error) error {
+	kept := make([]bool, len(f.fold))
+	for fold := range levelFolds + 1 {
+		var rows []int
+		for i, k := range f.fold {
+			if kept[i] = k != fold && k < levelFolds; k == fold {
+				rows = append(rows, i)
+			}
+		}
+		if rows == nil { // no samples are held out
+			continue
+		}
+		if err := do(kept, rows); err != nil {
+			return err
+		}
 	}
-	return left, nil
+	return nil
+}
+
+// beside returns Φβ of all samples, the functions beside the effects.
+func (f *levelFit) beside(beta []float64) []float64 {
+	out := make([]float64, len(f.fold))
+	const block = 2048
+	for lo := 0; lo < len(out); lo += block {
+		hi := min(lo+block, len(out))
+		la.Gemv(nil, la.NoTrans, 1, f.features.Rows(lo, hi), beta, 0, out[lo:hi])
+	}
+	return out
 }
 
 // drop drops the columns whose effects do not predict samples of other folds, and reports whether there are any. Of a column the gain of a level is

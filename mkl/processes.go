@@ -419,7 +419,7 @@ func (m *processes) describe(what string) string {
 		what, len(m.design.Views), countActive(m.KernelWeights()), m.Samples(), m.Bound())
 }
 
-// KernelSpreads is as for every model with kernels.
+// KernelSpreads is as for every model with kernels, of samples with the effects of levels in the places of codes.
 func (m *processes) KernelSpreads(ctx context.Context, opt PredictOptions, x ...Features) ([]float64, error) {
 	if m.levels != nil {
 		x, _ = m.levels.matrices(x)

@@ -269,7 +269,7 @@ func (m *Observed) Without(ctx context.Context, workers int, columns []Column, o
 		}
 	}
 	crew := newSiteCrew(workers, len(offset))
-	for range most {
+	for round := 1; ; round++ {
 		clear(count)
 		clear(b)
 		for n, k := range kept {
@@ -286,7 +286,7 @@ func (m *Observed) Without(ctx context.Context, workers int, columns []Column, o
 		if err := s.solveEffects(ctx, kept, count, b, precision, x); err != nil {
 			return nil, err
 		}
-		if furthest(x, before) < close {
+		if round == most || furthest(x, before) < close {
 			break
 		}
 		err := crew.Each(func(_ struct{}, block int) error {

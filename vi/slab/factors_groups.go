@@ -3,6 +3,7 @@ package slab
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -72,10 +73,7 @@ func (f Factors) divide(m *factors, variance float64) {
 	if f.Groups == nil {
 		return
 	}
-	G := 0
-	for _, g := range f.Groups {
-		G = max(G, g+1)
-	}
+	G := slices.Max(f.Groups) + 1
 	s := &sampleGroups{
 		FactorGroups: FactorGroups{Of: f.Groups, Variance: la.NewMatrix[float64](G, m.M), Noise: la.NewMatrix[float64](G, m.Q)},
 		members:      make([][]int, G), count: la.NewMatrix[float64](G, m.Q), error2: la.NewMatrix[float64](G, m.Q), lambda: make([]float64, m.N),
