@@ -126,13 +126,12 @@ func (m *factors) Bound() float64 {
 	for k := range m.functions {
 		sum -= m.functions[k].kl
 	}
-	if m.groups != nil {
+	errors := m.error2
+	if m.groups != nil { // each group has its own
 		sum += m.groupsBound()
+		errors = nil
 	}
-	for q, e := range m.error2 {
-		if m.groups != nil {
-			break
-		}
+	for q, e := range errors {
 		if m.hasSites(q) {
 			sum += m.level[q] - float64(0.5*e)
 			continue
