@@ -19,6 +19,7 @@ type problem struct {
 	phi      la.Matrix[float64]
 	columns  []Column
 	y        []float64
+	weight   []float64 // of each sample; nil: 1
 }
 
 func newProblem(n int, levels []int, sd []float64) problem {
@@ -65,10 +66,14 @@ func (p problem) dense(noise float64, prior []float64) (a la.Matrix[float64], b 
 		for c := range p.columns {
 			row[first[c]+p.columns[c].Of[i]] = 1
 		}
+		precision := 1 / noise
+		if p.weight != nil {
+			precision *= p.weight[i]
+		}
 		for j, v := range row {
-			b[j] += v * y / noise
+			b[j] += v * y * precision
 			for k, w := range row {
-				a.Set(j, k, a.At(j, k)+v*w/noise)
+				a.Set(j, k, a.At(j, k)+v*w*precision)
 			}
 		}
 	}
@@ -227,6 +232,58 @@ func TestPreconditioner(t *testing.T) {
 		rest += y * y
 	}
 	assert.InEpsilon(t, rest, s.residual(x), 1e-10)
+}
+
+// With weights the normal equations are a sum over weighted samples, of several blocks too. The right-hand sides of the probes have the variances of
+// the equations.
+func TestWeightedEquations(t *testing.T) {
+	for _, levels := range [][]int{{20, 9}, {20}} {
+		p := newProblem(blockRows+60, levels, []float64{0.8, 0.5})
+		target := make([]float64, len(p.y))
+		for i, y := range p.y {
+			p.weight = append(p.weight, 0.2+math.Mod(0.37*float64(i), 2))
+			target[i] = p.weight[i] * y
+		}
+		s := newSystem(4, p.columns)
+		s.weight, s.noise = p.weight, 1
+		require.NoError(t, s.sum(context.Background(), p.features, target, 1))
+		prior := []float64{2, 0.7, 0.1}[:1+len(levels)]
+		parts := s.parts([]int{3})
+		for i := range parts {
+			parts[i].prior = prior[i]
+		}
+		require.NoError(t, s.prepare(parts))
+		a, b := p.dense(1, prior)
+		assert.InDeltaSlice(t, b, s.right, 1e-9)
+		x, out := make([]float64, s.size()), make([]float64, s.size())
+		for j := range x {
+			x[j] = math.Sin(float64(j))
+		}
+		s.times(x, out)
+		for i := range out {
+			assert.InDelta(t, la.Dot(a.Row(i), x), out[i], 1e-9)
+		}
+		if len(levels) == 1 {
+			continue
+		}
+		const seeds = 40
+		variance := make([]float64, s.size())
+		for seed := range uint64(seeds) {
+			one := newSystem(4, p.columns)
+			one.weight = p.weight
+			d := newDraws(seed)
+			one.add(p.features.Rows(0, blockRows), 0, target[:blockRows], d)
+			one.add(p.features.Rows(blockRows, len(target)), blockRows, target[blockRows:], d)
+			for k := range probes {
+				for j, v := range one.noises.Row(k) {
+					variance[j] += v * v / (seeds * probes)
+				}
+			}
+		}
+		for j, v := range variance { // the relative error of a variance of 320 draws is 0.08
+			assert.InEpsilon(t, a.At(j, j)-s.precision[j], v, 0.35, "unknown %d", j)
+		}
+	}
 }
 
 // Without some samples the effects are the solution of the normal equations of the others.

@@ -195,3 +195,99 @@ func TestGradesAndTimes(t *testing.T) {
 		}
 	}
 }
+
+// numeric is a likelihood of one number η, with moments by quadrature: log p(y | η) = log(η).
+type numeric struct{ log func(eta float64) float64 }
+
+func (numeric) Samples() int                { return 1 }
+func (numeric) Prior() (mean, sd []float64) { return []float64{0}, []float64{2} }
+func (l numeric) Moments(_ int, mean, variance float64, _, _ []float64) (logZ, slope, bend float64) {
+	z, m, v := l.tilted(mean, variance)
+	return math.Log(z), (m - mean) / variance, (1 - v/variance) / variance
+}
+
+// tilted returns the integral of the likelihood under N(mean, variance), and the mean and the variance of what is integrated.
+func (l numeric) tilted(mean, variance float64) (z, m, v float64) {
+	sd := math.Sqrt(variance)
+	const step = 0.005
+	var first, second float64
+	for x := -9.0; x <= 9; x += step {
+		w := math.Exp(l.log(mean+sd*x)-0.5*x*x) * step / math.Sqrt(2*math.Pi)
+		z, first, second = z+w, first+w*x, second+w*x*x
+	}
+	return z, mean + sd*first/z, variance * (second/z - first/z*first/z)
+}
+
+// A site moves on the way to the ratio of the normal density with the moments under the likelihood and the cavity, where the cavity is what is left
+// of the normal density of η without the site.
+func TestSitesByQuadrature(t *testing.T) {
+	count := numeric{func(eta float64) float64 { return 3*eta - math.Exp(eta) }}
+	flat := numeric{func(float64) float64 { return 0 }}
+	for _, c := range []struct {
+		l                                    numeric
+		weight, shift, mean, variance, prior float64
+		cavity                               float64 // what its variance should be
+	}{
+		{count, 0, 0, 0.3, 0.5, 0.5, 0.5},
+		{count, 1.2, 0.7, 0.4, 0.3, 0.9, 1 / (1/0.3 - 1.2)},
+		{count, 2, -1, -0.5, 0.25, 0.9, 0.5},
+		{count, 3, 0.5, 1, 0.25, 0.8, 0.8}, // without the site more than the prior
+		{count, 5, 0.5, 1, 0.25, 0.8, 0.8}, // a site of more than all precision
+		{count, 4, 0.5, 1, 0.25, 0.8, 0.8}, // of just all
+		{flat, 1, 0.5, 1, 0.25, 0.8, 1.0 / 3},
+	} {
+		s := sites{likelihood: c.l, weight: []float64{c.weight}, shift: []float64{c.shift}}
+		logZ := s.renew(0, c.mean, c.variance, c.prior, nil)
+		middle := c.mean + c.cavity*(c.weight*c.mean-c.shift)
+		if c.cavity < c.prior { // the natural parameters differ by the site's
+			assert.InDelta(t, middle, (c.mean/c.variance-c.shift)/(1/c.variance-c.weight), 1e-12)
+		}
+		z, m, v := c.l.tilted(middle, c.cavity)
+		assert.InDelta(t, math.Log(z), logZ, 1e-9, "%+v", c)
+		assert.InDelta(t, c.weight+oneSweep*(1/v-1/c.cavity-c.weight), s.weight[0], 1e-7, "%+v", c)
+		assert.InDelta(t, c.shift+oneSweep*(m/v-middle/c.cavity-c.shift), s.shift[0], 1e-7, "%+v", c)
+	}
+}
+
+// A step of two parameters solves the equations of the gradient and the squares, with the prior, and has a limit.
+func TestStepOfParameters(t *testing.T) {
+	f := &observing{sites: sites{theta: []float64{0.7, -0.4}}, priorMean: []float64{0.2, 0.5}, priorSD: []float64{0.5, 2}}
+	square := la.MatrixOf(2, 2, []float64{9, 2, 2, 3})
+	gradient := []float64{1.5, -2.5}
+	a, b, d := 9+1/0.25, 2.0, 3+1/4.0
+	g, h := 1.5-(0.7-0.2)/0.25, -2.5-(-0.4-0.5)/4
+	det := a*d - b*b
+	by := []float64{(d*g - b*h) / det, (a*h - b*g) / det}
+	require.Less(t, by[1], -mostTheta, "the limit is at work")
+	moved, err := f.step(gradient, square)
+	require.NoError(t, err)
+	assert.InDelta(t, 0.7+by[0], f.sites.theta[0], 1e-12)
+	assert.InDelta(t, -0.4-mostTheta, f.sites.theta[1], 1e-12)
+	assert.InDelta(t, mostTheta, moved, 1e-12)
+	moved, err = f.step([]float64{(0.7 + by[0] - 0.2) / 0.25, (-0.4 - mostTheta - 0.5) / 4}, la.MatrixOf(2, 2, []float64{1, 0, 0, 1}))
+	require.NoError(t, err)
+	assert.InDelta(t, 0, moved, 1e-12, "the gradient of likelihood and prior is 0")
+}
+
+// The score is of each sample without itself: with normal targets a level's other samples predict it, by a loop over them.
+func TestScoreWithoutTheSample(t *testing.T) {
+	p := newProblem(700, []int{90}, []float64{0.8})
+	m, err := Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, normal(p.y))
+	require.NoError(t, err)
+	noise, prior := math.Exp(m.Theta[0]), m.Effects[0].Prior
+	rest := append([]float64{}, p.y...)
+	la.Gemv(nil, la.NoTrans, -1, p.phi, m.Beta, 1, rest)
+	want := 0.0
+	for n, y := range rest {
+		precision, sum := 1/prior, 0.0
+		for i, level := range p.columns[0].Of {
+			if i != n && level == p.columns[0].Of[n] {
+				precision, sum = precision+1/noise, sum+rest[i]/noise
+			}
+		}
+		v := noise + 1/precision
+		d := y - sum/precision
+		want -= 0.5 * (math.Log(2*math.Pi*v) + d*d/v)
+	}
+	assert.InEpsilon(t, want, m.LogScore, 2e-4)
+}

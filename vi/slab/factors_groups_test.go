@@ -215,6 +215,50 @@ func bestTau(lambda, h []float64, group []int, g int) float64 {
 	return math.Exp(max(0.5*(low+high), math.Log(leastGroupVariance)))
 }
 
+// TestBestGroupVariance: the search for τ² ends at a maximum of the bound, not below the present value's bound or the bound of silence. With one λ for all
+// objects there is one maximum, τ² = (mean h²/λ − 1)/λ.
+func TestBestGroupVariance(t *testing.T) {
+	src := rand.New(rand.NewPCG(8, 1))
+	active, silent := 0, 0
+	for draw := range 60 {
+		const N = 12
+		lambda, h, all := make([]float64, N), make([]float64, N), make([]int, N)
+		square, scale := 0.0, math.Exp(2*src.NormFloat64())
+		for n := range N {
+			if lambda[n], all[n] = scale, n; draw%2 == 0 {
+				lambda[n] *= math.Exp(src.NormFloat64())
+			}
+			h[n] = math.Sqrt(lambda[n]) * src.NormFloat64() * math.Exp(float64(draw%3)-0.7)
+			square += h[n] * h[n] / scale / N
+		}
+		bound := func(t float64) (sum float64) {
+			for n, l := range lambda {
+				sum += h[n]*h[n]*t/(1+l*t) - math.Log1p(l*t)
+			}
+			return sum
+		}
+		m := &factors{groups: &sampleGroups{lambda: lambda}, h: h}
+		for _, present := range []float64{leastGroupVariance, 0.03, 1, 40} {
+			got := m.bestGroupVariance(all, present)
+			high := bound(got)
+			require.GreaterOrEqual(t, high, bound(present))
+			require.GreaterOrEqual(t, high, bound(leastGroupVariance))
+			require.Greater(t, high, bound(1.001*got))
+			if got > leastGroupVariance {
+				active++
+				require.Greater(t, high, bound(got/1.001))
+			} else {
+				silent++
+			}
+			if draw%2 == 1 {
+				require.InDelta(t, max((square-1)/scale, leastGroupVariance), got, 1e-7*got)
+			}
+		}
+	}
+	assert.Greater(t, active, 60)
+	assert.Greater(t, silent, 60)
+}
+
 // TestGroupsNaively compares sweeps with the formulas, entry by entry.
 func TestGroupsNaively(t *testing.T) {
 	for _, missing := range []float64{0, 0.25} {

@@ -64,6 +64,50 @@ func TestPrincipalSubspace(t *testing.T) {
 	}
 }
 
+// TestPrincipalIteration compares an iteration with its formulas, for the whole table with its gaps filled.
+func TestPrincipalIteration(t *testing.T) {
+	const N, Q, M = 9, 7, 3
+	y, _, group := lowRank(N, Q, 4)
+	m := factorModel(t, Factors{Count: M, Views: []int{Q}, Groups: group}, y)
+	root := m.y.byTask.root[0] // all are alike at the start
+	p := m.newPrincipalStart(4)
+	for range 3 {
+		filled := la.NewMatrix[float64](N, Q)
+		for n := range N {
+			for q := range Q {
+				if filled.Set(n, q, root*y.At(n, q)); math.IsNaN(y.At(n, q)) {
+					filled.Set(n, q, la.Dot(p.scores.Row(n), p.loadings.Row(q)))
+				}
+			}
+		}
+		scores, loadings := la.NewMatrix[float64](N, M), la.NewMatrix[float64](Q, M)
+		la.Gemm(nil, la.NoTrans, la.NoTrans, 1, filled, p.loadings, 0, scores)
+		for k := range M { // Gram and Schmidt
+			column := func(j, n int) float64 { return scores.At(n, j) }
+			for j := range k {
+				var product float64
+				for n := range N {
+					product += column(j, n) * column(k, n) / N
+				}
+				for n := range N {
+					scores.Set(n, k, column(k, n)-product*column(j, n))
+				}
+			}
+			var square float64
+			for n := range N {
+				square += column(k, n) * column(k, n) / N
+			}
+			for n := range N {
+				scores.Set(n, k, column(k, n)/math.Sqrt(square))
+			}
+		}
+		la.Gemm(nil, la.Transpose, la.NoTrans, 1.0/N, filled, scores, 0, loadings)
+		p.iterate(m)
+		assert.InDeltaSlice(t, scores.Data, p.scores.Data, 1e-9)
+		assert.InDeltaSlice(t, loadings.Data, p.loadings.Data, 1e-9)
+	}
+}
+
 // TestPrincipalDensity compares the density of turned factors with the sum of normal densities in its definition, and finds factors that
 // were turned.
 func TestPrincipalDensity(t *testing.T) {
@@ -114,6 +158,20 @@ func TestPrincipalDensity(t *testing.T) {
 		turnPair(p.loadings, pair[0], pair[1], 0.6)
 	}
 	p.turn(m)
+	var noise float64 // of a loading: the mean square of what S·Lᵀ leaves, over N
+	for n := range 80 {
+		tasks, entries := m.y.Object(n)
+		for i, q := range tasks {
+			d := entries[i]*m.y.byTask.root[0] - la.Dot(p.scores.Row(n), p.loadings.Row(q))
+			noise += d * d / (80 * 60) / 80
+		}
+	}
+	for j := range 3 {
+		for i := range j {
+			near := p.density(m, i, j, noise, []float64{0, -0.3, -0.1, -0.03, -0.01, 0.01, 0.03, 0.1, 0.3})
+			assert.Less(t, slices.Max(near[1:]), near[0]+2e-3, "the density is highest, to the smallest step")
+		}
+	}
 	for k := range 3 {
 		var closest float64
 		for j := range 3 {
