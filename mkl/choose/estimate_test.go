@@ -25,7 +25,9 @@ func TestStudentQuantile(t *testing.T) {
 	assert.InDelta(t, math.Tan(0.475*math.Pi), studentQuantile(0.975, 1), 1e-9, "Cauchy")
 	u := 0.975
 	assert.InDelta(t, (2*u-1)/math.Sqrt(2*u*(1-u)), studentQuantile(u, 2), 1e-9, "closed form")
-	assert.InDelta(t, studentQuantile(0.975, 1000), studentQuantile(0.975, 1001), 3e-6, "where the series takes over")
+	for _, degrees := range []int{1000, 1001, 1002, 3000} { // where the series takes over, and beyond
+		assert.InDelta(t, 0.975, studentCDF(studentQuantile(0.975, degrees), degrees), 5e-10)
+	}
 }
 
 // The corrected resampled t-test by hand.

@@ -100,6 +100,8 @@ func TestCompareTimesBetween(t *testing.T) {
 		_, err = Compare(wrong, []string{"g"}, []*Prediction{{Times: g}})
 		assert.ErrorContains(t, err, "choose: Truth.")
 	}
+	_, err = Compare(Truth{Times: times[:1], At: 3}, []string{"g"}, []*Prediction{{Times: given{risk: []float64{1}, survival: []float64{0.5}, score: []float64{-1}}}})
+	assert.EqualError(t, err, "choose: Truth.At: metrics: no sample is left at the time 3")
 	_, err = Compare(Truth{Times: times}, []string{"g"}, []*Prediction{{Mean: []float64{1, 2}}})
 	assert.ErrorContains(t, err, "no distribution of the times")
 }

@@ -171,6 +171,7 @@ func TestFailedFold(t *testing.T) {
 	assert.Equal(t, 0, k.Best, "better on four folds only")
 	assert.Equal(t, 1, k.Rows[1].Failed)
 	assert.Equal(t, 5, k.Rows[2].Failed)
+	assert.Empty(t, k.Rows[2].Scores)
 	assert.Less(t, k.Rows[1].Difference.High, 0.0)
 	assert.True(t, math.IsNaN(k.Rows[2].Difference.Value))
 	failures := 0
@@ -333,6 +334,31 @@ func TestLearnRefuses(t *testing.T) {
 	for _, class := range []int{-1, mostClasses, math.MaxInt} {
 		_, err := Frequencies([]int{0, class, 1}).Learn(t.Context(), Fold{Train: []int{0, 1}, Test: []int{2}})
 		assert.EqualError(t, err, fmt.Sprintf("choose: classes[1] is %d: classes count from 0 and are fewer than 16777216", class))
+	}
+}
+
+// The mean of n training targets predicts a new one with their variance s²(1 + 1/n), unless all are equal.
+func TestMeanOfTargets(t *testing.T) {
+	c := Mean([]float64{7, 1, 2, 6, 2, 2, 9})
+	p, err := c.Learn(t.Context(), Fold{Train: []int{1, 2, 3}, Test: []int{0, 6}})
+	require.NoError(t, err)
+	assert.InDeltaSlice(t, []float64{3, 3}, p.Mean, 1e-15)
+	variance := (4 + 1 + 9) / 2.0 * 4 / 3
+	assert.InDeltaSlice(t, []float64{variance, variance}, p.Variance, 1e-14)
+	for _, alike := range [][]int{{2, 4, 5}, {3}} {
+		p, err = c.Learn(t.Context(), Fold{Train: alike, Test: []int{0}})
+		require.NoError(t, err)
+		assert.Nil(t, p.Variance)
+	}
+}
+
+// The names of scores, and of numbers that are none.
+func TestNamesOfScores(t *testing.T) {
+	for s, want := range map[Score]string{
+		RMSE: "RMSE", RelativeRMSE: "RMSE/SD", endOfScores: "PIT in bin 1", endOfScores + pitBins - 1: "PIT in bin 20",
+		endOfScores + pitBins: fmt.Sprintf("Score(%d)", int(endOfScores)+pitBins), -1: "Score(-1)",
+	} {
+		assert.Equal(t, want, s.String())
 	}
 }
 
