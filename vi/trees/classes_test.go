@@ -161,6 +161,7 @@ func TestFitClassesRefuses(t *testing.T) {
 		{"1 classes where at least two", x, class, 1},
 		{"length 99 where 100", x, class[:99], 2},
 		{"entry 1 is 7 of 2 classes", x, append([]int{0, 7}, class[2:]...), 2},
+		{"entry 1 is 2 of 2 classes", x, append([]int{0, 2}, class[2:]...), 2},
 		{"samples held out", x.Slice(0, 30, 0, 4), class[:30], 2},
 	} {
 		_, err := Process{}.FitClasses(context.Background(), c.x, c.class, c.classes)

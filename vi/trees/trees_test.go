@@ -289,6 +289,31 @@ func TestCurveIsConstantBeyondItsKnots(t *testing.T) {
 	}
 }
 
+// The parts that curves and trees subtract are their heights at the samples. One feature is enough.
+func TestSubtractedParts(t *testing.T) {
+	x, y, _ := edges(5, 300)
+	f := &fitting{Process: Process{Workers: 1}, x: x.Slice(0, 300, 0, 1).Clone(), y: y, train: 300, stop: new(work.Stop)}
+	r, err := f.curves()
+	require.NoError(t, err)
+	require.NoError(t, f.grow(2, r))
+	w := make([]float64, f.heights())
+	for i := range w {
+		w[i] = math.Sin(float64(i))
+	}
+	f.state.Mean = w
+	phi := dense(&f.state, f.x)
+	rest := slices.Clone(y)
+	for i := range f.blocks {
+		f.blocks[i].subtract(w, rest)
+	}
+	for i, v := range rest {
+		require.InDelta(t, y[i]-la.Dot(phi.Row(i), w), v, 1e-6, "shares are float32")
+	}
+	p, err := Process{Seconds: 1e-9}.Fit(context.Background(), f.x, y)
+	require.NoError(t, err)
+	assert.Len(t, p.State().Curves, 1)
+}
+
 func TestFitRejects(t *testing.T) {
 	x, y, _ := edges(1, 100)
 	bad := x.Clone()
