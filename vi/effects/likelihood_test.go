@@ -269,9 +269,9 @@ func TestStepOfParameters(t *testing.T) {
 	assert.InDelta(t, 0, moved, 1e-12, "the gradient of likelihood and prior is 0")
 }
 
-// The score is of each sample without itself: with normal targets a level's other samples predict it, by a loop over them.
+// The score is of each sample without itself: with normal targets a level's other samples predict it, by a loop over them. The samples fill a block.
 func TestScoreWithoutTheSample(t *testing.T) {
-	p := newProblem(700, []int{90}, []float64{0.8})
+	p := newProblem(blockRows, []int{250}, []float64{0.8})
 	m, err := Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, normal(p.y))
 	require.NoError(t, err)
 	noise, prior := math.Exp(m.Theta[0]), m.Effects[0].Prior
@@ -290,4 +290,9 @@ func TestScoreWithoutTheSample(t *testing.T) {
 		want -= 0.5 * (math.Log(2*math.Pi*v) + d*d/v)
 	}
 	assert.InEpsilon(t, want, m.LogScore, 2e-4)
+	for _, y := range []float64{math.NaN(), math.Inf(1)} {
+		p.y[7] = y
+		_, err = Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, normal(p.y))
+		assert.ErrorContains(t, err, "effects: the log probability of the observations is")
+	}
 }
