@@ -20,6 +20,7 @@ func Sum(a, b float64) (float64, error) {
 	}
 	var unused int
 	_ = unused + 1
+	_ = make([]int, 2, 3)
 	return a + 2.0*b, nil
 }
 `
@@ -63,12 +64,12 @@ func TestVerdicts(t *testing.T) {
 	require.Equal(t, map[string]verdict{
 		"sum.go:7: < becomes <=":           alive, // no test asks for 0
 		"sum.go:7: 0 becomes (0 + 1)":      alive, // 1 is not below 1
-		"sum.go:8: 0 becomes (0 + 1)":      alive, // no test asks for the error
 		"sum.go:11: + becomes -":           alive, // the sum is not used
 		"sum.go:11: 1 becomes (1 + 1)":     alive,
-		"sum.go:12: + becomes -":           killed,
-		"sum.go:12: * becomes /":           killed,
-		"sum.go:12: 2.0 becomes (2 * 2.0)": killed,
+		"sum.go:12: 2 becomes (2 + 1)":     alive, // the capacity and the values beside an error are not changed
+		"sum.go:13: + becomes -":           killed,
+		"sum.go:13: * becomes /":           killed,
+		"sum.go:13: 2.0 becomes (2 * 2.0)": killed,
 	}, got)
 }
 

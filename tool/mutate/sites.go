@@ -79,12 +79,19 @@ type collector struct {
 	found []mutant
 }
 
-// visit adds the mutants of a node. It skips what only words an error: texts are not mathematics.
+// visit adds the mutants of a node. It skips what only words an error, and the values that a function returns beside an error of its own: nobody
+// reads them. It skips the capacities of slices too.
 func (c *collector) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ImportSpec, *ast.ArrayType:
 		return false
+	case *ast.ReturnStmt:
+		return len(n.Results) < 2 || !isError(n.Results[len(n.Results)-1])
 	case *ast.CallExpr:
+		if f, ok := n.Fun.(*ast.Ident); ok && f.Name == "make" && len(n.Args) == 3 {
+			ast.Inspect(n.Args[1], c.visit)
+			return false
+		}
 		return !words(n)
 	case *ast.BinaryExpr:
 		c.swap(n.OpPos, n.Op)
@@ -123,6 +130,16 @@ func (c *collector) number(n *ast.BasicLit) {
 func (c *collector) add(at token.Pos, old, new string) {
 	p := c.files.Position(at)
 	c.found = append(c.found, mutant{path: c.path, line: p.Line, offset: p.Offset, old: old, new: new})
+}
+
+// isError reports whether an expression is a call that makes an error: fmt.Errorf, errors.…
+func isError(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok || !words(call) {
+		return false
+	}
+	f, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && (f.Sel.Name == "Errorf" || f.X.(*ast.Ident).Name == "errors")
 }
 
 // words reports whether a call makes an error or a text: panic, fmt.…, errors.…
