@@ -83,6 +83,44 @@ var twoParts = &Covariance{Parts: []Part{
 	{Matern, 0.5, []float64{0.3, 0.7, 0.2}},
 }, Linear: 0.2, Noise: 0.1}
 
+// Covariances, variances and the metric are as they are defined: the metric has the second differences of all parts together.
+func TestCovariancesByDefinition(t *testing.T) {
+	x, z := drawSamples(7, 3, 2).x, drawSamples(5, 3, 3).x
+	k := la.NewMatrix[float64](7, 5)
+	twoParts.covariances(nil, x, z, k)
+	for i, v := range twoParts.variances(x) {
+		require.InDelta(t, twoParts.value(x.Row(i), x.Row(i)), v, 1e-12)
+		for j := range 5 {
+			require.InDelta(t, twoParts.value(x.Row(i), z.Row(j)), k.At(i, j), 1e-12)
+		}
+	}
+	smooth := twoParts.clone()
+	smooth.Linear, smooth.Parts[1].Shape = 0, RBF
+	for f, m := range smooth.metric() {
+		at := make([]float64, 3)
+		at[f] = 1e-3
+		fall := 1 - smooth.value(at, make([]float64, 3))/smooth.amplitude()
+		require.InDelta(t, m*m/2, fall*1e6, 1e-5)
+	}
+}
+
+func TestCovariancesAreChecked(t *testing.T) {
+	require.NoError(t, twoParts.check(3))
+	require.ErrorContains(t, twoParts.check(2), "part 0 of a covariance: amplitude 0.8, 3 scales of 2 features")
+	for name, change := range map[string]func(*Covariance){
+		"no parts":  func(c *Covariance) { c.Parts = nil },
+		"linear":    func(c *Covariance) { c.Linear = 0 },
+		"noise":     func(c *Covariance) { c.Noise = math.Inf(1) },
+		"shape":     func(c *Covariance) { c.Parts[1].Shape = 9 },
+		"amplitude": func(c *Covariance) { c.Parts[1].Amplitude = math.NaN() },
+		"scale":     func(c *Covariance) { c.Parts[0].Scale[2] = -1 },
+	} {
+		c := twoParts.clone()
+		change(c)
+		require.Error(t, c.check(3), name)
+	}
+}
+
 func TestAllRowsAsNeighboursAreTheDenseProcess(t *testing.T) {
 	s := drawSamples(60, 3, 2)
 	d := newDense(t, s, twoParts)
