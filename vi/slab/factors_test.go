@@ -136,6 +136,20 @@ func factorModel(t *testing.T, f Factors, y la.Matrix[float64]) *factors {
 	return m
 }
 
+// TestDimsOfTables: a table without gaps has all its entries, another only those that are observed.
+func TestDimsOfTables(t *testing.T) {
+	y := la.MatrixOf(2, 3, []float64{1, 2, 3, 4, 5, 6})
+	for _, missing := range []int{0, 1} {
+		if missing > 0 {
+			y.Set(1, 0, math.NaN())
+		}
+		o, err := ObserveMatrix(y)
+		require.NoError(t, err)
+		n, q, entries := o.Dims()
+		assert.Equal(t, []int{2, 3, 6 - missing}, []int{n, q, entries})
+	}
+}
+
 // nearby is the exponential covariance of N places in a row.
 func nearby(N int) Covariance {
 	d := la.NewMatrix[float64](N, N)

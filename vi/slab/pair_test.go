@@ -113,6 +113,10 @@ func TestPairLearn(t *testing.T) {
 		assert.Less(t, total(Prior{p.Pi, p.Variance * f}), best)
 	}
 
+	small := Prior{Pi: 0.5, Variance: 7}
+	small.learnVariance(pairSums{count: 3, included: 0.5, slabPower: 0.002})
+	assert.InDelta(t, 0.004, small.Variance, 1e-17)
+
 	off := Prior{Pi: 0.5, Variance: 7}
 	s = pairSums{}
 	s.add(Pair{Logit: math.Inf(-1), Variance: 1})
