@@ -1,6 +1,7 @@
 package la
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -102,8 +103,10 @@ func TestLowerBytesRefuseBadArguments(t *testing.T) {
 	assert.NotPanics(t, rows(0, 1, 2, 8, 4, 128, 64))
 	assert.PanicsWithValue(t, "la: panels -1 to 1 of 1", rows(-1, 1, 2, 8, 4, 128, 64))
 	assert.PanicsWithValue(t, "la: panels 0 to 2 of 1", rows(0, 2, 2, 8, 4, 128, 64))
-	for _, bad := range []func(){rows(0, 1, 2, 8, 3, 128, 64), rows(0, 1, 2, 8, 4, 128, 63), rows(0, 1, 2, 7, 4, 128, 64), rows(0, 1, 2, 8, 4, 127, 64), rows(0, 1, -1, 8, 4, 128, 64)} {
-		assert.Panics(t, bad)
+	for _, bad := range [][5]int{{2, 8, 3, 128, 64}, {2, 8, 4, 128, 63}, {2, 7, 4, 128, 64}, {2, 8, 4, 127, 64}, {-1, 8, 4, 128, 64}} {
+		vectors, x, xs, y, ys := bad[0], bad[1], bad[2], bad[3], bad[4]
+		assert.PanicsWithValue(t, fmt.Sprintf("la: %d vectors in x and y of %d and %d elements, %d and %d apart, where each needs 4 and 64", vectors, x, y, xs, ys),
+			rows(0, 1, vectors, x, xs, y, ys))
 	}
 }
 

@@ -188,7 +188,8 @@ func (m *factors) updateGroupedObjects(from, to int) {
 // next to nothing, and would be silenced before they have turned to the data.
 const groupWait = 10
 
-// bestGroupVariance returns the τ² of a group of objects whose bound is highest, or the present one if the search finds none better.
+// bestGroupVariance returns the τ² of a group of objects with the highest bound of three: the present one, silence, and the maximum uphill from the
+// present one. The bound may have more maxima.
 func (m *factors) bestGroupVariance(members []int, present float64) float64 {
 	lambda, h := m.groups.lambda, m.h
 	downhill := func(x float64) (sum float64) { // minus twice the derivative by τ²
