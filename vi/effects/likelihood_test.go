@@ -27,6 +27,11 @@ func (y normal) Moments(n int, mean, variance float64, theta, slopes []float64) 
 	return -0.5 * (math.Log(2*math.Pi*v) + d*d/v), d / v, 1 / v
 }
 
+// strict is normal with much known of θ.
+type strict struct{ normal }
+
+func (strict) Prior() (mean, sd []float64) { return []float64{0, 0.3}, []float64{2, 0.02} }
+
 // counts makes the targets counts whose mean is the exponential of the targets without noise, which have the prior 0.
 func (p *problem) counts(t *testing.T, r float64) (*mgp.Observed, []float64) {
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -274,22 +279,33 @@ func TestScoreWithoutTheSample(t *testing.T) {
 	p := newProblem(blockRows, []int{250}, []float64{0.8})
 	m, err := Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, normal(p.y))
 	require.NoError(t, err)
-	noise, prior := math.Exp(m.Theta[0]), m.Effects[0].Prior
-	rest := append([]float64{}, p.y...)
-	la.Gemv(nil, la.NoTrans, -1, p.phi, m.Beta, 1, rest)
-	want := 0.0
-	for n, y := range rest {
-		precision, sum := 1/prior, 0.0
-		for i, level := range p.columns[0].Of {
-			if i != n && level == p.columns[0].Of[n] {
-				precision, sum = precision+1/noise, sum+rest[i]/noise
+	// score returns what it says, and its slope by θ with the log prior.
+	score := func(m *Observed, theta float64) (sum, slope float64) {
+		noise, prior := math.Exp(theta), m.Effects[0].Prior
+		rest := append([]float64{}, p.y...)
+		la.Gemv(nil, la.NoTrans, -1, p.phi, m.Beta, 1, rest)
+		for n, y := range rest {
+			precision, pull := 1/prior, 0.0
+			for i, level := range p.columns[0].Of {
+				if i != n && level == p.columns[0].Of[n] {
+					precision, pull = precision+1/noise, pull+rest[i]/noise
+				}
 			}
+			v := noise + 1/precision
+			d := y - pull/precision
+			sum -= 0.5 * (math.Log(2*math.Pi*v) + d*d/v)
+			slope += 0.5 * noise * (d*d/v - 1) / v
 		}
-		v := noise + 1/precision
-		d := y - sum/precision
-		want -= 0.5 * (math.Log(2*math.Pi*v) + d*d/v)
+		return sum, slope - (theta-0.3)/(0.02*0.02)
 	}
+	want, _ := score(m, m.Theta[0])
 	assert.InEpsilon(t, want, m.LogScore, 2e-4)
+	m, err = Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, strict{p.y})
+	require.NoError(t, err)
+	_, below := score(m, m.Theta[0]-0.015)
+	_, above := score(m, m.Theta[0]+0.015)
+	assert.Positive(t, below, "the observations and the prior of θ weigh about the same")
+	assert.Negative(t, above)
 	for _, y := range []float64{math.NaN(), math.Inf(1)} {
 		p.y[7] = y
 		_, err = Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, normal(p.y))
