@@ -138,6 +138,34 @@ func TestCountsOfOneColumn(t *testing.T) {
 	}
 }
 
+// The effects without some samples do not see the order of the samples, nor how blocks divide them.
+func TestWithoutInAnyOrder(t *testing.T) {
+	p := newProblem(blockRows+400, []int{300}, []float64{0.8})
+	l, y := p.counts(t, 0)
+	m, err := Process{Seed: 1}.FitLikelihood(context.Background(), p.features, p.columns, l)
+	require.NoError(t, err)
+	n := len(y)
+	backward := *m
+	backward.sites.weight, backward.sites.shift = make([]float64, n), make([]float64, n)
+	columns := []Column{{Levels: 300, Of: make([]int, n)}}
+	offset, kept, counts := [2][]float64{make([]float64, n), make([]float64, n)}, [2][]bool{make([]bool, n), make([]bool, n)}, make([]float64, n)
+	la.Gemv(nil, la.NoTrans, 1, p.phi, m.Beta, 0, offset[0])
+	for i := range y {
+		j := n - 1 - i
+		kept[0][i], kept[1][j] = i%3 > 0, i%3 > 0
+		offset[1][j], counts[j], columns[0].Of[j] = offset[0][i], y[i], p.columns[0].Of[i]
+		backward.sites.weight[j], backward.sites.shift[j] = m.sites.weight[i], m.sites.shift[i]
+	}
+	backward.sites.likelihood, err = mgp.Observe(mgp.Counts{Y: counts})
+	require.NoError(t, err)
+	want, err := m.Without(context.Background(), 1, p.columns, offset[0], kept[0])
+	require.NoError(t, err)
+	got, err := backward.Without(context.Background(), 1, columns, offset[1], kept[1])
+	require.NoError(t, err)
+	assert.InDeltaSlice(t, want[0].Mean, got[0].Mean, 1e-9)
+	assert.InDeltaSlice(t, want[0].Variance, got[0].Variance, 1e-9)
+}
+
 // The variances and the dispersion of simulated counts are found, also with three samples for each level.
 func TestVariancesOfCounts(t *testing.T) {
 	p := newProblem(6000, []int{2000, 40}, []float64{0.8, 0.4})
