@@ -256,6 +256,22 @@ func testFirstSplit(t *testing.T, weight []float64) {
 	}
 }
 
+// Of splits that gain the same, in either direction of the feature, the one that divides the samples evenly is taken: one sample with √3 and three
+// with a sum of 2 explain 3·(1/2 + 1/6) = 4·(1/4 + 1/4).
+func TestEqualSplitsDivideEvenly(t *testing.T) {
+	y := []float64{math.Sqrt(3), 0, 2 - math.Sqrt(3), -1, -0.5, -0.5}
+	for _, sign := range []float64{1, -1} {
+		x, rows := la.NewMatrix[float64](6, 1), make([]int32, 6)
+		for i := range rows {
+			x.Data[i], rows[i] = sign*float64(i), int32(i)
+		}
+		g := &grower{binned: bin(x, 6), least: 1, most: 2, crew: work.NewCrew(1, 1, func(int) struct{} { return struct{}{} })}
+		tree, err := g.grow(rows, y)
+		require.NoError(t, err)
+		assert.Equal(t, 2.5*sign, tree.Splits[0].At)
+	}
+}
+
 func TestCutsLieBetweenValues(t *testing.T) {
 	for _, c := range []struct {
 		sorted []float64
