@@ -39,7 +39,9 @@ func TestOffsetIsLogExposure(t *testing.T) {
 	assert.Equal(t, want.Name(), got.Name())
 	assert.NotEqual(t, Offset{got.Likelihood, []float64{0, 0, 0, 0}}.identity(), got.identity())
 	assert.ErrorContains(t, Offset{got.Likelihood, offset[1:]}.check(), "3 offsets for 4 samples")
-	assert.ErrorContains(t, Offset{got.Likelihood, []float64{0, 0, math.NaN(), 0}}.check(), "the offset of sample 2 is NaN")
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		assert.ErrorContains(t, Offset{got.Likelihood, []float64{0, 0, v, 0}}.check(), "the offset of sample 2 is ")
+	}
 	_, err := Observe(Offset{Counts{Y: []float64{-1}}, []float64{0}})
 	assert.ErrorContains(t, err, "sample 0 is -1")
 }
