@@ -352,7 +352,7 @@ func TestMeanOfTargets(t *testing.T) {
 	}
 }
 
-// The names of scores, and of numbers that are none.
+// The names of scores, and the text of a number without a name.
 func TestNamesOfScores(t *testing.T) {
 	for s, want := range map[Score]string{
 		RMSE: "RMSE", RelativeRMSE: "RMSE/SD", endOfScores: "PIT in bin 1", endOfScores + pitBins - 1: "PIT in bin 20",
