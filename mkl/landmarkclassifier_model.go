@@ -120,11 +120,7 @@ func (m *LandmarkClassifierModel[T]) PredictClasses(ctx context.Context, opt Pre
 func (m *LandmarkClassifierModel[T]) predict(
 	ctx context.Context, opt PredictOptions, x []Features, t int, do func(o, first int, mean, variance []float64),
 ) error {
-	ws := &la.Workspace{Workers: opt.Workers}
-	return m.design.EachBlock(ctx, opt.Workers, gram.PredictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
-		ones := la.NewMatrix[float64](1, n)
-		ones.Fill(1)
-		phi := append(m.plan.centred(ws, k, n, m.shift), ones)
+	return m.eachBlock(ctx, opt.Workers, x, t, func(phi []la.Matrix[float64], first int) error {
 		for o, p := range m.posteriors {
 			mean, variance, err := p.Predict(phi, la.Matrix[float64]{}, opt.MeanOnly, opt.Workers)
 			if err != nil {
@@ -133,6 +129,16 @@ func (m *LandmarkClassifierModel[T]) predict(
 			do(o, first, mean, variance)
 		}
 		return nil
+	})
+}
+
+// eachBlock calls do with the features of each block of the t samples of x, with a last feature of ones. The block begins with the sample first.
+func (m *LandmarkClassifierModel[T]) eachBlock(ctx context.Context, workers int, x []Features, t int, do func(phi []la.Matrix[float64], first int) error) error {
+	ws := &la.Workspace{Workers: workers}
+	return m.design.EachBlock(ctx, workers, gram.PredictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
+		ones := la.NewMatrix[float64](1, n)
+		ones.Fill(1)
+		return do(append(m.plan.centred(ws, k, n, m.shift), ones), first)
 	})
 }
 

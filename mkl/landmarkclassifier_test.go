@@ -256,6 +256,7 @@ func TestAutoClassifierAtScale(t *testing.T) {
 	assert.Less(t, off(m), 0.6*off(exact))
 	_, probability, err := m.Predict(points)
 	require.NoError(t, err)
+	requireOddsAddUp(t, m, points)
 
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))

@@ -86,6 +86,7 @@ func TestEffectsOfLevelsOnClasses(t *testing.T) {
 		for i := range unknown {
 			assert.Less(t, vec.LargestAbs(unknown[i]), 0.97, "of a level that is not known")
 		}
+		requireOddsAddUp(t, m, at)
 
 		if !testing.Short() && classes == 3 {
 			order := rand.New(rand.NewPCG(3, 4)).Perm(n)

@@ -66,6 +66,8 @@ func TestEffectsOfLevels(t *testing.T) {
 	for i, v := range wide {
 		assert.InDelta(t, 4, v-variance[i], 1.5, "the variance of an effect that is not known")
 	}
+	requirePartsAddUp(t, m, at)
+	requirePartsAddUp(t, m, other)
 
 	if !testing.Short() {
 		order := rand.New(rand.NewPCG(3, 4)).Perm(n)

@@ -26,6 +26,8 @@ type manyRows struct {
 	steps   int     // that progress reports: the kinds of members
 	remarks []string
 	shift   *shift // of the samples held out, nil without effects of levels
+
+	described int // samples of the exact members whose table of views is kept
 }
 
 // heldOut returns the number of held-out samples that weight the members of a pool of n samples.
@@ -219,20 +221,19 @@ func (m *AutoModel) weigh(r *manyRows, j *judge) error {
 	weights := all.weights()
 	m.middle, m.widening = j.middle, wideningOf(j.y, j.sd, weights, all.errors, all.variances)
 	kept := m.keepWeighed(weights)
-	if m.members = keptOf[*MultiGPModel](kept); len(m.members) == 0 {
-		m.views, m.groups = nil, nil // the shares belong to dropped members
-	}
-	if m.views != nil && len(m.members) < len(m.models) {
-		others := 0.0
-		for i, model := range m.models {
-			if _, exact := model.(*MultiGPModel); !exact {
-				others += m.weights[i]
-			}
-		}
-		m.remarks = append(m.remarks, fmt.Sprintf("the table of the views is of the exact Gaussian processes; other members have %.0f %% of the weight", 100*others))
-	}
+	m.members = keptOf[*MultiGPModel](kept)
+	m.remarkTable(r.described, len(m.members))
 	m.landmarks, m.trees, m.local = oneOf[*LandmarkGPModel](kept), oneOf[*treeModel](kept), oneOf[*localModel](kept)
 	return nil
+}
+
+// remarkTable says which samples the table of views describes, if the pool has other members than the exact ones, which come first.
+func (p *pool) remarkTable(samples, exact int) {
+	if p.views == nil || exact == len(p.models) {
+		return
+	}
+	others := vec.Total(p.weights[exact:])
+	p.remarks = append(p.remarks, fmt.Sprintf("the table of the views is of exact Gaussian processes of %d samples; other members have %.0f %% of the weight", samples, 100*others))
 }
 
 // wideningOf returns the widening of the mixture of the members whose weights are not small, by targets held out and the members' errors

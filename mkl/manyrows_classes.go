@@ -52,7 +52,6 @@ func (a AutoClassifier[T]) fitMany(ctx context.Context, views []View, labels, cl
 
 // addLocal adds the local member, unless [manyRows.kernelsGiven]: the local member supports no kernels.
 func (a AutoClassifier[T]) addLocal(r *manyRows, m *AutoClassifierModel[T], classes []T, class []int) error {
-	const what = "nearest samples"
 	if r.kernelsGiven() {
 		return nil
 	}
@@ -60,11 +59,11 @@ func (a AutoClassifier[T]) addLocal(r *manyRows, m *AutoClassifierModel[T], clas
 	f.seconds *= 0.75
 	local, err := f.classes(r.ctx, r.views, class, len(classes))
 	if err != nil {
-		return r.leaveOut(what, err)
+		return r.leaveOut(nearestSamples, err)
 	}
 	r.spent += local.posterior.Spent
 	m.local = &localClassModel[T]{localClasses: local, classes: classSet[T]{names: classes}}
-	m.names = append(m.names, what)
+	m.names = append(m.names, nearestSamples)
 	m.add(m.local)
 	return nil
 }
@@ -92,6 +91,7 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 		m.add(member)
 	}
 	m.remarks, m.dropped, m.views, m.groups = exact.remarks, exact.dropped, exact.views, exact.groups
+	r.described = rows
 	return nil
 }
 
@@ -156,9 +156,7 @@ func (m *AutoClassifierModel[T]) weigh(r *manyRows, class []int) error {
 	}
 	kept := m.keepWeighed(stack(all, r.Seed))
 	m.members, m.indicators = keptOf[*MultiGPClassifierModel[T]](kept), keptOf[*indicatorModel[T]](kept)
-	if len(m.members)+len(m.indicators) == 0 {
-		m.views, m.groups = nil, nil // the shares belong to dropped members
-	}
+	m.remarkTable(r.described, len(m.members)+len(m.indicators))
 	m.landmarks, m.trees, m.local = oneOf[*LandmarkClassifierModel[T]](kept), oneOf[*treeClassModel[T]](kept), oneOf[*localClassModel[T]](kept)
 	return nil
 }

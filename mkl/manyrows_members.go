@@ -83,7 +83,6 @@ func (a Auto) refitLandmarks(r *manyRows, m *AutoModel, plan *Plan, sums *stat.S
 // addLocal adds the local member, unless [manyRows.kernelsGiven]: the local member supports no kernels. It leaves time for exact members on half of
 // the rows.
 func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64, rows int) error {
-	const what = "nearest samples"
 	if r.kernelsGiven() {
 		return nil
 	}
@@ -97,11 +96,11 @@ func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64, rows in
 	f.promise = func(mean, variance []float64) bool { return others.and(j.of(mean, variance)).promise(1) }
 	member, err := f.numbers(r.ctx, r.views, y)
 	if err != nil {
-		return r.leaveOut(what, err)
+		return r.leaveOut(nearestSamples, err)
 	}
 	r.spent += member.posterior.Spent
 	m.local = member
-	m.names = append(m.names, what)
+	m.names = append(m.names, nearestSamples)
 	m.add(member)
 	return nil
 }
@@ -129,6 +128,7 @@ func (a Auto) addExact(r *manyRows, j *judge, m *AutoModel, y []float64, rows in
 		}
 		if !all.promise(len(few.models)) {
 			m.dropped = append(slices.Concat(few.dropped, few.names), m.dropped...)
+			m.views, m.groups, r.described = few.views, few.groups, few.Samples()
 			return nil
 		}
 	}
@@ -136,7 +136,8 @@ func (a Auto) addExact(r *manyRows, j *judge, m *AutoModel, y []float64, rows in
 	if exact == nil {
 		return r.leaveOut("exact members", err)
 	}
-	m.views, m.groups, m.members, m.left = exact.views, exact.groups, exact.members, exact.left
+	m.views, m.groups, r.described = exact.views, exact.groups, exact.Samples()
+	m.members, m.left = exact.members, exact.left
 	m.dropped, m.remarks = append(exact.dropped, m.dropped...), append(exact.remarks, m.remarks...)
 	m.names, m.models = slices.Concat(exact.names, m.names), slices.Concat(exact.models, m.models)
 	return nil

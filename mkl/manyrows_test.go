@@ -56,6 +56,7 @@ func TestManyRowsPredictsAndDoesNotDependOnTheirOrder(t *testing.T) {
 	assert.Equal(t, m.Summary(), back.Summary())
 	assertLocalFileIsChecked(t, m)
 
+	requirePartsAddUp(t, m, at)
 	requirePredictors(t, m, at, mean, variance)
 	p, err := m.Predictor(PredictorOptions{})
 	require.NoError(t, err)

@@ -24,70 +24,62 @@ type told struct {
 	rows  []int      // the training sample in each row
 }
 
-// retold returns samples in another order, with their views and columns in another order, in other units of the features, and with other signs.
+// retold returns samples in another order of the rows, and samples with their views and columns in another order, in other units and with other
+// signs, all at once: a fit for each takes minutes.
 func retold(views []View, at []Features) []told {
-	inputs := distinctInputs(views)
-	place := func(x Features) int {
-		return slices.IndexFunc(inputs, func(m Features) bool { return &m.Data[0] == &x.Data[0] })
-	}
-	with := func(change func(Features) Features) (out []View) {
-		changed := each(inputs, change)
-		for _, v := range views {
-			v.X = changed[place(v.X)]
-			out = append(out, v)
-		}
-		return out
-	}
 	n := views[0].X.Rows
 	order := rand.New(rand.NewPCG(3, 4)).Perm(n)
-	shuffled := with(func(x Features) Features { return taken(x, order, nil) })
-	all := []told{{"rows", shuffled, at, order}}
+	shuffled := changed(views, func(x Features) Features { return taken(x, order, nil) })
 
-	if len(views) > 1 {
-		last := slices.Clone(views)
-		slices.Reverse(last)
-		var x []Features
-		for _, m := range distinctInputs(last) {
-			x = append(x, at[place(m)])
+	last := slices.Clone(views)
+	slices.Reverse(last)
+	var x []Features
+	for _, m := range distinctInputs(last) {
+		x = append(x, at[inputOf(views, m)])
+	}
+	other := func(x Features) Features {
+		x = mirrored(x)
+		for i := range x.Rows {
+			for j, v := range x.Row(i) { // each column has a unit and a zero of its own
+				sign := float64(1 - j%2*2)
+				x.Set(i, j, float64(sign*1.8*math.Pow(7, float64(j-1))*v)+float64(32*(j+1)))
+			}
 		}
-		all = append(all, told{"views", last, x, upTo(n)})
+		return x
 	}
-
-	mirror := func(x Features) Features {
-		columns := upTo(x.Cols)
-		slices.Reverse(columns)
-		return taken(x, nil, columns)
-	}
-	mirrored := with(mirror)
-	for i, v := range mirrored {
-		mirrored[i].Columns = nil
+	last = changed(last, other)
+	for i, v := range last {
+		last[i].Columns = nil
 		for _, c := range v.Columns {
-			mirrored[i].Columns = append(mirrored[i].Columns, v.X.Cols-1-c)
+			last[i].Columns = append(last[i].Columns, v.X.Cols-1-c)
 		}
 	}
-	all = append(all, told{"columns", mirrored, each(at, mirror), upTo(n)})
+	return []told{{"rows", shuffled, at, order}, {otherForm, last, each(x, other), upTo(n)}}
+}
 
-	units := func(x Features) Features { // each column has a unit and a zero of its own
-		x = x.Clone()
-		for i := range x.Rows {
-			for j, v := range x.Row(i) {
-				x.Set(i, j, float64(1.8*math.Pow(7, float64(j-1))*v)+float64(32*(j+1)))
-			}
-		}
-		return x
-	}
-	all = append(all, told{"units", with(units), each(at, units), upTo(n)})
+// otherForm is the way of retold that keeps the order of the rows.
+const otherForm = "views, columns, units and signs"
 
-	signs := func(x Features) Features { // of every second column
-		x = x.Clone()
-		for i := range x.Rows {
-			for j := 0; j < x.Cols; j += 2 {
-				x.Set(i, j, -x.At(i, j))
-			}
-		}
-		return x
+// inputOf returns the place of a matrix among the inputs of views.
+func inputOf(views []View, x Features) int {
+	return slices.IndexFunc(distinctInputs(views), func(m Features) bool { return &m.Data[0] == &x.Data[0] })
+}
+
+// changed returns views of changed inputs.
+func changed(views []View, change func(Features) Features) (out []View) {
+	inputs := each(distinctInputs(views), change)
+	for _, v := range views {
+		v.X = inputs[inputOf(views, v.X)]
+		out = append(out, v)
 	}
-	return append(all, told{"signs", with(signs), each(at, signs), upTo(n)})
+	return out
+}
+
+// mirrored returns the columns in reverse order.
+func mirrored(x Features) Features {
+	columns := upTo(x.Cols)
+	slices.Reverse(columns)
+	return taken(x, nil, columns)
 }
 
 func each[T any](all []T, change func(T) T) (out []T) {
@@ -148,7 +140,7 @@ func TestNewMembersDoNotSeeTheOrder(t *testing.T) {
 			require.NoError(t, err)
 			for _, o := range retold(c.views, at) {
 				unit, y := 1.0, picked(c.y, o.rows)
-				if o.way == "units" {
+				if o.way == otherForm {
 					unit = 123.4
 					la.Scal(unit, y)
 				}

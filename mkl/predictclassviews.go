@@ -3,7 +3,6 @@ package mkl
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/bmkl/bmkl/la"
@@ -216,8 +215,9 @@ func againstOthers(u []float64, c int) float64 {
 
 // PredictViews returns what the kernels of each view add to the log odds of each class. Its moments are for the mixture of the members' parts, with
 // the members' weights. Because probabilities are means of the members' probabilities, the parts add up to the mean of the members' log odds, and
-// not to the log odds of the mean. A member of all columns as one table has one part of this name, which belongs to no view. Arguments and errors are as in [ClassModel.PredictClasses]. It also returns an
-// error, with [ErrNoViews] in it, if a member is on landmarks or on nearest samples.
+// not to the log odds of the mean. A member that is no sum over views has one part, which belongs to no view and has the member's name: all columns
+// as one table, trees, or nearest samples. The parts of trees and of nearest samples count as known. Arguments and errors are as in
+// [ClassModel.PredictClasses].
 func (m *AutoClassifierModel[T]) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ClassViewParts[T], error) {
 	all, err := m.logOddsMoments(ctx, opt, x)
 	if err != nil {
@@ -228,17 +228,14 @@ func (m *AutoClassifierModel[T]) PredictViews(ctx context.Context, opt PredictOp
 
 // logOddsMoments implements [classViewer].
 func (m *AutoClassifierModel[T]) logOddsMoments(ctx context.Context, opt PredictOptions, x []Features) ([]viewMoments, error) {
-	if m.onLandmarks {
-		return nil, errOnLandmarks
+	x, err := m.levels.matrices(m.Inputs(), x)
+	if err != nil {
+		return nil, err
 	}
 	var all []viewMoments
 	var before float64 // weight of the members so far
 	for i, w := range m.weights {
-		member, ok := m.models[i].(classViewer)
-		if !ok {
-			return nil, fmt.Errorf("mkl: %w with a member of the kind %s", ErrNoViews, m.models[i].Kind())
-		}
-		one, err := member.logOddsMoments(ctx, opt, x)
+		one, err := m.models[i].(classViewer).logOddsMoments(ctx, opt, x)
 		if err != nil {
 			return nil, err
 		}

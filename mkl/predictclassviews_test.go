@@ -255,9 +255,6 @@ func TestPoolOfBothKindsPredictsViews(t *testing.T) {
 			assert.InDelta(t, sum, parts.Constant[c][i]+parts.Mean[c][0][i], 1e-7)
 		}
 	}
-	m.onLandmarks = true
-	_, err = m.PredictViews(ctx, PredictOptions{}, at[0].X)
-	assert.ErrorContains(t, err, "fit at most 3000 samples")
 }
 
 // The factor of the log odds follows its series about the mean 0, and is continuous there.

@@ -124,20 +124,17 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 // ErrNoViews is in the error of PredictViews if the predictions of a model are no sum over views.
 var ErrNoViews = errors.New("the predictions are no sum over views")
 
-// errOnLandmarks says which pools have no parts of views.
-var errOnLandmarks = fmt.Errorf("mkl: %w with a member on landmarks, with trees or on nearest samples: fit at most 3000 samples", ErrNoViews)
-
 // PredictViews returns what the kernels of each view add to the prediction of each sample. Its moments are for the mixture of
-// the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². A member of all columns as one table has one part of this name, which belongs to no
-// view. Arguments and errors are as in [TargetModel.PredictTargets]. It also returns an error, with [ErrNoViews] in it, if a member is on
-// landmarks or on nearest samples, or if the members learn another scale of the target.
+// the members' functions, Σw·m and Σw(v + m²) − (Σw·m)². A member that is no sum over views has one part, which belongs to no view and has the
+// member's name: all columns as one table, curves and trees, or nearest samples. An effect of a level belongs to the view of its column. Arguments and
+// errors are as in [TargetModel.PredictTargets]. It also returns an error, with [ErrNoViews] in it, if the members learn another scale of the target.
 func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...Features) (*ViewParts, error) {
-	switch {
-	case m.onLandmarks:
-		return nil, errOnLandmarks
-	case m.scale != ownScale:
+	if m.scale != ownScale {
 		return nil, fmt.Errorf("mkl: %w: the members learn the target's %s; %s", ErrNoViews, m.scale, ownScaleInstead)
 	}
+	codes := x
+	x, _ = m.levels.matrices(x)
+	x = m.edges.matrices(x)
 	var all viewMoments
 	var out ViewParts
 	var before float64 // weight of the members so far
@@ -151,6 +148,9 @@ func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...F
 		before += w
 		out.Constant += float64(shareUpTo(w, before) * (parts.Constant - out.Constant))
 		all.join(parts.moments(), shareUpTo(w, before))
+	}
+	if m.levels != nil {
+		m.addEffects(&all, codes)
 	}
 	out.Views, out.Mean, out.SD = all.names, all.mean, all.sd()
 	return &out, nil

@@ -46,9 +46,6 @@ func TestPredictViewsAddUp(t *testing.T) {
 	}
 	_, err = m.PredictViews(ctx, PredictOptions{}, at)
 	assert.ErrorContains(t, err, "1 input matrices where the model needs 2")
-	m.onLandmarks = true
-	_, err = m.PredictViews(ctx, PredictOptions{}, at, beside)
-	assert.ErrorContains(t, err, "landmarks")
 }
 
 // Moments of each view follow the dense formula, with kernels written out here, and one view is the whole function.

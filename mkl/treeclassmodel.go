@@ -22,23 +22,22 @@ type treeClassModel[T comparable] struct {
 
 // addTrees adds a member with trees, unless [manyRows.kernelsGiven]: trees see features.
 func (a AutoClassifier[T]) addTrees(r *manyRows, m *AutoClassifierModel[T], classes []T, class []int) error {
-	const what = "trees"
 	if r.kernelsGiven() {
 		return nil
 	}
 	f, err := r.treeFeatures(r.stepFitting(2), func(d int) int64 { return trees.MemoryClasses(len(class), d, functions(len(classes))) })
 	if err != nil {
-		return r.leaveOut(what, err)
+		return r.leaveOut(boostedTrees, err)
 	}
 	member := &treeClassModel[T]{onViews: f.onViews, features: f.features, classes: classSet[T]{names: classes}}
 	f.process.Progress = r.stepSeconds(2)
 	member.posterior, err = f.process.FitClasses(r.ctx, f.x, class, len(classes))
 	if err != nil {
-		return r.leaveOut(what, err)
+		return r.leaveOut(boostedTrees, err)
 	}
 	r.spent += member.posterior.Spent
 	m.trees = member
-	m.names = append(m.names, what)
+	m.names = append(m.names, boostedTrees)
 	m.add(member)
 	return nil
 }

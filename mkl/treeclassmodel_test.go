@@ -54,6 +54,7 @@ func TestManyRowsLearnsEdgesOfClasses(t *testing.T) {
 	}
 	assert.Less(t, wrong, 60)
 	assert.Less(t, loss, 0.35)
+	requireOddsAddUp(t, m, at)
 
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
@@ -102,6 +103,7 @@ func TestManyRowsOfClassesWithCategories(t *testing.T) {
 	require.NoError(t, err)
 	few := []Features{x.Slice(0, 50, 0, x.Cols), code.Slice(0, 50, 0, 1)}
 	assert.Equal(t, predicted(t, m, few...), predicted(t, loaded, few...))
+	requireOddsAddUp(t, loaded, few...)
 
 	r := manyRows{views: []View{{X: x}, {X: code, Kernel: kernel.Categorical{Overlap: true}}}}
 	assert.True(t, r.kernelsGiven())

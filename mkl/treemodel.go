@@ -28,17 +28,16 @@ const mostTreeFeatures = 4096
 
 // addTrees adds a member with trees, unless [manyRows.kernelsGiven]: trees see features.
 func (a Auto) addTrees(r *manyRows, m *AutoModel, y []float64) error {
-	const what = "curves and trees"
 	if r.kernelsGiven() {
 		return nil
 	}
 	member, err := r.fitTrees(r.stepFitting(2), y)
 	if err != nil {
-		return r.leaveOut(what, err)
+		return r.leaveOut(curvesAndTrees, err)
 	}
 	r.spent += member.posterior.Spent
 	m.trees = member
-	m.names = append(m.names, what)
+	m.names = append(m.names, curvesAndTrees)
 	m.add(member)
 	return nil
 }

@@ -54,7 +54,7 @@ func ViewsOf(ctx context.Context, m mkl.Model, targets []string, opt mkl.Predict
 		}
 		return all, nil
 	}
-	return nil, fmt.Errorf("mkl: views: %w: this is a %v; the models auto and mgp of numbers and of classes are such sums", mkl.ErrNoViews, m)
+	return nil, fmt.Errorf("mkl: views: %w: this is a %v; the models auto, mgp and landmarks of numbers and of classes are such sums", mkl.ErrNoViews, m)
 }
 
 // viewsOf adds the parts of a target.

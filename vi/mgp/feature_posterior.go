@@ -3,6 +3,7 @@ package mgp
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/check"
@@ -65,14 +66,9 @@ const predictColumns = 1024
 // coverage without rest; with it they also widen far from all landmarks, and are too wide
 // elsewhere. With meanOnly the variance is nil. The cost is D²·T.
 func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix[float64], meanOnly bool, workers int) (mean, variance []float64, err error) {
-	if len(features) != len(p.s.Blocks) {
-		return nil, nil, fmt.Errorf("vi: features: %d blocks where %d are needed", len(features), len(p.s.Blocks))
-	}
-	T := features[0].Cols
-	for i, f := range features {
-		if f.Rows != p.s.Blocks[i] || f.Cols != T || !f.Valid() {
-			return nil, nil, fmt.Errorf("vi: features: block %d is %d×%d where %d×%d is needed", i, f.Rows, f.Cols, p.s.Blocks[i], T)
-		}
+	T, err := p.samples(features)
+	if err != nil {
+		return nil, nil, err
 	}
 	if rest.Rows != 0 && (rest.Rows != len(features) || rest.Cols != T) {
 		return nil, nil, fmt.Errorf("vi: rest: %d×%d where %d×%d is needed", rest.Rows, rest.Cols, len(features), T)
@@ -96,18 +92,44 @@ func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix
 			variance[t] += max(0, v) / p.s.Gamma[i]
 		}
 	}
+	p.addSpread(ws, features, nil, variance)
+	return mean, variance, nil
+}
+
+// samples returns the number of samples of features, and an error that names what does not fit.
+func (p *FeaturePosterior) samples(features []la.Matrix[float64]) (int, error) {
+	if len(features) != len(p.s.Blocks) {
+		return 0, fmt.Errorf("vi: features: %d blocks where %d are needed", len(features), len(p.s.Blocks))
+	}
+	T := features[0].Cols
+	for i, f := range features {
+		if f.Rows != p.s.Blocks[i] || f.Cols != T || !f.Valid() {
+			return 0, fmt.Errorf("vi: features: block %d is %d×%d where %d×%d is needed", i, f.Rows, f.Cols, p.s.Blocks[i], T)
+		}
+	}
+	return T, nil
+}
+
+// addSpread adds the variances of the function of some kernels, nil for all, without noise.
+func (p *FeaturePosterior) addSpread(ws *la.Workspace, features []la.Matrix[float64], which []int, variance []float64) {
+	T := len(variance)
 	block := la.NewMatrix[float64](len(p.s.Mean), min(T, predictColumns))
 	for t := 0; t < T; t += predictColumns {
 		n := min(predictColumns, T-t)
 		x := block.Slice(0, block.Rows, 0, n)
-		first = 0
+		first := 0
 		for i, f := range features {
+			own := x.Slice(first, first+f.Rows, 0, n)
+			first += f.Rows
+			if which != nil && !slices.Contains(which, i) {
+				own.Fill(0)
+				continue
+			}
 			for d := range f.Rows {
-				row := x.Row(first + d)
+				row := own.Row(d)
 				copy(row, f.Row(d)[t:])
 				la.Scal(1/math.Sqrt(p.s.Gamma[i]), row)
 			}
-			first += f.Rows
 		}
 		la.Trsm(ws, la.Left, la.NoTrans, p.s.Factor, x)
 		for d := range x.Rows {
@@ -116,6 +138,38 @@ func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix
 			}
 		}
 	}
+}
+
+// Contribution returns the posterior mean and variance of the sum of some kernels' functions. which lists the kernels, and the features are as
+// in [FeaturePosterior.Predict]. With φ̄ the features of these kernels, and 0 in the places of the others:
+//
+//	E = φ̄ᵀE[w],   Var = |L⁻¹Γ^(−½)φ̄|².
+//
+// The means of groups that have each kernel once add up to the mean of [FeaturePosterior.Predict]. The variances do not: functions are
+// correlated in the posterior.
+func (p *FeaturePosterior) Contribution(features []la.Matrix[float64], which []int, workers int) (mean, variance []float64, err error) {
+	T, err := p.samples(features)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, m := range which {
+		if m < 0 || m >= len(features) {
+			return nil, nil, fmt.Errorf("vi: which[%d] is %d of %d kernels", i, m, len(features))
+		}
+	}
+	ws := &la.Workspace{Workers: workers}
+	mean, variance = make([]float64, T), make([]float64, T)
+	if len(which) == 0 {
+		return mean, variance, nil
+	}
+	first := 0
+	for i, f := range features {
+		if slices.Contains(which, i) {
+			la.Gemv(ws, la.Transpose, 1, f, p.s.Mean[first:first+f.Rows], 1, mean)
+		}
+		first += f.Rows
+	}
+	p.addSpread(ws, features, which, variance)
 	return mean, variance, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -228,4 +229,44 @@ func TestFeatureErrors(t *testing.T) {
 		_, err := NewFeaturePosterior(s)
 		assert.Error(t, err)
 	}
+}
+
+// TestFeatureContributions: the parts of all kernels together are the prediction without noise, and each part is the prediction from its
+// features where the others are 0.
+func TestFeatureContributions(t *testing.T) {
+	train, test, y := blocks(4)
+	e := Evidence{Ascent: vi.Ascent{Tolerance: 1e-10}}
+	f, err := e.FitFeatures(context.Background(), Features{Blocks: train, Targets: y})
+	require.NoError(t, err)
+	p := f.Posterior
+	whole, wide, err := p.Predict(test, la.Matrix[float64]{}, false, 1)
+	require.NoError(t, err)
+	noise := p.State().Noise
+	mean, variance, err := p.Contribution(test, []int{0, 1, 2}, 1)
+	require.NoError(t, err)
+	assert.Equal(t, whole, mean)
+	for i := range variance {
+		assert.InDelta(t, wide[i]-noise, variance[i], 1e-12)
+	}
+	for _, which := range [][]int{{1}, {0, 2}, {}} {
+		mean, variance, err := p.Contribution(test, which, 2)
+		require.NoError(t, err)
+		some := make([]la.Matrix[float64], len(test))
+		for k := range some {
+			some[k] = test[k].Clone()
+			if !slices.Contains(which, k) {
+				some[k].Fill(0)
+			}
+		}
+		want, wide, err := p.Predict(some, la.Matrix[float64]{}, false, 1)
+		require.NoError(t, err)
+		for i := range mean {
+			assert.InDelta(t, want[i], mean[i], 1e-12)
+			assert.InDelta(t, wide[i]-noise, variance[i], 1e-12)
+		}
+	}
+	_, _, err = p.Contribution(test, []int{3}, 1)
+	assert.ErrorContains(t, err, "which[0] is 3 of 3 kernels")
+	_, _, err = p.Contribution(test[:2], nil, 1)
+	assert.ErrorContains(t, err, "features: 2 blocks where 3 are needed")
 }

@@ -1,0 +1,130 @@
+package mkl
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/internal/testkit"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/kernel"
+)
+
+// requirePartsAddUp compares the sum of a pool's parts with its prediction. It returns the parts.
+func requirePartsAddUp(t *testing.T, m *AutoModel, at ...Features) *ViewParts {
+	t.Helper()
+	parts, err := m.PredictViews(context.Background(), PredictOptions{}, at...)
+	require.NoError(t, err)
+	mean, _, err := m.Predict(at...)
+	require.NoError(t, err)
+	for i := range mean {
+		sum := parts.Constant
+		for v := range parts.Mean {
+			sum += parts.Mean[v][i]
+			require.GreaterOrEqual(t, parts.SD[v][i], 0.0, parts.Views[v])
+		}
+		require.InDelta(t, mean[i], sum, 1e-9)
+	}
+	return parts
+}
+
+// requireOddsAddUp compares the sum of a pool's parts with the weighted mean of its members' log odds. It returns the parts.
+func requireOddsAddUp[T comparable](t *testing.T, m *AutoClassifierModel[T], at ...Features) *ClassViewParts[T] {
+	t.Helper()
+	parts, err := m.PredictViews(context.Background(), PredictOptions{}, at...)
+	require.NoError(t, err)
+	want := rows(at[0].Rows, len(m.Classes()))
+	members, err := m.levels.matrices(m.Inputs(), at)
+	require.NoError(t, err)
+	for k, w := range m.weights {
+		p, err := m.member(k).PredictClasses(context.Background(), PredictOptions{}, members...)
+		require.NoError(t, err)
+		for i, of := range p.Probability {
+			for c, v := range oddsAgainstOthers(of) {
+				want[i][c] += w * v
+			}
+		}
+	}
+	for c := range m.Classes() {
+		for i := range want {
+			sum := parts.Constant[c][i]
+			for v := range parts.Views {
+				sum += parts.Mean[c][v][i]
+			}
+			require.InDelta(t, want[i][c], sum, 1e-7*(1+math.Abs(want[i][c])))
+		}
+	}
+	return parts
+}
+
+// twoWaves are samples of two views of two columns. The target is the sum of a function of each.
+func twoWaves(r *rand.Rand, n int) (a, b Features, y []float64) {
+	a, b, y = la.NewMatrix[float64](n, 2), la.NewMatrix[float64](n, 2), make([]float64, n)
+	for i := range n {
+		for j := range 2 {
+			a.Set(i, j, r.NormFloat64())
+			b.Set(i, j, r.NormFloat64())
+		}
+		y[i] = 20 + 3*math.Sin(2*a.At(i, 0)) + b.At(i, 1) + 0.3*r.NormFloat64()
+	}
+	return a, b, y
+}
+
+// A model on landmarks predicts the parts of its views as the model of the same features does where the other views are at rest: parts are
+// differences of predictions, and the truth is a sum of the same functions.
+func TestPredictViewsOnLandmarks(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	x, z, y := twoWaves(r, 400)
+	at, beside, _ := twoWaves(r, 30)
+	k := kernel.RBF{Width: 1}
+	ctx := context.Background()
+	m, err := LandmarkGP{Landmarks: &Landmarks{Count: 40}}.Fit(ctx, []View{{X: x, Input: "a", Kernel: k}, {X: z, Input: "b", Kernel: k}}, y)
+	require.NoError(t, err)
+	parts, err := m.PredictViews(ctx, PredictOptions{}, at, beside)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b"}, parts.Views)
+	mean, variance, err := m.Predict(at, beside)
+	require.NoError(t, err)
+	noise := m.NoiseSD()[0]
+	still := beside.Clone() // the samples of the other view are all the first one
+	for i := range still.Rows {
+		copy(still.Row(i), beside.Row(0))
+	}
+	onlyA, _, err := m.Predict(at, still)
+	require.NoError(t, err)
+	for i := range mean {
+		assert.InDelta(t, mean[i], parts.Constant+parts.Mean[0][i]+parts.Mean[1][i], 1e-9)
+		assert.InDelta(t, onlyA[i]-onlyA[0], parts.Mean[0][i]-parts.Mean[0][0], 1e-9)
+		together := math.Sqrt(variance[i] - noise*noise)
+		assert.LessOrEqual(t, math.Abs(parts.SD[0][i]-parts.SD[1][i]), together+1e-9)
+		assert.GreaterOrEqual(t, parts.SD[0][i]+parts.SD[1][i], together-1e-9)
+		assert.InDelta(t, 3*math.Sin(2*at.At(i, 0)), parts.Mean[0][i], 1)
+	}
+	_, err = m.PredictViews(ctx, PredictOptions{}, at)
+	assert.ErrorContains(t, err, "1 input matrices where the model needs 2")
+}
+
+// The parts of a pool of very many samples add up, and the table of the views stays where exact members have no weight.
+func TestPredictViewsOfManyRows(t *testing.T) {
+	testkit.NotShort(t)
+	r := rand.New(rand.NewPCG(4, 4))
+	x, z, y := twoWaves(r, DefaultExactSamples+200)
+	at, beside, _ := twoWaves(r, 100)
+	views := func(a, b Features) []View { return []View{{X: a, Input: "a"}, {X: b, Input: "b"}} }
+	m := fitPool(t, Auto{Time: time.Second, Climb: Climb{MaxSteps: 5}}, views(x, z), y)
+	parts := requirePartsAddUp(t, m, at, beside)
+	names, _ := m.Members()
+	for _, name := range parts.Views {
+		assert.Contains(t, append(names, "a", "b"), name)
+	}
+	require.Len(t, m.Views(), 2, m.Story())
+	assert.Greater(t, m.Views()[0].In, 0.9)
+	if len(m.members) < len(m.models) {
+		assert.Contains(t, m.Story(), "the table of the views is of exact Gaussian processes of ")
+	}
+}
