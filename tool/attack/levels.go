@@ -37,6 +37,7 @@ func (p *problem) few() int {
 // codes makes the problem one of some more samples. It returns a view of a column of many codes, and mostly a view of features.
 func (p *problem) codes() []mkl.View {
 	p.n = pick(p.Rand, 40, 60, 120)
+	p.share = pick(p.Rand, 0, 0.003, 0.03) // of so many samples few may be hostile, or every fit is refused
 	levels := pick(p.Rand, 31, 35, p.n)
 	first := pick(p.Rand, 0, 1, 1000, -50, 1e15)
 	x := mkl.Features{Rows: p.n, Cols: 1, Stride: 1, Data: make([]float64, p.n)}
