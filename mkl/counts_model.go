@@ -60,7 +60,7 @@ func (m *CountModel) PredictCounts(ctx context.Context, opt PredictOptions, expo
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPredicted(mean, variance); err != nil {
+	if err := checkFunction(mean, variance); err != nil {
 		return nil, err
 	}
 	p := &CountPrediction{counts: make([]mgp.CountDistribution, t)}

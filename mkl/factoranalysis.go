@@ -176,19 +176,19 @@ func (f FactorAnalysis) fit(fit *slab.FactorFit, y *slab.Observed, of *factorVie
 // EstimateMemory returns about how many bytes a fit takes, without the table itself,
 // for a table with the given numbers of rows, columns and observed entries.
 func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
-	m := f.Factors
+	m := float64(f.Factors) // not an int: one more than the largest is negative
 	if m == 0 {
 		m = defaultFactors
 	}
-	bytes := float64(32*float64(rows)*float64(m+1)) + float64(64*float64(cols)*float64(m+1))
+	bytes := float64(32*float64(rows)*(m+1)) + float64(64*float64(cols)*(m+1))
 	if entries == rows*cols {
-		bytes += float64(8*float64(entries)) + float64(8*float64(max(rows, cols))*float64(m+1))
+		bytes += float64(8*float64(entries)) + float64(8*float64(max(rows, cols))*(m+1))
 	} else {
 		bytes += float64(24 * float64(entries))
 	}
 	if len(f.Groups) > 0 { // targets and precisions, as below, and the sums of every row
-		bytes += float64(56*float64(entries)) + float64(8*float64(rows)*float64(m)*float64(m+4))
-		bytes += float64(8 * float64(m) * float64(2*rows+cols)) // the start
+		bytes += float64(56*float64(entries)) + float64(8*float64(rows)*m*(m+4))
+		bytes += float64(8 * m * float64(2*rows+cols)) // the start
 	}
 	if len(f.Views) > 0 { // a copy of the values in other units, by row and by column
 		bytes += float64(16 * float64(entries))
@@ -197,7 +197,7 @@ func (f FactorAnalysis) EstimateMemory(rows, cols, entries int) int64 {
 		bytes += float64(56 * float64(entries))
 	}
 	if !f.SharedNoise {
-		bytes += float64(16 * float64(cols) * float64(m+1))
+		bytes += float64(16 * float64(cols) * (m + 1))
 	}
 	return inBytes(bytes / 8)
 }
@@ -232,12 +232,15 @@ func (f FactorAnalysis) Fit(ctx context.Context, y Table) (*FactorAnalysisModel,
 		return nil, err
 	}
 	v.Groups = groups.indices()
-	o, err := y.observed("y")
-	if err != nil {
+	if err := y.check("y"); err != nil {
 		return nil, err
 	}
-	if rows == 1 {
+	if rows == 1 { // before the entries are laid out: each list of 2³¹ columns takes 17 GB
 		return nil, fmt.Errorf("mkl: y: one row: factors are learned from how rows differ, and need at least two")
+	}
+	o, err := layOut(y)
+	if err != nil {
+		return nil, err
 	}
 	_, _, entries := o.Dims()
 	if f.Factors > entries {

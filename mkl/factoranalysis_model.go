@@ -211,7 +211,7 @@ func (m *FactorAnalysisModel) eachRow(y Table, names []string, do func(g int, ta
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := y.observed("y")
+	o, err := observe(y)
 	if err != nil {
 		return nil, nil, err
 	}

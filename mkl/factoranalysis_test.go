@@ -2,8 +2,11 @@ package mkl
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -274,6 +277,28 @@ func TestFactorAnalysisErrors(t *testing.T) {
 	}
 }
 
+// A table of few entries may claim any number of columns. It is refused before a list of its columns is made.
+func TestFactorAnalysisOfHugeTable(t *testing.T) {
+	for _, c := range []struct {
+		rows int
+		f    FactorAnalysis
+		want string
+	}{
+		{1, FactorAnalysis{Fitting: Fitting{MemoryLimit: math.MaxInt64}}, "mkl: y: one row: factors are learned from how rows differ"},
+		{2, FactorAnalysis{Fitting: Fitting{MemoryLimit: 1 << 34}}, "mkl: the fit needs about "},
+		{2, FactorAnalysis{Fitting: Fitting{MemoryLimit: 1 << 34}, Factors: math.MaxInt}, "mkl: the fit needs about "},
+	} {
+		table := SparseTable{Rows: c.rows, Cols: math.MaxInt32, Entries: []TableEntry{{TableCell{0, 0}, 1}, {TableCell{c.rows - 1, 1}, 2}}}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := c.f.Fit(t.Context(), table)
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, c.want)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20))
+	}
+	assert.Positive(t, FactorAnalysis{Factors: math.MaxInt}.EstimateMemory(2, 3, 0))
+}
+
 // A table may claim more rows than there is memory for their predictions.
 func TestCompleteRowsOfHugeTable(t *testing.T) {
 	table := SparseTable{Rows: 4, Cols: 2, Entries: []TableEntry{{TableCell{0, 0}, 1}, {TableCell{1, 1}, 2}, {TableCell{2, 0}, 3}, {TableCell{3, 1}, 5}}}
@@ -286,5 +311,51 @@ func TestCompleteRowsOfHugeTable(t *testing.T) {
 		var refused *MemoryError
 		require.ErrorAs(t, err, &refused)
 		assert.ErrorContains(t, err, "mkl: the prediction needs about 192")
+	}
+}
+
+// Files of factors from before the model had groups, and from before it had views, give the predictions of the program that wrote them.
+func TestFactorAnalysisOfOldFiles(t *testing.T) {
+	for _, name := range []string{"factors-v1", "factors-views-v1"} {
+		path := "../testdata/models/" + name
+		file, err := os.ReadFile(path + ".safetensors")
+		require.NoError(t, err, "CONTRIBUTING.md: model files are never written again")
+		text, err := os.ReadFile(path + ".json")
+		require.NoError(t, err)
+		var want struct {
+			Bound                              float64
+			Complete, NoiseSD                  []float64
+			Factors, Inclusion, Mean, Variance [][]float64
+		}
+		require.NoError(t, json.Unmarshal(text, &want))
+		m, err := LoadAs[*FactorAnalysisModel](bytes.NewReader(file))
+		require.NoError(t, err, name)
+		rows, cols, _ := m.Dims()
+		var got []float64
+		for i := range rows {
+			for j := range cols {
+				mean, variance, err := m.Complete(TableCell{i, j})
+				require.NoError(t, err)
+				got = append(got, mean[0], variance[0])
+			}
+		}
+		factors, _ := m.Factors()
+		_, inclusion := m.Weights()
+		mean, variance, err := m.CompleteRows(DenseTable{{1, math.NaN(), 0, 3}, {math.NaN(), 0.5, 1, 0}})
+		require.NoError(t, err)
+		assert.Equal(t, want.Bound, m.Bound())
+		for _, c := range [][2][]float64{
+			{want.Complete, got}, {want.NoiseSD, m.NoiseSD()}, {slices.Concat(want.Factors...), slices.Concat(factors...)},
+			{slices.Concat(want.Inclusion...), slices.Concat(inclusion...)}, {slices.Concat(want.Mean...), slices.Concat(mean...)},
+			{slices.Concat(want.Variance...), slices.Concat(variance...)},
+		} {
+			require.NotEmpty(t, c[0])
+			assert.InDeltaSlice(t, c[0], c[1], 1e-10, name)
+		}
+		assert.Nil(t, m.Groups(), name)
+		assert.Len(t, m.Views(), map[string]int{"factors-v1": 0, "factors-views-v1": 3}[name])
+		var again bytes.Buffer
+		require.NoError(t, m.Save(&again))
+		assert.Equal(t, file, again.Bytes(), name)
 	}
 }

@@ -29,6 +29,19 @@ func checkMoments(mean, variance float64) (float64, error) {
 // upToLargest returns a variance, or the largest number for one beyond it. Sums and differences of variances then stay numbers.
 func upToLargest(variance float64) float64 { return min(variance, math.MaxFloat64) }
 
+// checkFunction returns an error for the samples where the mean of the function of a model is not finite, or its variance is not a number
+// from 0 on. A variance beyond the largest number becomes the largest number, as in checkMoments.
+func checkFunction(mean, variance []float64) error {
+	var wild wildSamples
+	for i, v := range mean {
+		if v-v != 0 || !(variance[i] >= 0) {
+			wild.add("", i, fmt.Errorf("its function has mean %g and variance %g: %w", v, variance[i], gram.ErrBeyond))
+		}
+		variance[i] = upToLargest(variance[i])
+	}
+	return wild.err()
+}
+
 // checkProbability returns an error for a number that is not a probability.
 func checkProbability(p float64) error {
 	if p >= 0 && p <= 1 {

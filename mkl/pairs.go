@@ -62,7 +62,7 @@ func (f *fitting) gatherPairs(ctx context.Context, rows, columns []View, y Table
 	if err := f.check(need); err != nil {
 		return nil, err
 	}
-	o, err := y.observed("y")
+	o, err := observe(y)
 	if err != nil {
 		return nil, err
 	}

@@ -59,20 +59,10 @@ func (m *SurvivalModel) PredictTimes(ctx context.Context, opt PredictOptions, x 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPredicted(p.mean, p.variance); err != nil {
+	if err := checkFunction(p.mean, p.variance); err != nil {
 		return nil, err
 	}
 	return p, nil
-}
-
-// checkPredicted returns an error for a mean or a variance that is not finite.
-func checkPredicted(mean, variance []float64) error {
-	for i, v := range mean {
-		if v-v != 0 || variance[i]-variance[i] != 0 {
-			return fmt.Errorf("mkl: the prediction of sample %d is not finite", i)
-		}
-	}
-	return nil
 }
 
 // SurvivalPrediction holds the predictive distributions of the times of samples.

@@ -14,7 +14,12 @@ type Table interface {
 	// Dims returns the numbers of rows and columns.
 	Dims() (rows, cols int)
 
-	observed(arg string) (*slab.Observed, error)
+	// check returns an error for an entry that no table can have. It lays nothing out: a table of few entries may claim any number of
+	// rows and columns.
+	check(arg string) error
+
+	// observed lays out the entries of a table that has passed check.
+	observed() (*slab.Observed, error)
 }
 
 // DenseTable is a complete table, a slice for each row; NaN marks an entry that is
@@ -29,26 +34,31 @@ func (d DenseTable) Dims() (rows, cols int) {
 	return len(d), len(d[0])
 }
 
-func (d DenseTable) observed(arg string) (*slab.Observed, error) {
+func (d DenseTable) check(arg string) error {
 	for i, row := range d {
 		if len(row) != len(d[0]) {
-			return nil, fmt.Errorf("mkl: %s[%d]: %d values where %s[0] has %d", arg, i, len(row), arg, len(d[0]))
+			return fmt.Errorf("mkl: %s[%d]: %d values where %s[0] has %d", arg, i, len(row), arg, len(d[0]))
 		}
 		for j, v := range row {
 			if math.IsInf(v, 0) {
-				return nil, &ValueError{Arg: arg, Row: i, Col: j, Value: v}
+				return &ValueError{Arg: arg, Row: i, Col: j, Value: v}
 			}
 		}
 	}
 	rows, cols := d.Dims()
 	if rows == 0 || cols == 0 {
-		return nil, fmt.Errorf("mkl: %s: %d×%d: it is empty", arg, rows, cols)
+		return fmt.Errorf("mkl: %s: %d×%d: it is empty", arg, rows, cols)
 	}
+	return nil
+}
+
+func (d DenseTable) observed() (*slab.Observed, error) {
+	rows, cols := d.Dims()
 	x := la.NewMatrix[float64](rows, cols)
 	for i, row := range d {
 		copy(x.Row(i), row)
 	}
-	return observed(slab.ObserveMatrix(x))
+	return slab.ObserveMatrix(x)
 }
 
 // TableCell is the place in a table at row Row and column Col, which count from 0.
@@ -69,15 +79,21 @@ type SparseTable struct {
 // Dims implements [Table].
 func (e SparseTable) Dims() (rows, cols int) { return e.Rows, e.Cols }
 
-func (e SparseTable) observed(arg string) (*slab.Observed, error) {
-	list := make([]slab.Entry, len(e.Entries))
+func (e SparseTable) check(arg string) error {
 	for i, x := range e.Entries {
 		if x.Row < 0 || x.Row >= e.Rows || x.Col < 0 || x.Col >= e.Cols {
-			return nil, fmt.Errorf("mkl: %s.List[%d]: (%d, %d) in a table of %d×%d", arg, i, x.Row, x.Col, e.Rows, e.Cols)
+			return fmt.Errorf("mkl: %s.List[%d]: (%d, %d) in a table of %d×%d", arg, i, x.Row, x.Col, e.Rows, e.Cols)
 		}
+	}
+	return nil
+}
+
+func (e SparseTable) observed() (*slab.Observed, error) {
+	list := make([]slab.Entry, len(e.Entries))
+	for i, x := range e.Entries {
 		list[i] = slab.Entry{Object: int32(x.Row), Task: int32(x.Col), Value: x.Value}
 	}
-	return observed(slab.ObserveEntries(e.Rows, e.Cols, list))
+	return slab.ObserveEntries(e.Rows, e.Cols, list)
 }
 
 // Ratings collects entries by the names of their rows and columns, such as users
@@ -135,18 +151,31 @@ func (r *Ratings[R, C]) Cols() []C { return append([]C(nil), r.cols.names...) }
 // Dims implements [Table].
 func (r *Ratings[R, C]) Dims() (rows, cols int) { return len(r.rows.names), len(r.cols.names) }
 
-func (r *Ratings[R, C]) observed(arg string) (*slab.Observed, error) {
+func (r *Ratings[R, C]) check(arg string) error {
 	for _, e := range r.entries {
 		if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
-			return nil, fmt.Errorf("mkl: %s: the entry of row %v and column %v is %g", arg, r.rows.names[e.Object], r.cols.names[e.Task], e.Value)
+			return fmt.Errorf("mkl: %s: the entry of row %v and column %v is %g", arg, r.rows.names[e.Object], r.cols.names[e.Task], e.Value)
 		}
 	}
-	rows, cols := r.Dims()
-	return observed(slab.ObserveEntries(rows, cols, r.entries))
+	return nil
 }
 
-// observed adds the name of the argument of a fit to the error of a table.
-func observed(o *slab.Observed, err error) (*slab.Observed, error) {
+func (r *Ratings[R, C]) observed() (*slab.Observed, error) {
+	rows, cols := r.Dims()
+	return slab.ObserveEntries(rows, cols, r.entries)
+}
+
+// observe checks the entries of the table y and lays them out.
+func observe(y Table) (*slab.Observed, error) {
+	if err := y.check("y"); err != nil {
+		return nil, err
+	}
+	return layOut(y)
+}
+
+// layOut lays out the entries of the table y, which has passed its check.
+func layOut(y Table) (*slab.Observed, error) {
+	o, err := y.observed()
 	if err != nil {
 		err = fmt.Errorf("mkl: y: %w", err)
 	}

@@ -66,6 +66,15 @@ func besiege(ctx context.Context, dir string, r *rand.Rand) (c siege.Case) {
 	s.must("inspect", s.path("m.mkl"), "-json")
 	if slices.Contains(args, "factors") {
 		s.must("complete", s.path("m.mkl"), s.path("train.csv"))
+		s.must("transform", s.path("m.mkl"), s.path("train.csv"), "-json")
+		for i := range columns { // a row may lack its group, or be of a group that the fit does not have
+			if r.IntN(4) == 0 {
+				columns[i].cell = pick(r, strangeCells...).make(r)
+			}
+		}
+		s.write("new.csv", columns, pick(r, 1, 2, 7))
+		s.run("complete", s.path("m.mkl"), s.path("new.csv"))
+		s.run("transform", s.path("m.mkl"), s.path("new.csv"))
 		return c
 	}
 	rows := rowsOf(s.must("predict", s.path("m.mkl"), s.path("train.csv"), "-json"))
@@ -292,6 +301,10 @@ var strangeCells = []hostileCells{
 		}
 	}},
 	{"row number", func(*rand.Rand) func(int) string { return strconv.Itoa }},
+	{"alternating", func(r *rand.Rand) func(int) string {
+		groups := 2 + r.IntN(2)
+		return func(n int) string { return "g" + strconv.Itoa(n%groups) }
+	}},
 	{"bits", each(func(r *rand.Rand) string { return strconv.Itoa(r.IntN(2)) })},
 	{"counts", each(func(r *rand.Rand) string { return strconv.Itoa(int(math.Exp(1 + r.NormFloat64()))) })},
 	{"huge counts", each(func(r *rand.Rand) string { return strconv.FormatInt(r.Int64N(1<<53), 10) })},
@@ -389,6 +402,10 @@ func hostileFlags(r *rand.Rand, columns []hostileColumn) (args []string) {
 	}
 	several := []string{"multilabel", "multioutput", "shared", "tasks", "tasklabels", "multitask"}
 	switch {
+	case task == "factors" && r.IntN(2) == 0:
+		if add("-groups", "e"); fits {
+			columns[len(columns)-1].cell = cellsCalled(pick(r, "bits", "yes", "grades", "words", "alternating", "alternating")).make(r)
+		}
 	case task == "factors":
 	case slices.Contains(several, task):
 		if columns[len(columns)-1].cell = columns[y].cell; fits {
@@ -512,4 +529,22 @@ func TestHostileCells(t *testing.T) {
 			require.Equal(t, cell(n), cell(n), c.kind)
 		}
 	}
+}
+
+// A wild row of a model of counts is left out with a warning, and the others are predicted.
+func TestWildRowOfCounts(t *testing.T) {
+	var rows strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&rows, "%g,%g\n", 1e-3*float64(i), math.Floor(math.Exp(float64(i)/3)))
+	}
+	files := map[string]string{"rise.csv": "x,y\n" + rows.String(), "edge.csv": "x\n0.005\n1.3e154\n0.001\n"}
+	status, _, errs := command(t, files, "", strings.Fields("fit rise.csv -target y -task counts -raw-columns -kernels linear -o rise.mkl")...)
+	require.Equal(t, console.StatusOK, status, errs)
+	status, out, errs := command(t, nil, "", "predict", "rise.mkl", "edge.csv")
+	require.Equal(t, console.StatusOK, status, errs)
+	require.Contains(t, errs, "1 of 3 rows cannot be predicted, the first: edge.csv: row 2 (line 3): its function has mean")
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	require.Len(t, lines, 4)
+	require.Equal(t, ",,,", lines[2])
+	require.NotContains(t, lines[1]+lines[3], ",,")
 }

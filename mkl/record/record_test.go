@@ -123,6 +123,9 @@ func TestValueErrors(t *testing.T) {
 		{whole("size", time.Time{}), `record 2: "size" is a number, and the value is a date`},
 		{whole("built", 3), `record 2: "built" is a date, and the value is the number 3`},
 		{whole("garden", 2), `record 2: "garden" is a boolean, and the value is the number 2`},
+		{whole("size", []any{1.5}), `record 2: "size" is a number, and the value is a list`},
+		{whole("city", []any{"Ulm"}), `record 2: "city" is text, and the value is a list`},
+		{whole("city", map[string]any{"name": "Ulm"}), `record 2: "city" is text, and the value is an object`},
 		{whole("city", []string{"Ulm"}), `record 2: "city" is text, and the value is a []string`},
 	} {
 		_, err := p.PredictRows(t.Context(), []map[string]any{whole("size", 1), c.record})

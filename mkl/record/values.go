@@ -117,7 +117,7 @@ func textOf(value any) (text, wrong string) {
 	x, ok := float(value)
 	switch {
 	case !ok:
-		return "", fmt.Sprintf("is text, and the value is a %T", value)
+		return "", "is text, and the value is " + kindOf(value)
 	case math.IsNaN(x):
 		return "", ""
 	}
@@ -158,7 +158,7 @@ func numberOf(t encode.Type, value any) (x float64, wrong string) {
 	x, ok := float(value)
 	switch {
 	case !ok:
-		return 0, fmt.Sprintf("is a %s, and the value is a %T", t, value)
+		return 0, fmt.Sprintf("is a %s, and the value is %s", t, kindOf(value))
 	case math.IsInf(x, 0):
 		return 0, "is infinite"
 	case t == encode.Boolean && x == x && x != 0 && x != 1, t != encode.Numeric && t != encode.Boolean && x == x:
@@ -228,4 +228,15 @@ func brief(text string) string {
 		return string(r[:most]) + "…"
 	}
 	return text
+}
+
+// kindOf names the type of a value that no column takes: of what was JSON by a word of JSON, and of other values the type of Go.
+func kindOf(value any) string {
+	switch value.(type) {
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	}
+	return fmt.Sprintf("a %T", value)
 }

@@ -353,7 +353,7 @@ func some[M interface {
 // combinations of fits, and what is asked of models. A case is known by the name of its attack and its seed.
 func attacks() []siege.Attack {
 	var data, files []siege.Attack
-	for _, f := range slices.Concat(fits, settled, known, observed, viewed) {
+	for _, f := range slices.Concat(fits, settled, known, observed, viewed, leveled, []estimate{groupedFactors}) {
 		data = append(data, siege.Attack{Name: f.name, Run: func(r *rand.Rand) siege.Case {
 			p := newProblem(r)
 			ctx := context.Background()

@@ -28,7 +28,7 @@ var system = disk{
 	unnamed: unnamed,
 	open:    func(name string) (*os.File, error) { return os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666) },
 	write:   (*os.File).Write, chmod: (*os.File).Chmod, sync: (*os.File).Sync, link: link,
-	rename: os.Rename, close: (*os.File).Close, remove: os.Remove,
+	rename: rename, close: (*os.File).Close, remove: os.Remove,
 }
 
 // temporary is a file that is to become the one at path. It is locked, so that others
