@@ -41,7 +41,18 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 		}
 		return []amplitudeFit{{oneViewMember.name, fit}}, table, nil
 	}
-	q, err := judgeViews(ctx, p, t.class, f.Seed)
+	few, of := p, t // the problem that the table describes
+	rows := a.judged(t)
+	if rows != nil {
+		if few, err = p.Part(rows); err != nil {
+			return nil, table, stopped(ctx, err)
+		}
+		of.y = few.Y
+		if of.class != nil {
+			of.class = vec.Picked(t.class, rows)
+		}
+	}
+	q, err := judgeViews(ctx, few, of.class, f.Seed)
 	if err != nil {
 		return nil, table, stopped(ctx, err)
 	}
@@ -53,8 +64,30 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 		}
 		out = append(out, amplitudeFit{m.name, fit})
 	}
-	table, err = a.viewTable(ctx, p, out, q, t, groups)
+	described := out
+	if rows != nil {
+		described = nil
+		for _, member := range out {
+			fit, err := few.FitWith(ctx, member.Fit, nil, 1, changedSearch)
+			if err != nil {
+				return nil, table, stopped(ctx, err)
+			}
+			described = append(described, amplitudeFit{member.name, fit})
+		}
+	}
+	table, err = a.viewTable(ctx, few, described, q, of, groups)
+	table.samples = len(rows)
 	return out, table, err
+}
+
+// judged returns the samples that tell the probabilities and the table of the views; nil for all of them.
+func (a *amplitudeKernels) judged(t amplitudeTargets) []int {
+	kernels, n := a.packed.Dims()
+	most := judgedSamples(n, kernels, a.layout.Views(), t.y.Rows)
+	if most == n || a.some == nil {
+		return nil
+	}
+	return a.some(t.class, most)
 }
 
 // mostAmplitudeSteps is the most steps of the search for amplitudes.

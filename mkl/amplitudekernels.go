@@ -32,6 +32,10 @@ type amplitudeKernels struct {
 	told   []int    // these views in the order of the design
 	notes  []string // on default kernels
 
+	// some returns the places of about so many samples, ascending, which do not depend on the order of the samples. class is nil for targets. It is
+	// nil itself if kernels are given, which do not say what samples hold.
+	some func(class []int, most int) []int
+
 	packed *amplitude.Kernels
 	layout amplitude.Layout
 }
@@ -73,6 +77,9 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 	}
 	made = slices.Clone(made)
 	a := &amplitudeKernels{notes: notes}
+	if !slices.ContainsFunc(views, isGiven) {
+		a.some = func(class []int, most int) []int { return sampleByContent(views, target, class, most, f.Seed) }
+	}
 	key := viewKey(made)
 	kinds, of := map[string]int{}, map[string]int{}
 	var order []int // of the kernels that vary, view by view

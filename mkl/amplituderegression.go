@@ -60,6 +60,7 @@ func (m *AutoModel) addAmplitudes(of amplitudeRegressions, y []float64, density 
 		m.remarks = append(m.remarks, of.remark)
 	}
 	m.views, m.groups = of.table.views, of.table.groups
+	m.remarks = append(m.remarks, of.table.remark(len(y))...)
 	for i, member := range of.members {
 		m.names, m.members = append(m.names, of.names[i]), append(m.members, member)
 		m.add(member)

@@ -481,6 +481,7 @@ func allOpen(views []View) bool {
 // others is below one half. own is as for [AutoClassifier.fitPool].
 func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) (own []float64) {
 	m.views, m.groups = l.table.views, l.table.groups
+	m.remarks = append(m.remarks, l.table.remark(len(l.class))...)
 	w := m.weighKinds(l, seed)
 	if product != nil {
 		if share := weightBeside(m.leftOutOfKinds(w, l), product.leftOutLogProbabilities(l.class), seed); share < leastBeside {
@@ -620,14 +621,7 @@ func newPoolPlan(views []View, target []float64, class []int, most int, seed uin
 	some := views
 	p.rows = vec.UpTo(n)
 	if n > most && !whole {
-		order := rowOrder(rowColumns(views), [][]float64{target}, class != nil, seed)
-		if class == nil {
-			class = rareClasses(vec.Picked(target, order), most, seed)
-		} else {
-			class = vec.Picked(class, order)
-		}
-		p.rows = vec.Picked(order, sample(n, most, class, seed))
-		slices.Sort(p.rows)
+		p.rows = sampleByContent(views, target, class, most, seed)
 		some = takeRows(views, p.rows)
 	}
 	p.views = some

@@ -26,8 +26,6 @@ type manyRows struct {
 	steps   int     // that progress reports: the kinds of members
 	remarks []string
 	shift   *shift // of the samples held out, nil without effects of levels
-
-	described int // samples of the exact members whose table of views is kept
 }
 
 // heldOut returns the number of held-out samples that weight the members of a pool of n samples.
@@ -222,18 +220,18 @@ func (m *AutoModel) weigh(r *manyRows, j *judge) error {
 	m.middle, m.widening = j.middle, wideningOf(j.y, j.sd, weights, all.errors, all.variances)
 	kept := m.keepWeighed(weights)
 	m.members = keptOf[*MultiGPModel](kept)
-	m.remarkTable(r.described, len(m.members))
+	m.remarkTable(len(m.members))
 	m.landmarks, m.trees, m.local = oneOf[*LandmarkGPModel](kept), oneOf[*treeModel](kept), oneOf[*localModel](kept)
 	return nil
 }
 
-// remarkTable says which samples the table of views describes, if the pool has other members than the exact ones, which come first.
-func (p *pool) remarkTable(samples, exact int) {
+// remarkTable says which members the table of views describes, if the pool has others than the exact ones, which come first.
+func (p *pool) remarkTable(exact int) {
 	if p.views == nil || exact == len(p.models) {
 		return
 	}
 	others := vec.Total(p.weights[exact:])
-	p.remarks = append(p.remarks, fmt.Sprintf("the table of the views is of exact Gaussian processes of %d samples; other members have %.0f %% of the weight", samples, 100*others))
+	p.remarks = append(p.remarks, fmt.Sprintf("the table of the views is of the exact Gaussian processes; other members have %.0f %% of the weight", 100*others))
 }
 
 // wideningOf returns the widening of the mixture of the members whose weights are not small, by targets held out and the members' errors

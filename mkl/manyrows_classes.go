@@ -91,7 +91,6 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 		m.add(member)
 	}
 	m.remarks, m.dropped, m.views, m.groups = exact.remarks, exact.dropped, exact.views, exact.groups
-	r.described = rows
 	return nil
 }
 
@@ -156,7 +155,7 @@ func (m *AutoClassifierModel[T]) weigh(r *manyRows, class []int) error {
 	}
 	kept := m.keepWeighed(stack(all, r.Seed))
 	m.members, m.indicators = keptOf[*MultiGPClassifierModel[T]](kept), keptOf[*indicatorModel[T]](kept)
-	m.remarkTable(r.described, len(m.members)+len(m.indicators))
+	m.remarkTable(len(m.members) + len(m.indicators))
 	m.landmarks, m.trees, m.local = oneOf[*LandmarkClassifierModel[T]](kept), oneOf[*treeClassModel[T]](kept), oneOf[*localClassModel[T]](kept)
 	return nil
 }

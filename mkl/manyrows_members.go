@@ -128,7 +128,9 @@ func (a Auto) addExact(r *manyRows, j *judge, m *AutoModel, y []float64, rows in
 		}
 		if !all.promise(len(few.models)) {
 			m.dropped = append(slices.Concat(few.dropped, few.names), m.dropped...)
-			m.views, m.groups, r.described = few.views, few.groups, few.Samples()
+			if m.views, m.groups = few.views, few.groups; m.views != nil {
+				m.remarks = append(m.remarks, fmt.Sprintf("the members that the table of the views describes were fitted to %d samples", few.Samples()))
+			}
 			return nil
 		}
 	}
@@ -136,7 +138,7 @@ func (a Auto) addExact(r *manyRows, j *judge, m *AutoModel, y []float64, rows in
 	if exact == nil {
 		return r.leaveOut("exact members", err)
 	}
-	m.views, m.groups, r.described = exact.views, exact.groups, exact.Samples()
+	m.views, m.groups = exact.views, exact.groups
 	m.members, m.left = exact.members, exact.left
 	m.dropped, m.remarks = append(exact.dropped, m.dropped...), append(exact.remarks, m.remarks...)
 	m.names, m.models = slices.Concat(exact.names, m.names), slices.Concat(exact.models, m.models)

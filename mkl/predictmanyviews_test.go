@@ -125,6 +125,6 @@ func TestPredictViewsOfManyRows(t *testing.T) {
 	require.Len(t, m.Views(), 2, m.Story())
 	assert.Greater(t, m.Views()[0].In, 0.9)
 	if len(m.members) < len(m.models) {
-		assert.Contains(t, m.Story(), "the table of the views is of exact Gaussian processes of ")
+		assert.Contains(t, m.Story(), "the table of the views is of the exact Gaussian processes")
 	}
 }

@@ -42,6 +42,20 @@ func sample(n, most int, class []int, seed uint64) []int {
 	return some
 }
 
+// sampleByContent returns the places of about most samples, ascending, as [sample] does. Which samples are drawn does not depend on their order.
+// class is nil for targets.
+func sampleByContent(views []View, target []float64, class []int, most int, seed uint64) []int {
+	order := rowOrder(rowColumns(views), [][]float64{target}, class != nil, seed)
+	if class == nil {
+		class = rareClasses(vec.Picked(target, order), most, seed)
+	} else {
+		class = vec.Picked(class, order)
+	}
+	rows := vec.Picked(order, sample(len(target), most, class, seed))
+	slices.Sort(rows)
+	return rows
+}
+
 // rareClasses returns classes for [sample] if a sample of the given size would have only one value of y: 0 for
 // the samples with that value, 1 for all others. Otherwise it returns nil.
 func rareClasses(y []float64, most int, seed uint64) []int {

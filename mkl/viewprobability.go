@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"slices"
+	"sort"
 
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
@@ -34,6 +35,15 @@ func sweepsOf(n, kernels, views, columns int) (least, most int) {
 	least = max(leastSweeps, int(viewSweeps*few*few))
 	// A burn-in is a quarter of the sweeps.
 	return least, max(least, min(mostSweeps, int(mostWork/(1.25*sweepWork(n, kernels, views, columns)))))
+}
+
+// judgeWork is the most floating-point operations of the least sweeps, with their burn-in, about ten seconds of one core with AVX-512. With more
+// samples some of them tell the probabilities and the table of the views.
+const judgeWork = 5e11
+
+// judgedSamples returns how many of n samples tell the probabilities and the table of the views, of so many kernels, views and columns of targets.
+func judgedSamples(n, kernels, views, columns int) int {
+	return sort.Search(n, func(m int) bool { return 1.25*leastSweeps*sweepWork(m+1, kernels, views, columns) > judgeWork })
 }
 
 // sweepWork returns about how many floating-point operations a sweep takes that includes all views, with its draw of the functions. A

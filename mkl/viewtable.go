@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -46,6 +47,16 @@ const leastSpread = 1e-9
 type viewTable struct {
 	views  []ViewShare
 	groups []ViewGroupShare
+
+	samples int // that it describes; 0 for all
+}
+
+// remark says how many of n samples the table describes; empty if it describes all.
+func (t *viewTable) remark(n int) []string {
+	if t.samples == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the table of the views is learned from %d of the %d samples", t.samples, n)}
 }
 
 // viewTable describes the views, and groups of them, by the draws of their probabilities and by fits without each.
@@ -99,12 +110,8 @@ func shareOf(s *amplitude.Shares, views []int) (mean, sd float64) {
 	return mean, sd
 }
 
-// Searches for amplitudes with another view more or less, which begin at the pool's: their most steps, and how far the log posterior may be
-// from its top, as a share of the samples and columns.
-const (
-	changedSteps     = 30
-	changedTolerance = 1e-5
-)
+// changedSearch is the search for amplitudes with another view more or less, or of some samples. It begins at the pool's amplitudes.
+var changedSearch = amplitude.Search{Steps: 30, Tolerance: 1e-5}
 
 // lossWithout compares the left-out densities of the fits with and without some views. now are the densities of the given fits. A fit
 // without any of these views is compared with a fit with all of them.
@@ -116,7 +123,7 @@ func lossWithout(ctx context.Context, p amplitude.Problem, fits []amplitudeFit, 
 		if has {
 			multiplier = 0
 		}
-		other, err := p.FitWith(ctx, f.Fit, views, multiplier, amplitude.Search{Steps: changedSteps, Tolerance: changedTolerance})
+		other, err := p.FitWith(ctx, f.Fit, views, multiplier, changedSearch)
 		if err != nil {
 			return 0, 0, stopped(ctx, err)
 		}

@@ -65,7 +65,7 @@ func (p Problem) Halves(ctx context.Context, splits int, class []int, how Sampli
 
 // halfShares stores the posterior means of the views' shares in a fit to some samples.
 func (p *Problem) halfShares(ctx context.Context, rows []int, how Sampling, mean []float64) error {
-	q, err := p.part(rows)
+	q, err := p.Part(rows)
 	if err != nil {
 		return err
 	}
@@ -114,10 +114,10 @@ func (h *Halves) Variance(mean []float64, views []int) float64 {
 	return max(0, square/scale*share*(1-share))
 }
 
-// part returns the problem of some samples, in ascending order: their kernels are centred and scaled anew, and their targets
+// Part returns the problem of some samples, in ascending order: their kernels are centred and scaled anew, and their targets
 // standardised. Targets that are constant among these samples are left out.
-func (p *Problem) part(rows []int) (Problem, error) {
-	q := *p
+func (p Problem) Part(rows []int) (Problem, error) {
+	q := p
 	q.Kernels = p.Kernels.part(rows)
 	n := len(rows)
 	var ys [][]float64

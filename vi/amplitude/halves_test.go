@@ -55,7 +55,7 @@ func TestPartOfAProblem(t *testing.T) {
 			standardise(want.Y.Row(c))
 		}
 		want.KnownNoise /= variance
-		got, err := p.part(rows)
+		got, err := p.Part(rows)
 		require.NoError(t, err)
 		amplitudes := []float64{0.3, 0.5, 0.1, 0.2}
 		a, err := got.At(amplitudes, 0.4)
@@ -83,7 +83,7 @@ func TestPartOfConstantsIsWithoutThem(t *testing.T) {
 	k.whole.Row(1)[size(6)-1] = 6 // the only sample in which the second kernel is not 0
 	p := Problem{Kernels: k, Layout: l, Y: targets(src, 2, 6), Workers: 1}
 	copy(p.Y.Row(0), []float64{1, 1, 1, 1, 1, -5})
-	q, err := p.part([]int{0, 1, 2, 3})
+	q, err := p.Part([]int{0, 1, 2, 3})
 	require.NoError(t, err)
 	assert.Equal(t, 1, q.Y.Rows)
 	f, err := q.At([]float64{1, 1}, 0.5)
@@ -92,7 +92,7 @@ func TestPartOfConstantsIsWithoutThem(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, g.LogEvidence, f.LogEvidence)
 	p.Y = p.Y.Slice(0, 1, 0, 6)
-	_, err = p.part([]int{0, 1, 2, 3})
+	_, err = p.Part([]int{0, 1, 2, 3})
 	assert.ErrorContains(t, err, "constant")
 }
 
