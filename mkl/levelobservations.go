@@ -18,7 +18,7 @@ import (
 // observedLevels are effects of the levels of columns of categories on the function of a model of very many counts, grades or times, with what the
 // model is fitted to: views that see the effects, and likelihoods to whose function they are added. See docs/theory/levels.md.
 type observedLevels struct {
-	levels *levels // nil if there are none
+	levels *levels // nil without effects
 	views  []View
 	all    []mgp.Likelihood
 	about  levelRemarks
