@@ -97,7 +97,7 @@ type Progress struct {
 	Member, Members  int     // which of how many members of a pool, from 1; 0 if there is no pool
 	Start, Starts    int     // which of how many starts, functions or chains, from 1
 	Sweep, MaxSweeps int     // sweeps done in this start, and their limit
-	Bound, Rise      float64 // the lower bound in nats, and by how much the last sweep raised it; NaN if sampled
+	Bound, Rise      float64 // the lower bound in nats, and by how much the last sweep raised it; NaN if sampled; of effects of levels the leave-one-out log score
 
 	// Left estimates from the last sweeps how many sweeps of this start are still to come; it is
 	// negative while that is not known.

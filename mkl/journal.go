@@ -24,8 +24,8 @@ import (
 //
 // It keeps the state of every ascent of a bound or of the evidence ([Auto] and
 // [AutoClassifier] make several), of every pass of a [LandmarkClassifier], and of the chains of a sampled
-// [ProbitClassifier]. The steps before, such as kernels, sums of samples and the plan of a fit with
-// landmarks, are computed anew.
+// [ProbitClassifier]. The steps before, such as kernels, sums of samples, effects of levels and the plan of a fit
+// with landmarks, are computed anew.
 //
 // A journal serves one call of Fit. It must not be copied.
 type Journal struct {

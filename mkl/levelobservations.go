@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/gram"
@@ -17,79 +18,148 @@ import (
 // observedLevels are effects of the levels of columns of categories on the function of a model of very many counts, grades or times, with what the
 // model is fitted to: views that see the effects, and likelihoods to whose function they are added. See docs/theory/levels.md.
 type observedLevels struct {
-	levels *levels
+	levels *levels // nil without effects
 	views  []View
 	all    []mgp.Likelihood
+	about  levelRemarks
 }
 
-// addLevels fits effects of levels to all samples. It returns nil without columns of many levels that have effects, and where the effects take too much
-// memory or cannot be computed: the kernel of categories stays. It returns an error only if the context has ended.
+// levelRemarks say why columns of many levels have no effects.
+type levelRemarks struct {
+	Useless string `json:"useless,omitempty"` // which columns have effects that do not predict other samples
+	Left    string `json:"left,omitempty"`    // why no effects could be computed
+}
+
+// addLevels fits effects of levels to all samples. Without columns of many levels that have effects, and where the effects take too much memory or cannot be
+// computed, the views and the likelihoods stay, and with them the kernel of categories. The remarks then say why. It returns an error only if the context
+// has ended.
 func (p *processObservations) addLevels(ctx context.Context, views []View, targets [][]float64, all []mgp.Likelihood) (*observedLevels, error) {
-	if p.missingViews {
-		return nil, nil
-	}
-	out, err := p.fitLevels(ctx, views, targets, all)
-	if err != nil && ctx.Err() == nil {
-		return nil, nil
-	}
-	return out, err
-}
-
-func (p *processObservations) fitLevels(ctx context.Context, views []View, targets [][]float64, all []mgp.Likelihood) (*observedLevels, error) {
+	out := &observedLevels{views: views, all: all}
 	n := all[0].Samples()
 	order := rowOrder(rowColumns(views), targets, false, p.seed) // of the folds, so that they do not depend on the order of the samples
 	f := newLevelFit(ctx, p.seed, p.Workers, takeRows(views, order), n, 0)
-	if f == nil {
-		return nil, nil
+	switch {
+	case f == nil:
+		return out, nil
+	case p.missingViews:
+		out.about.Left = "samples may lack views"
+		return out, nil
 	}
+	p.before = 1
+	err := p.fitLevels(f, order, out)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		out.about.Left = err.Error()
+		for _, prefix := range []string{"mkl: ", "vi: ", "effects: "} { // the packages
+			out.about.Left = strings.TrimPrefix(out.about.Left, prefix)
+		}
+	}
+	return out, nil
+}
+
+// fitLevels adds the effects to out, if there are any.
+func (p *processObservations) fitLevels(f *levelFit, order []int, out *observedLevels) error {
+	n := len(order)
 	f.describe(n, levelCentres, seesNumbers)
 	width, levels := f.size()
 	if err := p.check(effects.Memory(n, len(f.columns), levels, width)); err != nil {
-		return nil, err
+		return err
 	}
+	passes := p.passes(len(out.all))
 	var best *observedOf
-	for _, l := range all {
-		o := &observedOf{f: f}
+	for _, l := range out.all {
+		o := &observedOf{f: f, passes: passes}
 		var err error
 		if o.observed, err = mgp.Observe(l.Some(order)); err != nil {
-			return nil, err
+			return err
 		}
 		if err := o.fit(); err != nil {
-			return nil, err
+			return err
 		}
 		if best == nil || o.posterior.LogScore > best.posterior.LogScore {
 			best = o
 		}
 	}
 	if err := best.leftOut(); err != nil {
-		return nil, err
+		return err
 	}
 	if best.drop() {
+		var names []string
+		for _, c := range f.without {
+			name := ""
+			if len(f.x) > 1 {
+				name = " of " + f.views[slices.Index(f.inputs(), c.input)].Input
+			}
+			names = append(names, name+gram.Sight{Columns: []int{c.column}}.String())
+		}
+		out.about.Useless = levelsWithoutEffect(names) + ", and keep the kernel of categories"
 		if f.at == nil {
-			return nil, nil
+			return nil
 		}
 		if err := best.fit(); err != nil {
-			return nil, err
+			return err
 		}
 		if err := best.leftOut(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	every, err := best.posterior.Without(ctx, p.Workers, f.columns, best.offset, everySample(n))
+	every, err := best.posterior.Without(f.ctx, p.Workers, f.columns, best.offset, everySample(n))
 	if err != nil {
-		return nil, err
+		return err
 	}
+	passes.pass()
 	f.without = nil // the kernel of categories stays on columns without an effect
 	l, s := f.learned(every, best.left)
-	out := &observedLevels{levels: l, views: f.observedViews(views, best.left, order)}
+	out.levels, out.views = l, f.observedViews(out.views, best.left, order)
 	offset := make([]float64, n)
 	for k, i := range order {
 		offset[i] = s.mean[k]
 	}
+	all := out.all
+	out.all = nil
 	for _, l := range all {
 		out.all = append(out.all, mgp.Offset{Likelihood: l, Of: offset})
 	}
-	return out, nil
+	return nil
+}
+
+// levelPasses reports the progress of a fit of effects: its passes over all samples.
+type levelPasses struct {
+	report      func(Progress) // nil if nothing is to be reported
+	done, most  int            // passes
+	score, rise float64
+}
+
+// passes returns the progress of effects under so many laws. The last of them may be fitted again without some columns.
+func (p *processObservations) passes(laws int) *levelPasses {
+	q := &levelPasses{most: (laws+1)*effects.MostSweeps + 2*levelFolds + 1, rise: math.NaN()}
+	if p.Progress != nil {
+		starts := laws + 2 // the effects, a fit of the landmarks for each law, and the fit of all samples
+		q.report = func(r Progress) {
+			r.Start, r.Starts, r.MaxSweeps, r.Left = 1, starts, q.most, -1
+			p.Progress(r)
+		}
+	}
+	return q
+}
+
+// sweep reports a sweep with the leave-one-out log score of all samples.
+func (q *levelPasses) sweep(sweep int, score float64) {
+	if q.rise = score - q.score; sweep == 1 {
+		q.rise = math.NaN()
+	}
+	q.score = score
+	q.pass()
+}
+
+// pass reports a pass, after which the score is the one of the last sweep.
+func (q *levelPasses) pass() {
+	q.done++
+	if q.report != nil {
+		q.report(Progress{Sweep: q.done, Bound: q.score, Rise: q.rise})
+	}
 }
 
 // seesNumbers reports whether a view sees numbers, and not codes.
@@ -104,6 +174,7 @@ func seesNumbers(v View) bool {
 // observedOf is the fit of effects to observations.
 type observedOf struct {
 	f         *levelFit
+	passes    *levelPasses
 	observed  *mgp.Observed
 	posterior *effects.Observed
 	offset    []float64 // the functions beside the effects
@@ -113,7 +184,7 @@ type observedOf struct {
 // fit fits the functions, the effects and their variances.
 func (o *observedOf) fit() (err error) {
 	f := o.f
-	process := effects.Process{Seed: f.seed, Workers: f.workers}
+	process := effects.Process{Seed: f.seed, Workers: f.workers, Progress: o.passes.sweep}
 	o.posterior, err = process.FitLikelihood(f.ctx, f.features, f.columns, o.observed)
 	return err
 }
@@ -123,6 +194,7 @@ func (o *observedOf) leftOut() (err error) {
 	f := o.f
 	o.offset = f.beside(o.posterior.Beta)
 	o.left, err = f.acrossFolds(func(kept []bool) ([]effects.Effects, error) {
+		defer o.passes.pass()
 		return o.posterior.Without(f.ctx, f.workers, f.columns, o.offset, kept)
 	})
 	return err
@@ -204,19 +276,32 @@ func (f *levelFit) observedViews(views []View, left levelMoments, order []int) (
 	return seen
 }
 
-// LevelEffects says which columns of categories have an effect of each level on the function, a sentence for each. #1 is the first column of an input. A fit
-// with landmarks learns effects.
+// LevelEffects says which columns of categories have an effect of each level on the function, and why others have none, a sentence for each. #1 is the first
+// column of an input. A fit with landmarks learns effects.
 func (m *processes) LevelEffects() (sentences []string) {
-	if m.levels == nil {
-		return nil
-	}
-	for _, c := range m.levels.columns {
-		name := ""
-		if len(m.design.Inputs) > 1 {
-			name = " of " + m.design.Inputs[c.input].Name
+	if m.levels != nil {
+		for _, c := range m.levels.columns {
+			name := ""
+			if len(m.design.Inputs) > 1 {
+				name = " of " + m.design.Inputs[c.input].Name
+			}
+			name += gram.Sight{Columns: []int{c.column}}.String()
+			sentences = append(sentences, fmt.Sprintf("the effects of %d levels%s on the function have the standard deviation %.3g", len(c.codes), name, math.Sqrt(c.prior)))
 		}
-		name += gram.Sight{Columns: []int{c.column}}.String()
-		sentences = append(sentences, fmt.Sprintf("the effects of %d levels%s on the function have the standard deviation %.3g", len(c.codes), name, math.Sqrt(c.prior)))
+	}
+	if m.about.Useless != "" {
+		sentences = append(sentences, m.about.Useless)
+	}
+	if left := m.LevelsLeftOut(); left != "" {
+		sentences = append(sentences, left)
 	}
 	return sentences
+}
+
+// LevelsLeftOut says why the fit could not learn effects of levels, although a column of categories has many levels. It is empty otherwise.
+func (m *processes) LevelsLeftOut() string {
+	if m.about.Left == "" {
+		return ""
+	}
+	return "effects of levels are left out (" + m.about.Left + "), and the kernel of categories stays"
 }

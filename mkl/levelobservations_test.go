@@ -2,6 +2,7 @@ package mkl
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // codedFunction returns samples of a code with many levels and two features, and their function: with an effect of each level of the given standard deviation.
@@ -145,14 +147,21 @@ func TestEffectsOfLevelsOnObservations(t *testing.T) {
 
 			var file bytes.Buffer
 			require.NoError(t, m.Save(&file))
-			loaded, err := Load(&file)
-			require.NoError(t, err)
-			assert.Equal(t, m.LevelEffects(), loaded.(interface{ LevelEffects() []string }).LevelEffects())
+			var loaded observationModel
 			if test.name == "grades" {
+				loaded, err = LoadAs[*OrdinalModel[int]](&file)
+			} else {
+				var of Model
+				of, err = Load(&file)
+				loaded, _ = of.(observationModel)
+			}
+			require.NoError(t, err)
+			assert.Equal(t, m.LevelEffects(), loaded.LevelEffects())
+			same, _ := functionOf(t, loaded, at)
+			assert.Equal(t, mean, same)
+			if test.name == "grades" { // whose probabilities have no variance of the function to look at
 				return
 			}
-			same, _ := functionOf(t, loaded.(observationModel), at)
-			assert.Equal(t, mean, same)
 
 			unseen := at.Clone()
 			for i := range unseen.Rows {
@@ -172,7 +181,7 @@ func TestEffectsOfLevelsOnObservations(t *testing.T) {
 	}
 }
 
-// A column whose levels have no effect keeps the kernel of categories. So does a fit with missing views.
+// A column whose levels have no effect keeps the kernel of categories. So does a fit with missing views. The model says so, also from a file.
 func TestNoEffectsOfLevelsOnObservations(t *testing.T) {
 	x, f := codedFunction(4, 1500, 100, 0)
 	counts := make([]float64, len(f))
@@ -184,7 +193,10 @@ func TestNoEffectsOfLevelsOnObservations(t *testing.T) {
 	}
 	m, err := Counts{Landmarks: 100}.Fit(t.Context(), functionCodes(x), counts)
 	require.NoError(t, err)
-	assert.Empty(t, m.LevelEffects())
+	useless := []string{"the levels of #1 have no effect that predicts other samples, and keep the kernel of categories"}
+	assert.Equal(t, useless, m.LevelEffects())
+	assert.Empty(t, m.LevelsLeftOut())
+	assert.Contains(t, m.Summary(), useless[0])
 	require.Len(t, m.KernelWeights(), 2)
 	assert.Contains(t, m.KernelWeights()[1].Kernel, "categorical")
 	x, f = codedFunction(4, 1500, 1500, 1)
@@ -194,12 +206,92 @@ func TestNoEffectsOfLevelsOnObservations(t *testing.T) {
 	}
 	m, err = Counts{Landmarks: 100}.Fit(t.Context(), functionCodes(x), counts)
 	require.NoError(t, err)
-	assert.Empty(t, m.LevelEffects())
+	assert.Equal(t, useless, m.LevelEffects())
 	x, _ = codedFunction(4, 1500, 100, 2)
 	for i := range counts {
 		counts[i] = math.Floor(x.At(i, 0) / 100) // by the level alone
 	}
 	m, err = Counts{Landmarks: 100, MissingViews: true}.Fit(t.Context(), functionCodes(x), counts)
 	require.NoError(t, err)
-	assert.Empty(t, m.LevelEffects())
+	assert.Equal(t, "effects of levels are left out (samples may lack views), and the kernel of categories stays", m.LevelsLeftOut())
+	assert.Equal(t, []string{m.LevelsLeftOut()}, m.LevelEffects())
+	var file bytes.Buffer
+	require.NoError(t, m.Save(&file))
+	loaded, err := Load(&file)
+	require.NoError(t, err)
+	assert.Equal(t, m.LevelsLeftOut(), loaded.(*CountModel).LevelsLeftOut())
+	m, err = Counts{Landmarks: 100, MissingViews: true}.Fit(t.Context(), functionCodes(x)[:1], counts)
+	require.NoError(t, err)
+	assert.Empty(t, m.LevelEffects(), "no column of many levels")
+}
+
+// Effects that cannot be computed are left out, and the model says why.
+func TestEffectsOfLevelsThatFail(t *testing.T) {
+	x, f := codedFunction(4, 1500, 100, 1)
+	counts := make([]float64, len(f))
+	for i, v := range f {
+		counts[i] = math.Floor(math.Exp(v))
+	}
+	c := Counts{Landmarks: 50}
+	p := c.problem()
+	views := functionCodes(x)
+	none := mgp.Counts{Y: make([]float64, len(f)), Dispersed: true}
+	out, err := p.addLevels(t.Context(), views, [][]float64{counts}, []mgp.Likelihood{none})
+	require.NoError(t, err)
+	assert.Equal(t, "counts: all 1500 counts are 0", out.about.Left)
+	assert.Nil(t, out.levels)
+	assert.Equal(t, views, out.views)
+
+	c = Counts{Landmarks: 50}
+	c.MemoryLimit = 1 << 20
+	p = c.problem()
+	out, err = p.addLevels(t.Context(), functionCodes(x), [][]float64{counts}, []mgp.Likelihood{mgp.Counts{Y: counts, Dispersed: true}})
+	require.NoError(t, err)
+	assert.Contains(t, out.about.Left, "memory")
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(assert.AnError)
+	_, err = Counts{Landmarks: 50}.Fit(ctx, functionCodes(x), counts)
+	require.ErrorIs(t, err, assert.AnError)
+}
+
+// The passes over all samples that learn effects are the first start of the progress. Without a column of many levels there is no such start.
+func TestProgressOfEffectsOfLevels(t *testing.T) {
+	x, f := codedFunction(5, 1200, 60, 1)
+	times := make([]Lifetime, len(f))
+	for i, v := range f {
+		times[i] = EventAt(math.Exp(v))
+	}
+	for coded, starts := range map[bool]int{true: 4, false: 3} { // two laws, and all samples
+		var all []Progress
+		s := Survival{Landmarks: 50}
+		s.MaxSteps, s.Progress = 2, func(p Progress) { all = append(all, p) }
+		views := functionCodes(x)
+		if !coded {
+			views = views[:1]
+		}
+		m, err := s.Fit(t.Context(), views, times)
+		require.NoError(t, err)
+		assert.Equal(t, coded, len(m.LevelEffects()) > 0)
+		last, passes, scores := Progress{Start: 1}, 0, 0
+		for _, p := range all {
+			assert.Equal(t, starts, p.Starts)
+			require.True(t, p.Start == last.Start && p.Sweep == last.Sweep+1 || p.Start == last.Start+1 && p.Sweep == 1, "%+v after %+v", p, last)
+			assert.LessOrEqual(t, p.Sweep, p.MaxSweeps)
+			if coded && p.Start == 1 {
+				passes++
+				assert.False(t, math.IsNaN(p.Bound))
+				assert.Equal(t, -1, p.Left)
+				if p.Rise > 0 {
+					scores++
+				}
+			}
+			last = p
+		}
+		assert.Equal(t, starts, last.Start)
+		if coded {
+			assert.Greater(t, passes, 2*3+levelFolds+1)
+			assert.Greater(t, scores, 3)
+		}
+	}
 }

@@ -187,5 +187,9 @@ func (f *levelFit) takeOdds(of []oddsOf, classes int) (*levelOdds, []View) {
 
 // noEffect is the remark on columns that are left out.
 func noEffect(names []string) string {
-	return fmt.Sprintf("the levels%s have no effect that predicts other samples, and are left out", strings.Join(names, " and"))
+	return levelsWithoutEffect(names) + ", and are left out"
+}
+
+func levelsWithoutEffect(names []string) string {
+	return fmt.Sprintf("the levels%s have no effect that predicts other samples", strings.Join(names, " and"))
 }

@@ -147,7 +147,7 @@ func (f *levelFit) find() {
 			for i := range codes {
 				codes[i] = x.At(i, j)
 			}
-			of := slices.Clone(codes)
+			of := slices.DeleteFunc(slices.Clone(codes), func(v float64) bool { return v != v }) // samples may lack views
 			slices.Sort(of)
 			if of = slices.Compact(of); len(of) <= fewLevels {
 				continue

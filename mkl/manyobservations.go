@@ -37,9 +37,7 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 	if err != nil {
 		return nil, p.named(err)
 	}
-	if effects != nil {
-		views, all = effects.views, effects.all
-	}
+	views, all = effects.views, effects.all
 	n := all[0].Samples()
 	x := distinctInputs(views)
 	rows := landmarkRows(rowOrder(rowColumns(views), targets, false, p.seed), landmarks, alikeIn(views, targets[0])...)
@@ -48,8 +46,8 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 		few[i] = l.Some(rows)
 	}
 	m, err := p.fitExact(ctx, takeRows(views, rows), len(few)+1, few...)
-	if m != nil && effects != nil {
-		m.levels = effects.levels
+	if m != nil {
+		m.levels, m.about = effects.levels, effects.about
 	}
 	if m == nil || err != nil {
 		return m, err

@@ -222,7 +222,8 @@ type processes struct {
 	noise       *mgp.NoiseProcess  // of the target; nil if it is constant
 	draws       *processes         // designs and posteriors over which predictions are averaged; nil without draws
 	last        *mgp.EvidenceStart // the last function's scales; set by fits only
-	levels      *levels            // of very many observations, nil if no column has many levels
+	levels      *levels            // of very many observations, nil if no column has effects
+	about       levelRemarks       // of columns of many levels without effects
 }
 
 // add appends a fit. The traces of several fits are joined.

@@ -16,6 +16,7 @@ type processObservations struct {
 	*fitting
 	processSettings
 	landmarks int // as the estimators' Landmarks
+	before    int // parts of the fit before the fits of the landmarks: 1 for effects of levels
 }
 
 // newProcessObservations returns a fit with the settings that the estimators share.
@@ -67,7 +68,7 @@ func (p *processObservations) part(k, n int) *fitting {
 	f := *p.fitting
 	if f.Progress != nil {
 		f.Progress = func(q Progress) {
-			q.Start, q.Starts = k, n
+			q.Start, q.Starts = p.before+k, p.before+n
 			p.Progress(q)
 		}
 	}

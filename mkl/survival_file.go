@@ -12,12 +12,16 @@ type observationsJSON struct {
 	recordJSON
 	Processes []processJSON `json:"processes"`
 	Levels    *levelsJSON   `json:"levels,omitempty"`
+	About     *levelRemarks `json:"without_levels,omitempty"` // why columns of many levels have no effects
 }
 
 // addObservations adds the tensors of a function of times, counts or grades, and returns the settings.
 func (f *fileWriter) addObservations(m *processes) (j observationsJSON) {
 	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(m)
 	j.Levels = m.levels.encode(f)
+	if m.about != (levelRemarks{}) {
+		j.About = &m.about
+	}
 	return j
 }
 
@@ -56,6 +60,9 @@ func (f *fileReader) takeObservations(j observationsJSON, names ...string) (m pr
 	}
 	if m, err = f.takeProcesses(j.designJSON, j.recordJSON, j.Processes, false); err != nil {
 		return m, err
+	}
+	if j.About != nil {
+		m.about = *j.About
 	}
 	m.levels, err = f.takeLevels(j.Levels, m.Inputs())
 	return m, err

@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"github.com/bmkl/bmkl/vi/effects"
 	"math"
 	"time"
 )
@@ -21,10 +22,13 @@ const (
 	secondsProduct = 3.1e-11 // of sums of features, for each sample and each pair of features
 	secondsWidths  = 1.5     // of the widths that a fit with landmarks learns
 
-	usualFeatures   = 8   // that secondsSquare covers
-	fewFeatures     = 100 // secondsCube covers the kernels of up to this many features
-	labelWork       = 5   // the work of one function of labels, in functions of numbers
-	passesOfClasses = 3.3 // passes of a classifier with landmarks, in units of a sum of features
+	usualFeatures   = 8     // that secondsSquare covers
+	fewFeatures     = 100   // secondsCube covers the kernels of up to this many features
+	labelWork       = 5     // the work of one function of labels, in functions of numbers
+	secondsObserved = 3e-10 // of a product of effects.ObservedWork
+	countMoments    = 10000 // products that the moments of a count are worth
+	closedMoments   = 500   // products that other moments are worth
+	passesOfClasses = 3.3   // passes of a classifier with landmarks, in units of a sum of features
 )
 
 // orderSeconds forecasts [rowOrder] of n samples with so many features.
@@ -85,3 +89,19 @@ const (
 	mostExactRows  = 2900
 	leastExactRows = 300
 )
+
+// ObservationLevelSeconds forecasts the processor time of the effects of levels in a fit of [Counts], [Ordinal] or [Survival] to the views of more than
+// [DefaultExactSamples] samples, under so many laws. Moments of counts take quadrature. It is 0 if no column of categories has many levels.
+func ObservationLevelSeconds(views []View, laws int, counts bool) float64 {
+	f := &levelFit{views: views, x: distinctInputs(views)}
+	if f.find(); f.at == nil {
+		return 0
+	}
+	n, moments := f.x[0].Rows, closedMoments
+	if counts {
+		moments = countMoments
+	}
+	f.describe(n, levelCentres, seesNumbers)
+	width, levels := f.size()
+	return float64(secondsObserved * effects.ObservedWork(n, len(f.columns), levels, width, laws, levelFolds, moments))
+}

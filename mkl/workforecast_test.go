@@ -22,3 +22,19 @@ func TestExactRowsOfFeatures(t *testing.T) {
 	x := Features{Rows: 2, Cols: 3, Stride: 3, Data: make([]float64, 6)}
 	assert.Equal(t, 6, featuresOf([]View{{X: x, Input: "a"}, {X: x, Input: "a"}, {X: x, Input: "b"}}), "a view for each kernel of an input counts once")
 }
+
+// The effects of levels take time in proportion to samples and laws, and none without a column of many levels.
+func TestForecastOfEffectsOfLevels(t *testing.T) {
+	of := func(n, laws int, counts bool) float64 {
+		x, _ := codedFunction(1, n, 100, 1)
+		return ObservationLevelSeconds(functionCodes(x), laws, counts)
+	}
+	assert.InDelta(t, 1, of(6000, 1, true), 0.9)
+	assert.Less(t, of(6000, 1, false), of(6000, 1, true)/2)
+	assert.InEpsilon(t, 2, of(12000, 1, true)/of(6000, 1, true), 0.1)
+	assert.InEpsilon(t, 2, of(6000, 2, false)/of(6000, 1, false), 0.2)
+	x, _ := codedFunction(1, 4000, 100, 1)
+	assert.Zero(t, ObservationLevelSeconds(functionCodes(x)[:1], 1, true))
+	x, _ = codedFunction(1, 4000, 30, 1)
+	assert.Zero(t, ObservationLevelSeconds(functionCodes(x), 1, true))
+}

@@ -39,6 +39,8 @@ func (f *Features) width() int {
 type Process struct {
 	Seed    uint64 // of the probes that estimate posterior variances
 	Workers int    // goroutines for the moments of observations; 0 means one for each processor
+
+	Progress func(sweep int, score float64) // if not nil, it is called after every sweep over observations, with Σ_n log p(y_n | all others)
 }
 
 const (
@@ -78,7 +80,7 @@ func Work(n, columns, levels, features int) float64 {
 // of each sample without its fold.
 func Memory(n, columns, levels, features int) int64 {
 	m := float64(features)
-	words := float64(float64(n)*(6+float64(4*columns))) + float64(float64(levels)*(m+3*probes+20)) + float64(m*(float64(2*m)+2*blockRows))
+	words := float64(float64(n)*(6+float64(4*columns))) + float64(float64(levels)*(m+3*probes+20)) + float64(m*(float64(2*m)+float64(2*blockRows+min(n, blocksAtOnce*blockRows))))
 	return int64(min(8*words, math.MaxInt64/2))
 }
 

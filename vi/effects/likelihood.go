@@ -40,10 +40,12 @@ type Observed struct {
 }
 
 const (
-	mostSweeps = 40   // over all samples
-	oneSweep   = 0.8  // what a site moves of its way in a sweep
-	mostTheta  = 0.5  // the longest step of a parameter, as the logarithms that parameters are
-	leastSite  = 1e-9 // the least precision of a site
+	MostSweeps = 40 // of [Process.FitLikelihood] over all samples
+
+	blocksAtOnce = 16   // blocks whose features are in memory in a sweep over observations
+	oneSweep     = 0.8  // what a site moves of its way in a sweep
+	mostTheta    = 0.5  // the longest step of a parameter, as the logarithms that parameters are
+	leastSite    = 1e-9 // the least precision of a site
 )
 
 // FitLikelihood infers β, the effects, their variances and θ from observations. If ctx ends the error wraps its cause.
@@ -52,7 +54,7 @@ func (p Process) FitLikelihood(ctx context.Context, features Features, columns [
 	n := l.Samples()
 	mean, sd := l.Prior()
 	f := &observing{
-		system: s, features: features, crew: newSiteCrew(p.Workers, n), seed: p.Seed,
+		system: s, features: features, crew: work.NewCrew(p.Workers, blocksAtOnce, func(int) (_ struct{}) { return }), seed: p.Seed,
 		sites: sites{likelihood: l, theta: slices.Clone(mean[1:]), weight: make([]float64, n), shift: make([]float64, n)},
 		x:     make([]float64, s.size()), given: make([]float64, s.size()-s.m), prior: make([]float64, len(columns)),
 		priorMean: mean[1:], priorSD: sd[1:],
@@ -72,7 +74,7 @@ func (p Process) FitLikelihood(ctx context.Context, features Features, columns [
 	errors := la.NewMatrix[float64](probes, s.size())
 	variance, before := make([]float64, s.size()), make([]float64, s.size())
 	score := 0.0
-	for range mostSweeps {
+	for sweep := range MostSweeps {
 		for c, part := range own {
 			f.prior[c] = part.prior
 		}
@@ -91,6 +93,9 @@ func (p Process) FitLikelihood(ctx context.Context, features Features, columns [
 		change, _ := updatePriors(parts, f.x, variance, 1, 0)
 		for i, d := range s.diagonal {
 			f.given[i] = 1 / d
+		}
+		if p.Progress != nil {
+			p.Progress(sweep+1, score)
 		}
 		if max(change, moved, furthest(f.x, before)) < settled {
 			break
@@ -155,52 +160,78 @@ type observing struct {
 	priorMean, priorSD []float64 // of θ
 }
 
-// sweep renews all sites and then makes their normal equations. It makes a step of θ, and returns Σ log Z and the longest step of a parameter. For a
+// sweep renews all sites and makes their normal equations. It makes a step of θ, and returns Σ log Z and the longest step of a parameter. For a
 // step, Σ_n g_n·g_nᵀ of the derivatives g_n = ∂log Z_n/∂θ stands for the negative second derivatives.
+//
+// Some blocks of samples at a time are renewed side by side. They are then added to the normal equations in their order, so that each feature is computed
+// once and results do not depend on the number of workers.
 func (f *observing) sweep(ctx context.Context) (score, moved float64, err error) {
+	for _, of := range [][]float64{f.gram.Data, f.cross.Data, f.count, f.right, f.noises.Data} {
+		clear(of)
+	}
 	N, T := f.sites.likelihood.Samples(), len(f.sites.theta)
-	blocks := (N + blockRows - 1) / blockRows
-	scores := make([]float64, blocks)
-	gradients, squares := la.NewMatrix[float64](blocks, T), la.NewMatrix[float64](blocks, T*T)
-	err = f.crew.Each(func(_ struct{}, b int) error {
-		if err := context.Cause(ctx); err != nil {
-			return fmt.Errorf("effects: %w", err)
-		}
-		lo, hi := b*blockRows, min((b+1)*blockRows, N)
-		eta, slopes := make([]float64, hi-lo), make([]float64, T)
-		la.Gemv(nil, la.NoTrans, 1, f.features.Rows(lo, hi), f.x[:f.m], 0, eta)
-		for i, mean := range eta {
-			var variance, prior float64
-			for c, column := range f.columns {
-				at := f.first[c] + column.Of[lo+i]
-				mean += f.x[at]
-				variance += f.given[at-f.m]
-				prior += f.prior[c]
-			}
-			scores[b] += f.sites.renew(lo+i, mean, variance, prior, slopes)
-			la.Axpy(1, slopes, gradients.Row(b))
-			for k, g := range slopes {
-				la.Axpy(g, slopes, squares.Row(b)[k*T:(k+1)*T])
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, 0, err
-	}
 	gradient, square := make([]float64, T), la.NewMatrix[float64](T, T)
-	for b, v := range scores {
-		score += v
-		la.Axpy(1, gradients.Row(b), gradient)
-		la.Axpy(1, squares.Row(b), square.Data)
+	d := newDraws(f.seed)
+	var blocks [blocksAtOnce]renewed
+	for at := 0; at < N; at += blocksAtOnce * blockRows {
+		some := blocks[:min(blocksAtOnce, (N-at+blockRows-1)/blockRows)]
+		err := f.crew.First(len(some), func(_ struct{}, b int) error {
+			if err := context.Cause(ctx); err != nil {
+				return fmt.Errorf("effects: %w", err)
+			}
+			lo := at + b*blockRows
+			some[b] = f.renew(lo, min(lo+blockRows, N))
+			return nil
+		})
+		if err != nil {
+			return 0, 0, err
+		}
+		for i := range some {
+			b := &some[i]
+			score += b.score
+			la.Axpy(1, b.gradient, gradient)
+			la.Axpy(1, b.square.Data, square.Data)
+			f.add(b.phi, b.first, f.sites.shift[b.first:b.first+b.phi.Rows], d)
+		}
 	}
+	d.priors(f.system)
 	if math.IsNaN(score) || math.IsInf(score, 0) {
 		return 0, 0, fmt.Errorf("effects: the log probability of the observations is %g", score)
 	}
-	if moved, err = f.step(gradient, square); err != nil {
-		return 0, 0, err
+	moved, err = f.step(gradient, square)
+	return score, moved, err
+}
+
+// renewed is a block of samples whose sites have been renewed.
+type renewed struct {
+	first    int                // the first sample
+	phi      la.Matrix[float64] // features
+	score    float64            // Σ log Z
+	gradient []float64          // Σ g by θ
+	square   la.Matrix[float64] // Σ ggᵀ
+}
+
+// renew renews the sites of the samples lo ≤ n < hi.
+func (f *observing) renew(lo, hi int) renewed {
+	T := len(f.sites.theta)
+	out := renewed{first: lo, phi: f.features.Rows(lo, hi), gradient: make([]float64, T), square: la.NewMatrix[float64](T, T)}
+	eta, slopes := make([]float64, hi-lo), make([]float64, T)
+	la.Gemv(nil, la.NoTrans, 1, out.phi, f.x[:f.m], 0, eta)
+	for i, mean := range eta {
+		var variance, prior float64
+		for c, column := range f.columns {
+			at := f.first[c] + column.Of[lo+i]
+			mean += f.x[at]
+			variance += f.given[at-f.m]
+			prior += f.prior[c]
+		}
+		out.score += f.sites.renew(lo+i, mean, variance, prior, slopes)
+		la.Axpy(1, slopes, out.gradient)
+		for k, g := range slopes {
+			la.Axpy(g, slopes, out.square.Row(k))
+		}
 	}
-	return score, moved, f.sumSites(ctx)
+	return out
 }
 
 // step makes a step of θ, and returns its longest part.
@@ -222,24 +253,6 @@ func (f *observing) step(gradient []float64, square la.Matrix[float64]) (moved f
 		moved = max(moved, math.Abs(g))
 	}
 	return moved, nil
-}
-
-// sumSites makes the normal equations of the sites.
-func (f *observing) sumSites(ctx context.Context) error {
-	for _, of := range [][]float64{f.gram.Data, f.cross.Data, f.count, f.right, f.noises.Data} {
-		clear(of)
-	}
-	d := newDraws(f.seed)
-	N := len(f.sites.shift)
-	for lo := 0; lo < N; lo += blockRows {
-		if err := context.Cause(ctx); err != nil {
-			return fmt.Errorf("effects: %w", err)
-		}
-		hi := min(lo+blockRows, N)
-		f.add(f.features.Rows(lo, hi), lo, f.sites.shift[lo:hi], d)
-	}
-	d.priors(f.system)
-	return nil
 }
 
 // Without returns the posterior of the effects without some samples: kept says which remain, and offset is Φβ of all samples. The variances of the
@@ -321,4 +334,14 @@ func (m *Observed) Without(ctx context.Context, workers int, columns []Column, o
 		all[c] = e
 	}
 	return all, nil
+}
+
+// ObservedWork returns the products of fits of observations under so many laws, and of the fits without the samples of each fold, as [Work]. moments are
+// the products that one call of Moments is worth.
+func ObservedWork(n, columns, levels, features, laws, folds, moments int) float64 {
+	const sweeps, iterations, rounds = 14, 8, 5
+	m, of := float64(features), float64(moments)
+	pass := float64(float64(n) * (of + float64(m*float64(m+float64(30+4*columns)))))
+	solve := float64(4*float64(n)*float64(columns)) + float64(2*float64(levels)*m) + float64(2*m*m)
+	return float64(float64(laws*sweeps)*(pass+float64(iterations*(probes+1)*solve))) + float64(float64(folds*rounds*n)*of)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/internal/memory"
+	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
 	"github.com/bmkl/bmkl/internal/cputime"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl"
@@ -39,20 +40,33 @@ func (j *Job) forecastOnLandmarks(e *console.Env, opt Options, rows int) string 
 	if !ok {
 		return ""
 	}
-	return sweepsForecast(first, sweepSeconds(rows, landmarks, opt.Workers), landmarks, j.need(rows))
+	return sweepsForecast(first, sweepSeconds(rows, landmarks, opt.Workers), j.levelSeconds(), landmarks, j.need(rows))
 }
 
-// sweepsForecast is the forecast of a fit whose landmarks take first seconds of processor time, and each sweep over all rows sweep
-// seconds.
-func sweepsForecast(first, sweep float64, landmarks int, need memory.Size) string {
-	all := seconds(first + float64((usualSweeps+1)*sweep))
+// levelSeconds is about how much processor time the effects of levels take. Times are fitted under two laws, unless one is given.
+func (j *Job) levelSeconds() float64 {
+	laws := 1
+	if j.Model.Task == model.Survival && j.Model.Settings.Law == mkl.LawByEvidence.String() {
+		laws = 2
+	}
+	return mkl.ObservationLevelSeconds(j.Data.Views, laws, j.Model.Task == model.CountsTask)
+}
+
+// sweepsForecast is the forecast of a fit whose landmarks take first seconds of processor time, each sweep over all rows sweep seconds, and the effects
+// of levels so many seconds.
+func sweepsForecast(first, sweep, levels float64, landmarks int, need memory.Size) string {
+	all := seconds(first + levels + float64((usualSweeps+1)*sweep))
 	if all < forecastTime {
 		return ""
 	}
-	most := seconds(first + float64((mostSweeps+1)*sweep))
+	most := seconds(first + levels + float64((mostSweeps+1)*sweep))
+	before := ""
+	if levels > 0 {
+		before = fmt.Sprintf("effects of levels in %.2g s, ", levels)
+	}
 	return fmt.Sprintf("forecast: about %s of processor time, or %s if it settles slowly, and %v of memory: "+
-		"a fit of %d rows, and then %d to %d sweeps over all rows of %.2g s each (-time bounds the time)",
-		roughly(all), roughly(most), need, landmarks, usualSweeps, mostSweeps, sweep)
+		"%sa fit of %d rows, and then %d to %d sweeps over all rows of %.2g s each (-time bounds the time)",
+		roughly(all), roughly(most), need, before, landmarks, usualSweeps, mostSweeps, sweep)
 }
 
 // sweepSeconds is about how much processor time a sweep over all rows takes, by the time of a block of them.

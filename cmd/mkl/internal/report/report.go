@@ -48,11 +48,12 @@ type Report struct {
 
 	est      *model.Estimator
 	notes    *notes.Notes
-	kinds    bool // some view of factors is not Gaussian
-	evidence bool // Bound is the log evidence
-	weighted bool // the model gives samples weights
-	pools    bool // every target has a pool of its own
-	rows     int  // of a model of pairs: how many of the first kernels are of its rows; the others are of its columns
+	kinds    bool   // some view of factors is not Gaussian
+	evidence bool   // Bound is the log evidence
+	weighted bool   // the model gives samples weights
+	pools    bool   // every target has a pool of its own
+	leftOut  string // effects of levels that could not be computed
+	rows     int    // of a model of pairs: how many of the first kernels are of its rows; the others are of its columns
 }
 
 // Sampled says how well chains have mixed: R̂ is the largest and the effective draws are
@@ -132,6 +133,9 @@ func New(est *model.Estimator, m mkl.Model, n *notes.Notes) *Report {
 	}
 	if x := t.Mixing; x.Chains > 0 {
 		r.Sampled = &Sampled{Chains: x.Chains, Draws: x.Chains * x.Draws, RHat: console.Number(x.RHat), ESS: console.Number(x.ESS)}
+	}
+	if of, ok := m.(interface{ LevelsLeftOut() string }); ok {
+		r.leftOut = of.LevelsLeftOut()
 	}
 	if pools, ok := m.(*mkl.AutoTargetsModel); ok {
 		r.describePools(pools)
@@ -381,8 +385,11 @@ func (r *Report) Unfinished() string {
 	return r.notConverged()
 }
 
-// Warn says of a fit that did not end well that it did not.
+// Warn says of a fit that did not end well that it did not, and what could not be computed.
 func (r *Report) Warn(out io.Writer) {
+	if r.leftOut != "" {
+		fmt.Fprintf(out, "mkl: warning: %s\n", r.leftOut)
+	}
 	switch {
 	case r.Converged:
 	case r.Sampled != nil:
