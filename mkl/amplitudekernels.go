@@ -36,6 +36,8 @@ type amplitudeKernels struct {
 	// nil itself if kernels are given, which do not say what samples hold.
 	some func(class []int, most int) []int
 
+	work float64 // the most operations of the least sweeps: judgeWork
+
 	packed *amplitude.Kernels
 	layout amplitude.Layout
 }
@@ -76,7 +78,7 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 		return nil, err
 	}
 	made = slices.Clone(made)
-	a := &amplitudeKernels{notes: notes}
+	a := &amplitudeKernels{notes: notes, work: judgeWork}
 	if !slices.ContainsFunc(views, isGiven) {
 		a.some = func(class []int, most int) []int { return sampleByContent(views, target, class, most, f.Seed) }
 	}

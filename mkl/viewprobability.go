@@ -42,8 +42,9 @@ func sweepsOf(n, kernels, views, columns int) (least, most int) {
 const judgeWork = 5e11
 
 // judgedSamples returns how many of n samples tell the probabilities and the table of the views, of so many kernels, views and columns of targets.
-func judgedSamples(n, kernels, views, columns int) int {
-	return sort.Search(n, func(m int) bool { return 1.25*leastSweeps*sweepWork(m+1, kernels, views, columns) > judgeWork })
+// The sweeps take at most so much work.
+func judgedSamples(work float64, n, kernels, views, columns int) int {
+	return sort.Search(n, func(m int) bool { return 1.25*leastSweeps*sweepWork(m+1, kernels, views, columns) > work })
 }
 
 // sweepWork returns about how many floating-point operations a sweep takes that includes all views, with its draw of the functions. A

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,5 +180,54 @@ func TestSharesOfHalves(t *testing.T) {
 			assert.GreaterOrEqual(t, within, 3, "of %d", problems)
 			assert.Less(t, variance, 9*square, "SDs are not three times the spread")
 		})
+	}
+}
+
+func TestJudgedSamples(t *testing.T) {
+	for _, views := range []int{2, 4, 12} {
+		n := judgedSamples(judgeWork, 3000, 4*views, views, 1)
+		assert.Less(t, 1.25*leastSweeps*sweepWork(n, 4*views, views, 1), float64(judgeWork))
+		assert.Greater(t, 1.25*leastSweeps*sweepWork(n+1, 4*views, views, 1), float64(judgeWork))
+		assert.Equal(t, n-1, judgedSamples(judgeWork, n-1, 4*views, views, 1), "all")
+	}
+}
+
+// Some samples tell the table as all tell it where these are all samples, and which samples they are does not depend on their order.
+func TestTableOfSomeSamples(t *testing.T) {
+	const n, most = 60, 40
+	views, _, y := threeViews(n, 8)
+	_, z := standardizeTargets([][]float64{y}, false)
+	f := new(Auto).fitting()
+	fit := func(views []View, y []float64, z la.Matrix[float64]) ([]int, []amplitudeFit, viewTable) {
+		k, err := newAmplitudeKernels(t.Context(), f, kernelsOfView, views, y, false)
+		require.NoError(t, err)
+		kernels, _ := k.packed.Dims()
+		k.work = 1.25 * leastSweeps * sweepWork(most, kernels, k.layout.Views(), 1)
+		targets := amplitudeTargets{y: z}
+		fits, table, err := k.fitAmplitudes(t.Context(), f, targets)
+		require.NoError(t, err)
+		return k.judged(targets), fits, table
+	}
+	rows, fits, table := fit(views, y, z)
+	require.Len(t, rows, most)
+	assert.Equal(t, []string{"the table of the views is learned from 40 of the 60 samples"}, table.remark(n))
+	for _, v := range table.views {
+		assert.Equal(t, v.View != "noise", v.In > 0.9, "%+v", v)
+	}
+	assert.Len(t, fits[0].LeftOutVariance, n, "members learn from all samples")
+
+	order := rand.New(rand.NewPCG(3, 4)).Perm(n)
+	shuffled := changed(views, func(x Features) Features { return taken(x, order, nil) })
+	moved := la.MatrixOf(1, n, picked(z.Data, order))
+	again, others, same := fit(shuffled, picked(y, order), moved)
+	places := picked(order, again)
+	slices.Sort(places)
+	assert.Equal(t, rows, places)
+	for v := range table.views {
+		assert.InDelta(t, table.views[v].In, same.views[v].In, 1e-6)
+		assert.InDelta(t, table.views[v].Loss, same.views[v].Loss, 1e-6)
+	}
+	for i := range fits {
+		assert.InDelta(t, fits[i].LogPosterior, others[i].LogPosterior, 1e-6)
 	}
 }
