@@ -174,7 +174,8 @@ func valueGrid(values []float64, most int) []float64 {
 	}
 	grid := make([]float64, most)
 	for g := range grid {
-		grid[g] = low + (high-low)*float64(g)/float64(most-1)
+		at := float64(g) / float64(most-1)
+		grid[g] = float64((1-at)*low) + float64(at*high) // high − low may be beyond all numbers
 	}
 	return grid
 }
