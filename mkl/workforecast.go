@@ -1,9 +1,10 @@
 package mkl
 
 import (
-	"github.com/bmkl/bmkl/vi/effects"
 	"math"
 	"time"
+
+	"github.com/bmkl/bmkl/vi/effects"
 )
 
 // A forecast is the processor time of a fit on one core of the machine that docs/lab/rows.md names, computed from counts

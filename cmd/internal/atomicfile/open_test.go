@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,12 +15,13 @@ func TestWriteWhileAnotherReads(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	f, err := os.Open(path)
 	require.NoError(t, err)
-	closed := make(chan error)
-	go func() {
-		time.Sleep(50 * time.Millisecond)
-		closed <- f.Close()
-	}()
-	require.NoError(t, Write(t.Context(), path, text("new")))
+	closed := make(chan error, 1)
+	d := system
+	d.rename = func(from, to string) error {
+		go func() { closed <- f.Close() }() // the other program is done soon
+		return rename(from, to)
+	}
+	require.NoError(t, d.put(t.Context(), path, text("new")))
 	require.NoError(t, <-closed)
 	got, err := os.ReadFile(path)
 	require.NoError(t, err)
