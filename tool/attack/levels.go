@@ -49,9 +49,9 @@ func (p *problem) codes() []mkl.View {
 			x.Data[i] = p.number()
 		}
 	}
-	views := []mkl.View{{Name: "codes", X: x, Kernel: kernel.Categorical{}}}
+	views := []mkl.View{{Name: "codes", Input: "codes", X: x, Kernel: kernel.Categorical{}}}
 	if p.IntN(5) > 0 {
-		views = append(views, mkl.View{Name: "features", X: p.features(1 + p.IntN(3)), Kernel: pick[kernel.Kernel](p.Rand, kernel.RBF{}, kernel.Linear{}), Standardize: p.IntN(2) == 0})
+		views = append(views, mkl.View{Name: "features", Input: "features", X: p.features(1 + p.IntN(3)), Kernel: pick[kernel.Kernel](p.Rand, kernel.RBF{}, kernel.Linear{}), Standardize: p.IntN(2) == 0})
 	}
 	return views
 }
