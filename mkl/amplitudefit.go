@@ -20,8 +20,8 @@ type amplitudeFit struct {
 
 // fitAmplitudes fits the members to targets. Of several views the members are one with amplitudes that are tied over the views and one with
 // a half-Cauchy factor for each view; the table describes the views and the groups of views. The first is without the views that [viewProbabilities.kept] leaves
-// out, and the second has the probabilities as multipliers of its amplitudes. One view has the first member. Of many
-// samples, some tell the probabilities and the table.
+// out, and the second has the probabilities as multipliers of its amplitudes. One view has the first member. With many
+// samples, the probabilities and the table are learned from some of them.
 func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t amplitudeTargets) (out []amplitudeFit, table viewTable, err error) {
 	groups, err := groupsOf(f.groups, vec.Picked(a.names, a.told))
 	if err != nil {
@@ -81,7 +81,7 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 	return out, table, err
 }
 
-// judged returns the samples that tell the probabilities and the table of the views; nil for all of them.
+// judged returns the samples from which the probabilities and the table of the views are learned; nil for all of them.
 func (a *amplitudeKernels) judged(t amplitudeTargets) []int {
 	kernels, n := a.packed.Dims()
 	most := judgedSamples(a.work, n, kernels, a.layout.Views(), t.y.Rows)

@@ -88,11 +88,7 @@ func (p *processObservations) fitLevels(f *levelFit, order []int, out *observedL
 	if best.drop() {
 		var names []string
 		for _, c := range f.without {
-			name := ""
-			if len(f.x) > 1 {
-				name = " of " + f.views[slices.Index(f.inputs(), c.input)].Input
-			}
-			names = append(names, name+gram.Sight{Columns: []int{c.column}}.String())
+			names = append(names, columnOf(len(f.x), f.views[slices.Index(f.inputs(), c.input)].Input, c.column))
 		}
 		out.about.Useless = levelsWithoutEffect(names) + ", and keep the kernel of categories"
 		if f.at == nil {
@@ -276,16 +272,21 @@ func (f *levelFit) observedViews(views []View, left levelMoments, order []int) (
 	return seen
 }
 
+// columnOf names a column of an input, which is one of so many.
+func columnOf(inputs int, input string, column int) string {
+	name := gram.Sight{Columns: []int{column}}.String()
+	if inputs > 1 {
+		name = " of " + input + name
+	}
+	return name
+}
+
 // LevelEffects says which columns of categories have an effect of each level on the function, and why others have none, a sentence for each. #1 is the first
 // column of an input. A fit with landmarks learns effects.
 func (m *processes) LevelEffects() (sentences []string) {
 	if m.levels != nil {
 		for _, c := range m.levels.columns {
-			name := ""
-			if len(m.design.Inputs) > 1 {
-				name = " of " + m.design.Inputs[c.input].Name
-			}
-			name += gram.Sight{Columns: []int{c.column}}.String()
+			name := columnOf(len(m.design.Inputs), m.design.Inputs[c.input].Name, c.column)
 			sentences = append(sentences, fmt.Sprintf("the effects of %d levels%s on the function have the standard deviation %.3g", len(c.codes), name, math.Sqrt(c.prior)))
 		}
 	}

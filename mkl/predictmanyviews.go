@@ -75,7 +75,7 @@ func onePart(ctx context.Context, m TargetModel, name string, constant float64, 
 
 // viewOf returns the name of the view of a column, by the first member that has kernels of views.
 func (m *AutoModel) viewOf(input, column int) string {
-	designs := []*gram.Design{}
+	var designs []*gram.Design
 	for _, member := range m.members {
 		designs = append(designs, member.design)
 	}
@@ -129,28 +129,22 @@ func (m *LandmarkClassifierModel[T]) logOddsMoments(ctx context.Context, opt Pre
 	}
 	u := newLogOddsMoments(len(m.posteriors), t)
 	names, which, _ := m.design.UserViews() // no constants: the last feature is one
-	names, which = append(names, ""), append(which, []int{len(m.plan.by)})
 	err = m.eachBlock(ctx, opt.Workers, x, t, func(phi []la.Matrix[float64], first int) error {
 		for o, p := range m.posteriors {
 			mean, variance, err := p.Predict(phi, la.Matrix[float64]{}, false, opt.Workers)
 			if err != nil {
 				return err
 			}
-			by := make([]float64, len(mean))
+			by, weights := make([]float64, len(mean)), p.State().Mean
 			for i, f := range mean {
 				z := f / math.Sqrt(variance[i])
 				by[i] = m.sharpness * oddsFactor(f, variance[i], special.LogNormalCDF(z), special.LogNormalCDF(-z))
+				u[o].constant[first+i] = by[i] * weights[len(weights)-1]
 			}
 			for v, of := range which {
 				mean, variance, err := p.Contribution(phi, of, opt.Workers)
 				if err != nil {
 					return err
-				}
-				if v == len(which)-1 {
-					for i, f := range mean {
-						u[o].constant[first+i] = by[i] * f
-					}
-					continue
 				}
 				at := u[o].at(cmp.Or(names[v], namelessView), t)
 				for i, f := range mean {

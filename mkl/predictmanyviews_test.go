@@ -75,8 +75,8 @@ func twoWaves(r *rand.Rand, n int) (a, b Features, y []float64) {
 	return a, b, y
 }
 
-// A model on landmarks predicts the parts of its views as the model of the same features does where the other views are at rest: parts are
-// differences of predictions, and the truth is a sum of the same functions.
+// On landmarks the parts of all views add up to the prediction. Where the other view is the same in all samples, the part of a view differs from
+// sample to sample as the prediction does. The standard deviation of the sum is between the difference and the sum of the parts' standard deviations.
 func TestPredictViewsOnLandmarks(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	x, z, y := twoWaves(r, 400)
@@ -97,19 +97,24 @@ func TestPredictViewsOnLandmarks(t *testing.T) {
 	}
 	onlyA, _, err := m.Predict(at, still)
 	require.NoError(t, err)
+	pool := &AutoModel{landmarks: m}
+	assert.Equal(t, "a", pool.viewOf(0, 1))
+	assert.Equal(t, "b", pool.viewOf(1, 0))
+	var square float64
 	for i := range mean {
 		assert.InDelta(t, mean[i], parts.Constant+parts.Mean[0][i]+parts.Mean[1][i], 1e-9)
 		assert.InDelta(t, onlyA[i]-onlyA[0], parts.Mean[0][i]-parts.Mean[0][0], 1e-9)
 		together := math.Sqrt(variance[i] - noise*noise)
 		assert.LessOrEqual(t, math.Abs(parts.SD[0][i]-parts.SD[1][i]), together+1e-9)
 		assert.GreaterOrEqual(t, parts.SD[0][i]+parts.SD[1][i], together-1e-9)
-		assert.InDelta(t, 3*math.Sin(2*at.At(i, 0)), parts.Mean[0][i], 1)
+		square += math.Pow(3*math.Sin(2*at.At(i, 0))-parts.Mean[0][i], 2) / float64(len(mean))
 	}
+	assert.Less(t, math.Sqrt(square), 0.3, "the part's own standard deviation is 2.1")
 	_, err = m.PredictViews(ctx, PredictOptions{}, at)
 	assert.ErrorContains(t, err, "1 input matrices where the model needs 2")
 }
 
-// The parts of a pool of very many samples add up, and the table of the views stays where exact members have no weight.
+// The parts of a pool of very many samples add up, and each is of a view or of a member.
 func TestPredictViewsOfManyRows(t *testing.T) {
 	testkit.NotShort(t)
 	r := rand.New(rand.NewPCG(4, 4))
@@ -124,7 +129,19 @@ func TestPredictViewsOfManyRows(t *testing.T) {
 	}
 	require.Len(t, m.Views(), 2, m.Story())
 	assert.Greater(t, m.Views()[0].In, 0.9)
-	if len(m.members) < len(m.models) {
-		assert.Contains(t, m.Story(), "the table of the views is of the exact Gaussian processes")
-	}
+}
+
+// The table of the views stays where the members that it describes have no weight.
+func TestTableOfMembersWithoutWeight(t *testing.T) {
+	p := pool{views: []ViewShare{{View: "a"}}, models: []Model{&treeModel{}}, weights: []float64{1}}
+	p.remarkTable(0)
+	require.Len(t, p.remarks, 1)
+	assert.Equal(t, "the table of the views is of the exact Gaussian processes; other members have 100 % of the weight", p.remarks[0])
+
+	testkit.NotShort(t)
+	x, y := steps(1, DefaultExactSamples+200)
+	few := func(first, end int) Features { return x.Slice(0, x.Rows, first, end).Clone() }
+	m := fitPool(t, Auto{Time: time.Second, Climb: Climb{MaxSteps: 5}}, []View{{X: few(0, 3), Input: "a"}, {X: few(3, 6), Input: "b"}}, y)
+	require.Empty(t, m.members, m.Story())
+	assert.Len(t, m.Views(), 2, m.Story())
 }

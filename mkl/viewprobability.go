@@ -38,10 +38,10 @@ func sweepsOf(n, kernels, views, columns int) (least, most int) {
 }
 
 // judgeWork is the most floating-point operations of the least sweeps, with their burn-in, about ten seconds of one core with AVX-512. With more
-// samples some of them tell the probabilities and the table of the views.
+// samples, the probabilities and the table of the views are learned from some of them.
 const judgeWork = 5e11
 
-// judgedSamples returns how many of n samples tell the probabilities and the table of the views, of so many kernels, views and columns of targets.
+// judgedSamples returns from how many of n samples the table of the views is learned, with so many kernels, views and columns of targets.
 // The sweeps take at most so much work.
 func judgedSamples(work float64, n, kernels, views, columns int) int {
 	return sort.Search(n, func(m int) bool { return 1.25*leastSweeps*sweepWork(m+1, kernels, views, columns) > work })

@@ -192,7 +192,7 @@ func TestJudgedSamples(t *testing.T) {
 	}
 }
 
-// Some samples tell the table as all tell it where these are all samples, and which samples they are does not depend on their order.
+// Some samples are enough to find the view of noise. Which samples are drawn does not depend on their order, and the members learn from all.
 func TestTableOfSomeSamples(t *testing.T) {
 	const n, most = 60, 40
 	views, _, y := threeViews(n, 8)
