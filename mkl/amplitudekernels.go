@@ -16,8 +16,12 @@ import (
 // Default kernels of the members whose amplitudes borrow strength. They are fewer than the kernels of [KernelsBroad], since
 // each view has as many.
 const (
-	kernelsOfView  KernelSet = 1 << (16 + iota) // four Gaussian kernels about the median distance
-	kernelsOfRanks                              // three Laplacian kernels of ranks
+	// kernelsOfView has four Gaussian kernels about the median distance. By itself, all its kernels see normal scores of ranks where the features have
+	// heavy tails, see [heavyTailed].
+	kernelsOfView KernelSet = 1 << (16 + iota)
+
+	// kernelsOfRanks has three Laplacian kernels of ranks.
+	kernelsOfRanks
 )
 
 // viewMedians are the widths of the Gaussian kernels of kernelsOfView, in medians of the distance.

@@ -153,6 +153,9 @@ func (set KernelSet) views(in View, columns []int) []View {
 	d := gram.Sight{Columns: columns}.Cols(in.X.Cols)
 	scaled := View{Name: in.Name, X: in.X, Input: in.Input, Columns: columns, Standardize: true, from: in.from}
 	ranked := View{Name: in.Name, X: in.X, Input: in.Input, Columns: columns, Ranks: true, from: in.from}
+	if set == kernelsOfView && heavyTailed(presentRows(in.X), columns) {
+		scaled = ranked
+	}
 	var views []View
 	add := func(v View, k kernel.Kernel) {
 		v.Kernel = k
