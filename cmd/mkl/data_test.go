@@ -263,6 +263,50 @@ func TestJoin(t *testing.T) {
 	assert.Contains(t, stderr, `-join: y.csv: no column "z"`)
 }
 
+// TestOrder refuses a file whose rows have the names of another file's rows in another order.
+func TestOrder(t *testing.T) {
+	rows := func(title string, order []int, name string) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s\n", title)
+		for _, k := range order {
+			fmt.Fprintf(&b, name+",%d\n", k, k*k%11)
+		}
+		return b.String()
+	}
+	order := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+	swapped := []int{0, 1, 2, 4, 3, 5, 6, 7, 8, 9, 10, 11}
+	const wrong = ": rows in the same place are the same sample, unless -join "
+	for _, c := range []struct{ name, main, other, want string }{
+		{"same order", rows("who,y", order, "p%d"), rows("who,x", order, "p%d"), ""},
+		{"another order", rows("who,y", order, "p%d"), rows("who,x", swapped, "p%d"),
+			`x.csv: row 4 (line 5), column 1 "who": "p4" where y.csv has "p3"` + wrong + "who matches rows by their names"},
+		{"numbers, and a name of two words", rows("the id,y", order, "%d"), rows("the id,x", swapped, "%d"),
+			`x.csv: row 4 (line 5), column 1 "the id": "4" where y.csv has "3"` + wrong + `"the id" matches rows by their names`},
+		{"fewer rows", rows("who,y", order, "p%d"), rows("who,x", order[1:], "p%d"), "y.csv has 12 rows, x.csv has 11: -join who matches rows by their names"},
+		{"fewer rows without names", rows("who,y", order, "p%d"), rows("v,x", order[1:], "p%d"), "y.csv has 12 rows, x.csv has 11"},
+		{"other names", rows("when,y", order, "p%d"), rows("when,x", swapped, "q%d"), ""},
+		{"names that are there twice", rows("who,y", order, "p%d"), rows("who,x", []int{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}, "p%d"), ""},
+		{"another column", rows("who,y", order, "p%d"), rows("whom,x", swapped, "p%d"), ""},
+	} {
+		files := map[string]string{"y.csv": c.main, "x.csv": c.other}
+		status, _, stderr := command(t, files, "", strings.Fields("fit y.csv -target y -task regression -model mgp -view x=@x.csv -o m")...)
+		if c.want == "" {
+			assert.Equal(t, console.StatusOK, status, c.name+": "+stderr)
+			continue
+		}
+		assert.Equal(t, console.StatusInput, status, c.name)
+		assert.Equal(t, "mkl: "+c.want+"\n", stderr, c.name)
+	}
+
+	// A model of rows in the same order, and a file for predictions that has another one.
+	files := map[string]string{"y.csv": rows("who,y", order, "p%d"), "x.csv": rows("who,x", order, "p%d"), "z.csv": rows("who,x", swapped, "p%d")}
+	status, _, stderr := command(t, files, "", strings.Fields("fit y.csv -target y -task regression -model mgp -view x=@x.csv -o m")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, _, stderr = command(t, nil, "", strings.Fields("predict m y.csv -view x=@z.csv")...)
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, `"p4" where y.csv has "p3"`)
+}
+
 // TestPrecomputed predicts by a kernel that is given, with the kernel of each sample with itself in a column
 // that the fit did not have, and refuses a table that is not square.
 func TestPrecomputed(t *testing.T) {

@@ -171,16 +171,24 @@ func (f *File) JoinedCell(row int, msg string) error { return f.Data.Cell(row, f
 // Read reads what is needed of every file and returns the number of rows, which
 // they share.
 func (fs *Files) Read() (rows int, err error) {
+	if fs.Join == "" {
+		fs.askNames()
+	}
 	for i, f := range fs.All {
 		if f.Data, err = table.Read(f.Source, f.want); err != nil {
 			return 0, Input(err)
 		}
-		if i > 0 && fs.Join != "" {
-			if err := fs.align(f); err != nil {
-				return 0, err
+		switch {
+		case i == 0:
+		case fs.Join != "":
+			err = fs.align(f)
+		default:
+			if err = fs.sameOrder(f); err == nil && f.Data.Rows != rows {
+				err = Inputf("%s has %d rows, %s has %d", fs.All[0].Name(), rows, f.Name(), f.Data.Rows)
 			}
-		} else if i > 0 && f.Data.Rows != rows {
-			return 0, Inputf("%s has %d rows, %s has %d", fs.All[0].Name(), rows, f.Name(), f.Data.Rows)
+		}
+		if err != nil {
+			return 0, err
 		}
 		rows = f.Data.Rows
 	}

@@ -180,24 +180,42 @@ func (s *csvSource) lineOf() int {
 // separators are what may stand between cells, unless another is given.
 var separators = []rune{',', ';', '\t'}
 
-// separator is the one of them that the first line holds most of, unless its commas are decimal.
+// separator is the one of them that the first line holds most of, unless its commas are decimal. Names may hold one of them too: a separator that divides
+// the second line into as many cells as the first, or into one more, goes before others.
 func separator(head []byte) rune {
-	line, _, _ := bytes.Cut(head, []byte("\n"))
+	line, rest, _ := bytes.Cut(head, []byte("\n"))
 	for _, sep := range separators[1:] {
 		if bytes.ContainsRune(line, sep) && decimalComma(line, sep) {
 			return sep
 		}
 	}
-	best, most := ',', 0
+	second, _, _ := bytes.Cut(rest, []byte("\n"))
+	best, most, divides := ',', 0, false
 	for _, sep := range separators {
-		if n := bytes.Count(line, []byte(string(sep))); n > most {
-			best, most = sep, n
+		n, rows := unquoted(line, sep), unquoted(second, sep)
+		both := n > 0 && (rows == n || rows == n+1)
+		if both && !divides || both == divides && n > most {
+			best, most, divides = sep, n, both
 		}
 	}
 	if most == 0 && spaced(head) {
 		return ' '
 	}
 	return best
+}
+
+// unquoted counts the separators of a line outside of quotes.
+func unquoted(line []byte, sep rune) (n int) {
+	quoted := false
+	for _, b := range line {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case rune(b) == sep && !quoted:
+			n++
+		}
+	}
+	return n
 }
 
 // spaced reports whether spaces separate the cells of a text, as R's write.table and NumPy's savetxt write them: all rows at the front have as

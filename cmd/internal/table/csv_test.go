@@ -25,6 +25,8 @@ func TestCSV(t *testing.T) {
 		{"header of numbers", "1,2\n3,4", Options{Header: HeaderYes}, []string{"1", "2"}, [][]float64{{3, 4}}},
 		{"semicolons", "a;b\n1;2\n", Options{}, []string{"a", "b"}, [][]float64{{1, 2}}},
 		{"tabs", "a\tb\n1\t2\n", Options{}, []string{"a", "b"}, [][]float64{{1, 2}}},
+		{"names with another separator", "id\td;p;x\td;p;y\n1\t2\t3\n", Options{}, []string{"id", "d;p;x", "d;p;y"}, [][]float64{{1, 2, 3}}},
+		{"quoted names with another separator", "id;\"a,b,c\"\n1;2\n", Options{}, []string{"id", "a,b,c"}, [][]float64{{1, 2}}},
 		{"byte order mark, CRLF, quotes, spaces", "\xef\xbb\xbf\"a,b\", c \r\n 1 ,\"2e1\"\r\n", Options{}, []string{"a,b", "c"}, [][]float64{{1, 20}}},
 		{"chosen separator", "a|b,c\n1|2\n", Options{Separator: '|'}, []string{"a", "b,c"}, [][]float64{{1, 2}}},
 		{"spaces", "a  b\n1   2\n", Options{Separator: ' '}, []string{"a", "b"}, [][]float64{{1, 2}}},
