@@ -10,7 +10,7 @@ import (
 const laplaceKurtosis = 6
 
 // heavyTailed reports whether features have heavy tails, as counts, abundances and intensities have: whether the median
-// of the kurtosis of the columns is above that of a Laplace distribution. A column of two values has no tails and does not
+// of the kurtosis of the columns is above the kurtosis of a Laplace distribution. A column of two values has no tails and does not
 // count. All columns vary; nil means all of x.
 func heavyTailed(x Features, columns []int) bool {
 	if columns == nil {

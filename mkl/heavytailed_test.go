@@ -87,7 +87,7 @@ func TestHeavyTailedViews(t *testing.T) {
 	}
 }
 
-// Skewed features predict little worse than the normal features of which they are exponentials. Standardised features would have 3.5 times the error.
+// Exponentials of normal features predict little worse than the normal features. Standardised, they would have 3.5 times the error.
 func TestHeavyTailedFeatures(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 34))
 	const train, all = 120, 420
