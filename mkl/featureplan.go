@@ -82,13 +82,31 @@ func (p *featurePlan) features(ws *la.Workspace, kernels, phi []la.Matrix[float6
 // mostFeatures returns the largest number of features of a kernel.
 func (p *featurePlan) mostFeatures() int { return slices.Max(p.Features()) }
 
-// centred returns the features of n samples plus shift, given their kernels with the landmarks.
-func (p *featurePlan) centred(ws *la.Workspace, k *vi.Dense, n int, shift [][]float64) (phi []la.Matrix[float64]) {
-	var kernels []la.Matrix[float64]
-	for i, by := range p.by {
-		kernels, phi = append(kernels, k.At(i)), append(phi, la.NewMatrix[float64](by.Rows, n))
+// featureMemory is memory for the features of a block of samples. Several blocks of a call use it in turn, because new memory costs as much as
+// a third of what the features are for.
+type featureMemory struct {
+	ws           la.Workspace
+	phi, scratch []float64
+}
+
+// grown returns n elements, of s if it has as many. Their values are of no meaning.
+func grown(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
 	}
-	p.features(ws, kernels, phi, make([]float64, p.mostFeatures()*n))
+	return s[:n]
+}
+
+// centred returns the features of n samples plus shift, given their kernels with the landmarks. They are in mem until the next call.
+func (p *featurePlan) centred(mem *featureMemory, k *vi.Dense, n int, shift [][]float64) (phi []la.Matrix[float64]) {
+	var kernels []la.Matrix[float64]
+	mem.phi, mem.scratch = grown(mem.phi, p.width()*n), grown(mem.scratch, p.mostFeatures()*n)
+	left := mem.phi
+	for i, by := range p.by {
+		kernels, phi = append(kernels, k.At(i)), append(phi, la.MatrixOf(by.Rows, n, left[:by.Rows*n]))
+		left = left[by.Rows*n:]
+	}
+	p.features(&mem.ws, kernels, phi, mem.scratch)
 	for i, shift := range shift {
 		for d, c := range shift {
 			row := phi[i].Row(d)

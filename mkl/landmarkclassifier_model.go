@@ -134,11 +134,11 @@ func (m *LandmarkClassifierModel[T]) predict(
 
 // eachBlock calls do with the features of each block of the t samples of x, with a last feature of ones. The block begins with the sample first.
 func (m *LandmarkClassifierModel[T]) eachBlock(ctx context.Context, workers int, x []Features, t int, do func(phi []la.Matrix[float64], first int) error) error {
-	ws := &la.Workspace{Workers: workers}
+	mem := &featureMemory{ws: la.Workspace{Workers: workers}}
 	return m.design.EachBlock(ctx, workers, gram.PredictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
 		ones := la.NewMatrix[float64](1, n)
 		ones.Fill(1)
-		return do(append(m.plan.centred(ws, k, n, m.shift), ones), first)
+		return do(append(m.plan.centred(mem, k, n, m.shift), ones), first)
 	})
 }
 

@@ -86,20 +86,20 @@ func (m *LandmarkGPModel) PredictTargets(ctx context.Context, opt PredictOptions
 	if err != nil {
 		return nil, err
 	}
-	out, ws := newPrediction(1, t, opt), &la.Workspace{Workers: opt.Workers}
-	at, level := m.onKernels(ws)
+	out, mem := newPrediction(1, t, opt), &featureMemory{ws: la.Workspace{Workers: opt.Workers}}
+	at, level := m.onKernels(&mem.ws)
 	err = m.design.EachBlock(ctx, opt.Workers, gram.PredictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
 		mean := make([]float64, n)
 		for i := range mean {
 			mean[i] = level
 		}
 		for i, w := range at {
-			la.Gemv(ws, la.Transpose, 1, k.At(i), w, 1, mean)
+			la.Gemv(&mem.ws, la.Transpose, 1, k.At(i), w, 1, mean)
 		}
 		var variance []float64
 		if !opt.MeanOnly {
 			var err error
-			if _, variance, err = m.posterior.Predict(m.plan.centred(ws, k, n, m.shift), la.Matrix[float64]{}, false, opt.Workers); err != nil {
+			if _, variance, err = m.posterior.Predict(m.plan.centred(mem, k, n, m.shift), la.Matrix[float64]{}, false, opt.Workers); err != nil {
 				return err
 			}
 		}

@@ -27,10 +27,10 @@ func (m *LandmarkGPModel) PredictViews(ctx context.Context, opt PredictOptions, 
 		return nil, err
 	}
 	all := &viewMoments{constant: make([]float64, t)}
-	ws := &la.Workspace{Workers: opt.Workers}
+	mem := &featureMemory{ws: la.Workspace{Workers: opt.Workers}}
 	names, which, _ := m.design.UserViews() // no constants: centring leaves nothing of them
 	err = m.design.EachBlock(ctx, opt.Workers, gram.PredictWords, false, x, t, func(k *vi.Dense, _ la.Matrix[float64], first, n int) error {
-		phi := m.plan.centred(ws, k, n, m.shift)
+		phi := m.plan.centred(mem, k, n, m.shift)
 		for v, of := range which {
 			mean, variance, err := m.posterior.Contribution(phi, of, opt.Workers)
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi/internal/check"
@@ -92,7 +93,7 @@ func (p *FeaturePosterior) Predict(features []la.Matrix[float64], rest la.Matrix
 			variance[t] += max(0, v) / p.s.Gamma[i]
 		}
 	}
-	p.addSpread(ws, features, nil, variance)
+	p.addSpread(workers, features, nil, variance)
 	return mean, variance, nil
 }
 
@@ -110,10 +111,25 @@ func (p *FeaturePosterior) samples(features []la.Matrix[float64]) (int, error) {
 	return T, nil
 }
 
+// spreads is memory for addSpread. Calls use it again, because new memory takes as long as a third of the solution of the triangle.
+var spreads = sync.Pool{New: func() any { return new(spread) }}
+
+type spread struct {
+	ws    la.Workspace
+	block []float64 // features over √γ, and the solution
+}
+
 // addSpread adds the variances of the function of some kernels, nil for all, without noise.
-func (p *FeaturePosterior) addSpread(ws *la.Workspace, features []la.Matrix[float64], which []int, variance []float64) {
+func (p *FeaturePosterior) addSpread(workers int, features []la.Matrix[float64], which []int, variance []float64) {
 	T := len(variance)
-	block := la.NewMatrix[float64](len(p.s.Mean), min(T, predictColumns))
+	mem := spreads.Get().(*spread)
+	defer spreads.Put(mem)
+	mem.ws.Workers = workers
+	columns := min(T, predictColumns)
+	if n := len(p.s.Mean) * columns; cap(mem.block) < n {
+		mem.block = make([]float64, n)
+	}
+	block := la.MatrixOf(len(p.s.Mean), columns, mem.block[:len(p.s.Mean)*columns])
 	for t := 0; t < T; t += predictColumns {
 		n := min(predictColumns, T-t)
 		x := block.Slice(0, block.Rows, 0, n)
@@ -131,7 +147,7 @@ func (p *FeaturePosterior) addSpread(ws *la.Workspace, features []la.Matrix[floa
 				la.Scal(1/math.Sqrt(p.s.Gamma[i]), row)
 			}
 		}
-		la.Trsm(ws, la.Left, la.NoTrans, p.s.Factor, x)
+		la.Trsm(&mem.ws, la.Left, la.NoTrans, p.s.Factor, x)
 		for d := range x.Rows {
 			for j, v := range x.Row(d) {
 				variance[t+j] += float64(v * v)
@@ -169,7 +185,7 @@ func (p *FeaturePosterior) Contribution(features []la.Matrix[float64], which []i
 		}
 		first += f.Rows
 	}
-	p.addSpread(ws, features, which, variance)
+	p.addSpread(workers, features, which, variance)
 	return mean, variance, nil
 }
 

@@ -270,3 +270,50 @@ func TestFeatureContributions(t *testing.T) {
 	_, _, err = p.Contribution(test[:2], nil, 1)
 	assert.ErrorContains(t, err, "features: 2 blocks where 3 are needed")
 }
+
+// TestFeaturePredictionsUseMemoryAgain: the memory of a call serves the next one. What it holds from more samples, more kernels or other
+// workers does not matter: samples have the same bits together, in blocks, and one by one.
+func TestFeaturePredictionsUseMemoryAgain(t *testing.T) {
+	train, test, y := blocks(4)
+	f, err := Evidence{Ascent: vi.Ascent{Tolerance: 1e-10}}.FitFeatures(context.Background(), Features{Blocks: train, Targets: y})
+	require.NoError(t, err)
+	const T = 2*predictColumns + 3
+	many := make([]la.Matrix[float64], len(test))
+	for k, m := range test {
+		many[k] = la.NewMatrix[float64](m.Rows, T)
+		for d := range m.Rows {
+			for j := range T {
+				many[k].Set(d, j, m.At(d, j%m.Cols)*(1+float64(j)/T))
+			}
+		}
+	}
+	piece := func(from, to int) (p []la.Matrix[float64]) {
+		for _, m := range many {
+			p = append(p, m.Slice(0, m.Rows, from, to))
+		}
+		return p
+	}
+	for _, workers := range []int{1, 2} {
+		mean, variance, err := f.Posterior.Predict(many, la.Matrix[float64]{}, false, workers)
+		require.NoError(t, err)
+		for _, cut := range [][2]int{{0, 1}, {5, 12}, {predictColumns - 2, predictColumns + 2}, {T - 1, T}, {1, T - 1}} {
+			_, _, err := f.Posterior.Contribution(many, []int{1}, workers)
+			require.NoError(t, err)
+			m, v, err := f.Posterior.Predict(piece(cut[0], cut[1]), la.Matrix[float64]{}, false, workers)
+			require.NoError(t, err)
+			require.Equal(t, variance[cut[0]:cut[1]], v)
+			for i := range m {
+				require.InDelta(t, mean[cut[0]+i], m[i], 1e-12)
+			}
+		}
+		phi := make([]float64, 0, 64)
+		for _, m := range piece(7, 8) {
+			for d := range m.Rows {
+				phi = append(phi, m.At(d, 0))
+			}
+		}
+		m, v := f.Posterior.PredictOne(phi, false)
+		require.InDelta(t, mean[7], m, 1e-12)
+		require.InDelta(t, variance[7], v, 1e-12)
+	}
+}
