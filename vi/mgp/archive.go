@@ -67,7 +67,7 @@ func (q *Projection) archive(a *archive.Archive, n int) {
 // ArchiveTriangle describes the fields of a triangle of the posterior, without variances if meanOnly. It is for [archive.Value].
 func (p *FeaturePosterior) ArchiveTriangle(t *FeatureTriangle, a *archive.Archive, meanOnly bool, tolerance float64) {
 	features := len(p.s.Mean)
-	t.noise, t.tolerance = p.s.Noise, tolerance
+	t.noise, t.tolerance, t.blocks = p.s.Noise, tolerance, p.s.Blocks
 	a.Floats(&t.weights)
 	a.Floats(&t.offset)
 	a.Floats(&t.inverse)

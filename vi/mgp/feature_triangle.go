@@ -26,6 +26,7 @@ type FeatureTriangle struct {
 	weights   []float64 // of k + c in the mean
 	offset    []float64 // c
 	inverse   []float64 // of the unit of each element of k + c
+	blocks    []int     // so many elements after each other have one unit
 	size      float64   // of the sums that make the mean, per unit of the largest |k + c|
 	tri       *triangle.Triangle
 }
@@ -46,7 +47,7 @@ func (t *FeatureTriangle) Bytes() int {
 // the tolerance, in standard deviations.
 func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, trials la.Matrix[float64], meanOnly bool, tolerance float64) *FeatureTriangle {
 	F := len(p.s.Mean)
-	t := &FeatureTriangle{noise: p.s.Noise, tolerance: tolerance, weights: make([]float64, F), offset: make([]float64, F), inverse: make([]float64, F)}
+	t := &FeatureTriangle{noise: p.s.Noise, tolerance: tolerance, blocks: p.s.Blocks, weights: make([]float64, F), offset: make([]float64, F), inverse: make([]float64, F)}
 	size := make([]float64, F)
 	first := 0
 	for i, a := range by {
@@ -93,9 +94,9 @@ func (p *FeaturePosterior) Triangle(by []la.Matrix[float64], shift [][]float64, 
 			row[j] *= unit[j]
 		}
 	}
-	at, selves := trials.Clone(), make([]float64, trials.Rows)
+	at, selves, s := trials.Clone(), make([]float64, trials.Rows), NewTriangleScratch(F)
 	for i := range selves {
-		selves[i] = t.shift(at.Row(i))
+		selves[i] = t.shift(at.Row(i), s)
 	}
 	var enough triangle.Enough
 	if tolerance >= triangle.LeastCoarse {
@@ -142,23 +143,20 @@ func lower(a la.Matrix[float64]) la.Matrix[float64] {
 
 // shift adds c to the values k of a sample and takes the sums in their units. It returns the largest size of a sum; those that are not
 // numbers do not count.
-func (t *FeatureTriangle) shift(k []float64) (largest float64) {
+func (t *FeatureTriangle) shift(k []float64, s *TriangleScratch) (largest float64) {
 	la.Axpy(1, t.offset, k)
-	u := t.inverse[:len(k)]
-	for i, v := range k {
-		v *= u[i] // a power of two: the product is exact
-		k[i] = v
-		if size := math.Abs(v); size > largest { // faster than max, which looks at signs and NaN
-			largest = size
-		}
+	first := 0
+	for _, n := range t.blocks {
+		la.Scal(t.inverse[first], k[first:first+n]) // a power of two: the products are exact
+		first += n
 	}
-	return largest
+	return s.Largest(k)
 }
 
 // Predict returns the prediction of a sample from its values k, which it overwrites. Without variances the variance is NaN.
 // It does not allocate.
 func (t *FeatureTriangle) Predict(k []float64, s *TriangleScratch) vi.Certified {
-	mean, rounding, largest := t.mean(k)
+	mean, rounding, largest := t.mean(k, s)
 	if t.tri == nil {
 		return vi.Certified{Mean: mean, MeanError: rounding, Variance: math.NaN(), LeastSD: math.Sqrt(t.noise)}
 	}
@@ -173,8 +171,8 @@ func (t *FeatureTriangle) Predict(k []float64, s *TriangleScratch) vi.Certified 
 }
 
 // mean takes the values k of a sample in their units. It returns the mean, the bound on its rounding, and the largest size of a value.
-func (t *FeatureTriangle) mean(k []float64) (mean, rounding, largest float64) {
-	largest = t.shift(k)
+func (t *FeatureTriangle) mean(k []float64, s *TriangleScratch) (mean, rounding, largest float64) {
+	largest = t.shift(k, s)
 	return la.Dot(t.weights, k), float64(pivot.Unit * float64(len(k)+64) * t.size * largest), largest
 }
 
@@ -189,6 +187,7 @@ func (t *FeatureTriangle) certified(mean, rounding, square, bound float64) vi.Ce
 type FeatureRows struct {
 	batch                   *triangle.Batch // nil for a triangle that is not in integers
 	fine                    *triangle.Rows
+	one                     *TriangleScratch
 	need                    []int
 	mean, rounding, largest []float64
 	square, bound           []float64
@@ -197,7 +196,7 @@ type FeatureRows struct {
 // NewRows returns memory for at most so many samples. The triangle must have variances.
 func (t *FeatureTriangle) NewRows(samples int) *FeatureRows {
 	features := len(t.weights)
-	r := &FeatureRows{fine: triangle.NewRows(samples, features), need: make([]int, 0, samples)}
+	r := &FeatureRows{fine: triangle.NewRows(samples, features), one: NewTriangleScratch(features), need: make([]int, 0, samples)}
 	if t.tri.Coarse() {
 		r.batch = triangle.NewBatch(features, samples)
 	}
@@ -216,7 +215,7 @@ func (t *FeatureTriangle) PredictRows(k la.Matrix[float64], r *FeatureRows, out 
 	n := k.Rows
 	square, bound := r.square[:n], r.bound[:n]
 	for i := range n {
-		r.mean[i], r.rounding[i], r.largest[i] = t.mean(k.Row(i))
+		r.mean[i], r.rounding[i], r.largest[i] = t.mean(k.Row(i), r.one)
 	}
 	if r.batch != nil {
 		r.batch.Squares(t.tri, k, r.largest, square, bound)

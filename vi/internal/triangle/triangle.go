@@ -359,6 +359,9 @@ func NewScratch(n int) *Scratch {
 	return s
 }
 
+// Largest returns the largest |k_i|. Elements that are not numbers do not count. It is for use before a product begins.
+func (s *Scratch) Largest(k []float64) float64 { return la.Squares(k, s.wide[:len(k)]) }
+
 // Inexact says that the elements of the vectors k have independent errors, of this standard deviation, which belong to the bounds in integers.
 func (s *Scratch) Inexact(sd float64) { s.steps.inexact = 2 * sd }
 

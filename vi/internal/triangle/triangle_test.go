@@ -257,3 +257,21 @@ func TestJointIsTheSumOfItsParts(t *testing.T) {
 	flat.Set(1, 1, 1e-9)
 	assert.Nil(t, Joint([]Part{{flat, nil, 0.5}, {flat, nil, 0.5}}, matrix{flat}, nil, false), "rounding is not small")
 }
+
+// TestLargest compares with a loop. Elements that are not numbers do not count, and the signs of zeros and of numbers do not matter.
+func TestLargest(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	for n := range 70 {
+		k, want := make([]float64, n), 0.0
+		for i := range k {
+			k[i] = r.NormFloat64()
+			if i%5 == 4 {
+				k[i] = math.NaN()
+				continue
+			}
+			want = max(want, math.Abs(k[i]))
+		}
+		require.Equal(t, want, NewScratch(n).Largest(k), "%d elements", n)
+	}
+	require.Zero(t, NewScratch(2).Largest([]float64{math.NaN(), math.Copysign(0, -1)}))
+}
