@@ -263,6 +263,7 @@ type summing struct {
 	done int // samples given to sums
 	phi  []la.Matrix[float64]
 
+	ws      la.Workspace
 	scratch []float64 // of the features
 }
 
@@ -272,7 +273,7 @@ func (b *summing) begin(p *featurePlan, functions, workers int) (err error) {
 	if err != nil {
 		return fmt.Errorf("mkl: %w", err)
 	}
-	b.pieces = newPieces(p, functions, workers)
+	b.pieces, b.ws.Workers = newPieces(p, functions, workers), workers
 	b.self = la.NewMatrix[float64](len(p.by), pieceSamples)
 	for _, by := range p.by {
 		b.phi = append(b.phi, la.NewMatrix[float64](by.Rows, pieceSamples))
@@ -285,7 +286,7 @@ func (b *summing) begin(p *featurePlan, functions, workers int) (err error) {
 // sum adds samples to the sums.
 func (b *summing) sum(kernels []la.Matrix[float64], self, y la.Matrix[float64]) error {
 	phi := firstColumns(b.phi, y.Cols)
-	b.plan.features(&la.Workspace{Workers: b.workers}, kernels, phi, b.scratch)
+	b.plan.features(&b.ws, kernels, phi, b.scratch)
 	for i, s := range b.plan.scale {
 		la.Scal(1/s, self.Row(i))
 	}
