@@ -82,8 +82,8 @@ func (p *featurePlan) features(ws *la.Workspace, kernels, phi []la.Matrix[float6
 // mostFeatures returns the largest number of features of a kernel.
 func (p *featurePlan) mostFeatures() int { return slices.Max(p.Features()) }
 
-// featureMemory is memory for the features of a block of samples. Several blocks of a call use it in turn, because new memory costs as much as
-// a third of what the features are for.
+// featureMemory is memory for the features of a block of samples. The blocks of a call use it in turn, because to zero new memory takes about as
+// long as to compute the features.
 type featureMemory struct {
 	ws           la.Workspace
 	phi, scratch []float64

@@ -111,7 +111,7 @@ func (p *FeaturePosterior) samples(features []la.Matrix[float64]) (int, error) {
 	return T, nil
 }
 
-// spreads is memory for addSpread. Calls use it again, because new memory takes as long as a third of the solution of the triangle.
+// spreads is memory for addSpread. Calls use it again, because to zero new memory takes about a third of the time of the solution.
 var spreads = sync.Pool{New: func() any { return new(spread) }}
 
 type spread struct {
