@@ -93,13 +93,23 @@ func (p *SurvivalPrediction) Median() []float64 { return p.Quantile(0.5) }
 // is NaN for other q.
 func (p *SurvivalPrediction) Quantile(q float64) []float64 {
 	out := make([]float64, len(p.mean))
-	for i, m := range p.mean {
-		out[i] = math.NaN()
-		if q > 0 && q < 1 {
-			out[i] = special.Exp(p.unit.mean + float64(p.unit.sd*p.law.Quantile(m, p.variance[i], p.sigma, q)))
-		}
+	for i := range out {
+		out[i] = p.quantile(i, q)
 	}
 	return out
+}
+
+// quantile is [SurvivalPrediction.Quantile] of one sample.
+func (p *SurvivalPrediction) quantile(sample int, q float64) float64 {
+	if !(q > 0 && q < 1) {
+		return math.NaN()
+	}
+	return special.Exp(p.unit.mean + float64(p.unit.sd*p.law.Quantile(p.mean[sample], p.variance[sample], p.sigma, q)))
+}
+
+// Interval returns the ends of the central interval of a probability, between 0 and 1, of a sample's time.
+func (p *SurvivalPrediction) Interval(sample int, probability float64) (lower, upper float64) {
+	return p.quantile(sample, 0.5-float64(0.5*probability)), p.quantile(sample, 0.5+float64(0.5*probability))
 }
 
 // Survival returns the probability that the event of a sample happens after each of the times: the survival curve. It does not rise from one

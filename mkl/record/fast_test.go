@@ -66,7 +66,7 @@ func TestRecordsAreFast(t *testing.T) {
 	q := make([]float64, 2)
 	name, _, err := class.PredictWithBound(q, []float64{0.7})
 	require.NoError(t, err)
-	assert.Equal(t, Prediction{Class: name, Classes: []Class{{"a", q[0]}, {"b", q[1]}}}, got)
+	assert.Equal(t, Prediction{Class: name, Classes: []Class{{Class: "a", Probability: q[0]}, {Class: "b", Probability: q[1]}}}, got)
 
 	labelled, err := mkl.MultiLabel{Fitting: fitting}.Fit(t.Context(), views, mkl.LabelsOf(has))
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestSomeRecordsByTheModel(t *testing.T) {
 	require.Less(t, sorted[3], sorted[4])
 	p.near.tolerance = 0.5 * (sorted[3] + sorted[4]) // as if the predictor were too coarse for five of them
 	out := make([]Prediction, len(bounds))
-	require.NoError(t, p.predict(t.Context(), rows, out))
+	require.NoError(t, p.predict(t.Context(), rows, beside{}, out))
 	for i, bound := range bounds {
 		got := out[i].Numbers[0]
 		lower, upper := got.Interval(0.9)

@@ -24,15 +24,18 @@ type near struct {
 // Several records at a time are predicted by PredictMany. Records whose bounds are above the tolerance, or are only assumed, are predicted by
 // the model, and so are several records with labels. A record may get another prediction, within the bounds, alone than among several.
 //
-// A model of a compiled file that has the preparation for this tolerance is ready at once; see [mkl.Compile]. Within returns an error
-// if the tolerance is not positive, or if the model has no such predictor.
+// A model of a compiled file that has the preparation for this tolerance is ready at once; see [mkl.Compile]. Models of counts, of times and
+// of grades have no such predictors, and predict all records. Within returns an error if the tolerance is not positive.
 func (p *Predictor) Within(tolerance float64) (*Predictor, error) {
 	if !(tolerance > 0) || math.IsInf(tolerance, 1) {
 		return nil, fmt.Errorf("record: a tolerance of %g is not positive", tolerance)
 	}
 	s, opt := &near{tolerance: tolerance}, mkl.PredictorOptions{Tolerance: tolerance}
+	fast := *p
 	var err error
 	switch m := p.model.(type) {
+	case *mkl.CountModel, *mkl.SurvivalModel, *mkl.OrdinalModel[string]:
+		return &fast, nil
 	case interface {
 		mkl.TargetModel
 		Predictor(mkl.PredictorOptions) (*mkl.Predictor, error)
@@ -62,7 +65,6 @@ func (p *Predictor) Within(tolerance float64) (*Predictor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
-	fast := *p
 	fast.near = s
 	return &fast, nil
 }
@@ -160,7 +162,7 @@ func (s *near) predictLabels(p *Predictor, x []mkl.Features, out *Prediction) (l
 		return []int{0}, nil
 	}
 	for o, v := range probability {
-		out.Labels = append(out.Labels, Label{Target: p.notes.Targets[o], Present: v >= 0.5, Probability: v})
+		out.Labels = append(out.Labels, Label{Target: p.notes.Targets[o], Present: v >= 0.5, Probability: Inside(v)})
 	}
 	return nil, nil
 }

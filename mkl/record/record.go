@@ -32,9 +32,12 @@ type notes struct {
 	Targets []string `json:"targets"`
 	Views   []view   `json:"views"` // by input of the model
 	Beside  struct { // columns that belong to the target
-		Weights string `json:"weights"`
-		Noise   string `json:"noise"`
-		Offset  string `json:"offset"`
+		Event    string `json:"event"`
+		Upper    string `json:"upper"`
+		Exposure string `json:"exposure"`
+		Weights  string `json:"weights"`
+		Noise    string `json:"noise"`
+		Offset   string `json:"offset"`
 	} `json:"beside"`
 	NA []string `json:"na"` // texts that stand for an empty cell, beside those that always do
 }
@@ -56,8 +59,11 @@ type Column struct {
 	// Type is the type of the values: number, boolean, text, or date with its layout, as in date(d.m.y).
 	Type string `json:"type"`
 
-	// Views are the views that the column is in.
+	// Views are the views that the column is in. A column with a Role is in none.
 	Views []string `json:"views"`
+
+	// Role says what a column of numbers is for that is in no view: [ExposureRole] or [OffsetRole]. It is empty for others.
+	Role string `json:"role,omitempty"`
 
 	// Categories are the texts that the fit saw. Another text counts as none of them.
 	Categories []string `json:"categories,omitempty"`
@@ -72,8 +78,14 @@ type Column struct {
 	prose bool // text that becomes a bag of words
 }
 
+// What columns are for that are in no view.
+const (
+	ExposureRole = "exposure" // what a count is proportional to; it is positive
+	OffsetRole   = "offset"   // the known part of a target, which is added to its prediction
+)
+
 // Open reads a model file that mkl fit wrote. It returns an error if the file is no model or has no plan of columns,
-// and if the model is not of samples with columns: models of factors, of pairs and of strings, and models with offsets.
+// and if the model is not of samples with columns: models of factors, of pairs and of strings.
 func Open(r io.Reader) (*Predictor, error) {
 	m, err := mkl.Load(r)
 	if err != nil {
@@ -94,12 +106,9 @@ func New(m mkl.Model) (*Predictor, error) {
 	}
 	p.blanks = encode.NewBlanks(p.notes.NA)
 	switch m.(type) {
-	case mkl.TargetModel, mkl.ClassModel[string], mkl.LabelModel:
+	case mkl.TargetModel, mkl.ClassModel[string], mkl.LabelModel, *mkl.CountModel, *mkl.SurvivalModel:
 	default:
 		return nil, fmt.Errorf("record: a record is not what a model of the kind %s predicts from", m.Kind())
-	}
-	if name := p.notes.Beside.Offset; name != "" {
-		return nil, fmt.Errorf("record: the fit had offsets in the column %q: mkl predict adds them", name)
 	}
 	inputs := m.Inputs()
 	if len(p.notes.Views) != len(inputs) {
@@ -110,10 +119,28 @@ func New(m mkl.Model) (*Predictor, error) {
 			return nil, err
 		}
 	}
-	for _, name := range append(slices.Clone(p.notes.Targets), p.notes.Beside.Weights, p.notes.Beside.Noise) {
+	for _, of := range []struct{ name, role string }{{p.notes.Beside.Exposure, ExposureRole}, {p.notes.Beside.Offset, OffsetRole}} {
+		if err := p.addBeside(of.name, of.role); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range append(slices.Clone(p.notes.Targets), p.notes.Beside.Weights, p.notes.Beside.Noise, p.notes.Beside.Event, p.notes.Beside.Upper) {
 		p.ignored[name] = true
 	}
 	return p, nil
+}
+
+// addBeside adds a column with a role, unless its name is empty.
+func (p *Predictor) addBeside(name, role string) error {
+	if name == "" {
+		return nil
+	}
+	if _, ok := p.known[name]; ok {
+		return fmt.Errorf("record: the column %q is both part of a view and the %s", name, role)
+	}
+	p.known[name] = len(p.columns)
+	p.columns = append(p.columns, Column{Name: name, Type: string(encode.Numeric), Views: []string{}, Role: role, Required: true})
+	return nil
 }
 
 // add adds the columns of a view.
@@ -166,11 +193,13 @@ func (p *Predictor) Columns() []Column {
 	return all
 }
 
-// Prediction is the prediction of a record. The task decides which of Numbers, Classes and Labels is not nil.
+// Prediction is the prediction of a record. The task decides which of Numbers, Times, Classes and Labels is not nil.
 type Prediction struct {
-	Numbers []Number `json:"numbers,omitempty"` // by target
+	Numbers []Number `json:"numbers,omitempty"` // by target; also counts
+	Times   []Time   `json:"times,omitempty"`   // until an event, by target
 	Class   string   `json:"class,omitempty"`   // the most probable
-	Classes []Class  `json:"classes,omitempty"` // all, in the order of the model
+	Median  string   `json:"median,omitempty"`  // of grades: the median grade
+	Classes []Class  `json:"classes,omitempty"` // all, in the order of the model; also grades
 	Labels  []Label  `json:"labels,omitempty"`  // by target
 
 	// Missing are the columns without a value, which were filled in as the fit filled in its gaps.
@@ -192,17 +221,23 @@ type Number struct {
 
 	of             *mkl.Prediction // of several samples
 	target, sample int
-	bounded        *mkl.BoundedPrediction // of a sample that was predicted within a tolerance
+	counts         *mkl.CountPrediction   // of several samples whose target is a count; nil of other targets
+	bounded        *mkl.BoundedPrediction // of a sample that was predicted within a tolerance, without its offset
+	offset         float64                // of a sample that was predicted within a tolerance
 }
 
 // Interval returns the ends of the central interval of a probability between 0 and 1. It is
-// [mkl.Prediction.Interval] for a number that the package has predicted, and the interval of a normal distribution for others.
+// [mkl.Prediction.Interval] or [mkl.CountPrediction.Interval] for a number that the package has predicted, and the interval of a normal
+// distribution for others. The ends of counts are counts.
 func (n Number) Interval(probability float64) (lower, upper float64) {
 	switch {
+	case n.counts != nil:
+		return n.counts.Interval(n.sample, probability)
 	case n.of != nil:
 		return n.of.Interval(n.target, n.sample, probability)
 	case n.bounded != nil:
-		return n.bounded.Interval(probability)
+		lower, upper = n.bounded.Interval(probability)
+		return lower + n.offset, upper + n.offset
 	}
 	z := Quantile(probability)
 	return n.Mean - float64(z*n.SD), n.Mean + float64(z*n.SD)
@@ -213,10 +248,37 @@ func Quantile(probability float64) float64 {
 	return special.NormalQuantile(0.5 + float64(0.5*probability))
 }
 
+// Time is the predicted time until an event. Its methods are for times that the package has predicted.
+type Time struct {
+	Target string  `json:"target"` // name of the target
+	Median float64 `json:"median"` // the time by which the event has happened with probability ½
+	Risk   float64 `json:"risk"`   // the higher it is, the earlier the event: see [mkl.SurvivalPrediction.Risk]
+
+	of     *mkl.SurvivalPrediction // of several samples
+	sample int
+}
+
+// Interval returns the ends of the central interval of a probability between 0 and 1.
+func (t Time) Interval(probability float64) (lower, upper float64) {
+	return t.of.Interval(t.sample, probability)
+}
+
+// After returns the probability that the event is later than a time.
+func (t Time) After(time float64) float64 { return Inside(t.of.Survival(t.sample, []float64{time})[0]) }
+
+// Inside returns the probability p. No model gives a probability of exactly 0 or 1: if p has become 0 or 1 by rounding, Inside returns the
+// number next to it.
+func Inside(p float64) float64 {
+	return min(max(p, math.SmallestNonzeroFloat64), math.Nextafter(1, 0))
+}
+
 // Class is the probability of a class.
 type Class struct {
 	Class       string  `json:"class"`
 	Probability float64 `json:"probability"` // between 0 and 1
+
+	// UpTo is the probability of this grade or a lower one, of grades. It is 1 for the highest grade, and 0 for classes that are in no order.
+	UpTo float64 `json:"up_to,omitempty"`
 }
 
 // Label says whether a record has a label.
@@ -254,16 +316,52 @@ func (p *Predictor) PredictRows(ctx context.Context, records []map[string]any) (
 	if err != nil {
 		return nil, err
 	}
-	return out, p.predict(ctx, x, out)
+	return out, p.predict(ctx, x, p.beside(cells), out)
+}
+
+// beside holds the values of the columns that are in no view, by record; nil without such a column.
+type beside struct{ exposure, offset []float64 }
+
+func (p *Predictor) beside(cells encode.Cells) (b beside) {
+	for j, c := range p.columns {
+		switch c.Role {
+		case ExposureRole:
+			b.exposure = cells.Numbers[j]
+		case OffsetRole:
+			b.offset = cells.Numbers[j]
+		}
+	}
+	return b
+}
+
+// of returns the values of some records.
+func (b beside) of(rows []int) beside {
+	pick := func(all []float64) (some []float64) {
+		for _, i := range rows {
+			if all != nil {
+				some = append(some, all[i])
+			}
+		}
+		return some
+	}
+	return beside{pick(b.exposure), pick(b.offset)}
 }
 
 // predict predicts features and writes the predictions.
-func (p *Predictor) predict(ctx context.Context, x []mkl.Features, out []Prediction) error {
+func (p *Predictor) predict(ctx context.Context, x []mkl.Features, b beside, out []Prediction) error {
 	rows := vec.UpTo(len(out))
 	if p.near != nil {
 		left, err := p.near.predict(ctx, p, x, out)
 		if err != nil {
-			return fmt.Errorf("record: %w", err)
+			left = rows // the model predicts them, or says which record cannot be predicted
+		}
+		for i := range out {
+			for o := range out[i].Numbers {
+				if b.offset != nil {
+					out[i].Numbers[o].Mean += b.offset[i]
+					out[i].Numbers[o].offset = b.offset[i]
+				}
+			}
 		}
 		if len(left) == 0 {
 			return nil
@@ -275,18 +373,29 @@ func (p *Predictor) predict(ctx context.Context, x []mkl.Features, out []Predict
 			}
 		}
 	}
-	if err := p.byModel(ctx, x, rows, out); err != nil {
+	return failed(p.byModel(ctx, x, b.of(rows), rows, out), rows)
+}
+
+// failed returns an error of a prediction of records, whose samples are the given rows.
+func failed(err error, rows []int) error {
+	if beyond, ok := errors.AsType[*mkl.SampleError](err); ok {
+		return &ValueError{Record: rows[beyond.Samples[0]], Msg: "cannot be predicted: " + beyond.Err.Error()}
+	}
+	if err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
 	return nil
 }
 
 // byModel predicts features by the model, and writes the prediction of sample n to out[rows[n]].
-func (p *Predictor) byModel(ctx context.Context, x []mkl.Features, rows []int, out []Prediction) error {
+func (p *Predictor) byModel(ctx context.Context, x []mkl.Features, b beside, rows []int, out []Prediction) error {
 	var opt mkl.PredictOptions
 	switch m := p.model.(type) {
 	case mkl.TargetModel:
 		got, err := m.PredictTargets(ctx, opt, x...)
+		if err == nil && b.offset != nil {
+			err = got.AddOffset(0, b.offset)
+		}
 		if err != nil {
 			return err
 		}
@@ -295,14 +404,37 @@ func (p *Predictor) byModel(ctx context.Context, x []mkl.Features, rows []int, o
 				out[i].Numbers = append(out[i].Numbers, Number{Target: target, Mean: got.Mean[o][n], SD: math.Sqrt(got.Variance[o][n]), of: got, target: o, sample: n})
 			}
 		}
+	case *mkl.CountModel:
+		got, err := m.PredictCounts(ctx, opt, b.exposure, x...)
+		if err != nil {
+			return err
+		}
+		mean, variance := got.Moments()
+		for n, i := range rows {
+			out[i].Numbers = []Number{{Target: p.notes.Targets[0], Mean: mean[n], SD: math.Sqrt(variance[n]), counts: got, sample: n}}
+		}
+	case *mkl.SurvivalModel:
+		got, err := m.PredictTimes(ctx, opt, x...)
+		if err != nil {
+			return err
+		}
+		median, risk := got.Median(), got.Risk()
+		for n, i := range rows {
+			out[i].Times = []Time{{Target: p.notes.Targets[0], Median: median[n], Risk: risk[n], of: got, sample: n}}
+		}
 	case mkl.ClassModel[string]:
 		got, err := m.PredictClasses(ctx, opt, x...)
 		if err != nil {
 			return err
 		}
 		names := m.Classes()
+		_, grades := p.model.(*mkl.OrdinalModel[string])
 		for n, i := range rows {
 			out[i].Class, out[i].Classes = got.Label[n], classesOf(names, got.Probability[n])
+			if grades {
+				out[i].Median = names[mkl.MedianGrade(got.Probability[n])]
+				addUpTo(out[i].Classes, got.Probability[n])
+			}
 		}
 	case mkl.LabelModel:
 		got, err := m.PredictLabels(ctx, opt, x...)
@@ -311,7 +443,7 @@ func (p *Predictor) byModel(ctx context.Context, x []mkl.Features, rows []int, o
 		}
 		for n, i := range rows {
 			for o, target := range p.notes.Targets {
-				out[i].Labels = append(out[i].Labels, Label{Target: target, Present: got.Label[o][n], Probability: got.Probability[o][n]})
+				out[i].Labels = append(out[i].Labels, Label{Target: target, Present: got.Label[o][n], Probability: Inside(got.Probability[o][n])})
 			}
 		}
 	}
@@ -321,7 +453,17 @@ func (p *Predictor) byModel(ctx context.Context, x []mkl.Features, rows []int, o
 // classesOf returns classes with their probabilities.
 func classesOf(names []string, probability []float64) (out []Class) {
 	for k, name := range names {
-		out = append(out, Class{Class: name, Probability: probability[k]})
+		out = append(out, Class{Class: name, Probability: Inside(probability[k])})
 	}
 	return out
+}
+
+// addUpTo adds to grades the probabilities of each grade or a lower one.
+func addUpTo(grades []Class, probability []float64) {
+	var sum float64
+	for k, v := range probability[:len(grades)-1] {
+		sum += v
+		grades[k].UpTo = Inside(sum)
+	}
+	grades[len(grades)-1].UpTo = 1
 }

@@ -218,3 +218,107 @@ func TestBlanks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, got.Missing)
 }
+
+// TestBeyondNumbers names the record whose prediction is beyond all numbers, by the model and within a tolerance.
+func TestBeyondNumbers(t *testing.T) {
+	x, y := la.NewMatrix[float64](12, 1), make([]float64, 12)
+	for i := range y {
+		x.Set(i, 0, float64(i%5)-2)
+		y[i] = x.At(i, 0) + math.Sin(float64(i))
+	}
+	own := map[string]string{"mkl-command": `{"targets":["y"],"views":[{"name":"v","columns":["x"]}]}`}
+	m, err := mkl.MultiGP{Fitting: mkl.Fitting{Notes: own}}.Fit(t.Context(), []mkl.View{{X: x, Kernel: kernel.Linear{}}}, y)
+	require.NoError(t, err)
+	p, err := record.New(m)
+	require.NoError(t, err)
+	near, err := p.Within(0.01)
+	require.NoError(t, err)
+	all := []map[string]any{{"x": 1}, {"x": 2}, {"x": 1e300}}
+	_, exact := p.PredictRows(t.Context(), all)
+	_, fast := near.PredictRows(t.Context(), all)
+	for _, err := range []error{exact, fast} {
+		var at *record.ValueError
+		require.ErrorAs(t, err, &at)
+		assert.Equal(t, 2, at.Record)
+		assert.Empty(t, at.Column)
+		assert.Contains(t, err.Error(), "record 3 cannot be predicted: ")
+	}
+}
+
+// TestTimesAndCounts compares times, counts and grades with the model's predictions.
+func TestTimesAndCounts(t *testing.T) {
+	const n = 40
+	x, times, counts, grades, exposure := la.NewMatrix[float64](n, 1), make([]mkl.Lifetime, n), make([]float64, n), make([]string, n), make([]float64, n)
+	for i := range n {
+		x.Set(i, 0, float64(i%7)-3)
+		mean := math.Exp(x.At(i, 0) / 3)
+		times[i] = mkl.EventAt(mean * (1 + float64(i%5)/9))
+		counts[i], exposure[i] = math.Floor(mean*float64(1+i%4)), float64(1+i%4)
+		grades[i] = []string{"low", "middle", "high"}[min(2, int(mean))]
+	}
+	views := []mkl.View{{X: x, Kernel: kernel.RBF{Width: 2}}}
+	fitting := func(beside string) mkl.Fitting {
+		return mkl.Fitting{Notes: map[string]string{"mkl-command": `{"targets":["y"],"views":[{"name":"v","columns":["x"]}],"beside":{` + beside + `}}`}}
+	}
+	of := func(m mkl.Model, err error) *record.Predictor {
+		require.NoError(t, err)
+		p, err := record.New(m)
+		require.NoError(t, err)
+		fast, err := p.Within(0.01)
+		require.NoError(t, err)
+		assert.Equal(t, p, fast, "the model predicts all records")
+		return p
+	}
+	at := la.MatrixOf(1, 1, []float64{0.7})
+
+	survival, err := mkl.Survival{Fitting: fitting(`"event":"died"`)}.Fit(t.Context(), views, times)
+	got, err := of(survival, err).Predict(t.Context(), map[string]any{"x": 0.7, "died": 1})
+	require.NoError(t, err)
+	later, err := survival.Predict(at)
+	require.NoError(t, err)
+	require.Len(t, got.Times, 1)
+	lower, upper := got.Times[0].Interval(0.6)
+	assert.Equal(t, []float64{later.Median()[0], later.Risk()[0], later.Quantile(0.2)[0], later.Quantile(0.8)[0], later.Survival(0, []float64{1.5})[0]},
+		[]float64{got.Times[0].Median, got.Times[0].Risk, lower, upper, got.Times[0].After(1.5)})
+	assert.Equal(t, math.Nextafter(1, 0), got.Times[0].After(1e-300))
+
+	counted, err := mkl.Counts{Fitting: fitting(`"exposure":"days"`), Exposure: exposure}.Fit(t.Context(), views, counts)
+	p := of(counted, err)
+	assert.Equal(t, []record.Column{{Name: "x", Type: "number", Views: []string{"v"}, Required: true},
+		{Name: "days", Type: "number", Views: []string{}, Role: record.ExposureRole, Required: true}}, p.Columns())
+	got, err = p.Predict(t.Context(), map[string]any{"x": 0.7, "days": 3})
+	require.NoError(t, err)
+	events, err := counted.PredictCounts(t.Context(), mkl.PredictOptions{}, []float64{3}, at)
+	require.NoError(t, err)
+	mean, variance := events.Moments()
+	low, high := events.Interval(0, 0.8)
+	lower, upper = got.Numbers[0].Interval(0.8)
+	assert.Equal(t, []float64{mean[0], math.Sqrt(variance[0]), low, high}, []float64{got.Numbers[0].Mean, got.Numbers[0].SD, lower, upper})
+	for _, bad := range []any{0, -1, 1e-101, 1e101, nil} {
+		_, err = p.Predict(t.Context(), map[string]any{"x": 0.7, "days": bad})
+		var at *record.ValueError
+		require.ErrorAs(t, err, &at)
+		assert.Equal(t, "days", at.Column)
+	}
+	_, err = record.New(must(mkl.Counts{Fitting: fitting(`"exposure":"x"`)}.Fit(t.Context(), views, counts)))
+	assert.ErrorContains(t, err, `the column "x" is both part of a view and the exposure`)
+
+	graded, err := mkl.Ordinal[string]{Fitting: fitting(""), Grades: []string{"low", "middle", "high"}}.Fit(t.Context(), views, grades)
+	got, err = of(graded, err).Predict(t.Context(), map[string]any{"x": 0.7})
+	require.NoError(t, err)
+	_, probability, err := graded.Predict(at)
+	require.NoError(t, err)
+	q := probability[0]
+	assert.Equal(t, []record.Class{{Class: "low", Probability: q[0], UpTo: q[0]}, {Class: "middle", Probability: q[1], UpTo: q[0] + q[1]},
+		{Class: "high", Probability: q[2], UpTo: 1}}, got.Classes)
+	assert.Equal(t, graded.Classes()[mkl.MedianGrade(q)], got.Median)
+	assert.Equal(t, []float64{math.SmallestNonzeroFloat64, 0.3, math.Nextafter(1, 0)}, []float64{record.Inside(0), record.Inside(0.3), record.Inside(1)})
+}
+
+// must returns a model that was fitted.
+func must(m *mkl.CountModel, err error) *mkl.CountModel {
+	if err != nil {
+		panic(err)
+	}
+	return m
+}

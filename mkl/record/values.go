@@ -16,12 +16,15 @@ import (
 // ValueError is a mistake in a record.
 type ValueError struct {
 	Record int    // counted from 0
-	Column string // name of the column, or the name in the record that is no column
+	Column string // name of the column, or the name in the record that is no column; empty if the whole record cannot be predicted
 	Msg    string // what is wrong
 }
 
 // Error names the record, counted from 1, and the column.
 func (e *ValueError) Error() string {
+	if e.Column == "" {
+		return fmt.Sprintf("record %d %s", e.Record+1, e.Msg)
+	}
 	return fmt.Sprintf("record %d: %q %s", e.Record+1, e.Column, e.Msg)
 }
 
@@ -34,9 +37,14 @@ func (p *Predictor) read(records []map[string]any, out []Prediction) (encode.Cel
 		}
 		for j, c := range p.columns {
 			missing, err := add(&cells, j, c, p.present(record[c.Name]))
+			if err == "" && !missing && c.Role != "" {
+				err = c.wrong(cells.Numbers[j][i])
+			}
 			switch {
 			case err != "":
 				return cells, &ValueError{Record: i, Column: c.Name, Msg: err}
+			case missing && c.Role != "":
+				return cells, &ValueError{Record: i, Column: c.Name, Msg: "has no value, and a prediction needs the " + c.Role}
 			case missing && c.Required:
 				return cells, &ValueError{Record: i, Column: c.Name, Msg: "has no value, and the fit filled in none"}
 			case missing:
@@ -49,6 +57,15 @@ func (p *Predictor) read(records []map[string]any, out []Prediction) (encode.Cel
 		}
 	}
 	return cells, nil
+}
+
+// wrong says what is wrong with a value of a column with a role.
+func (c Column) wrong(v float64) string {
+	const least, largest = 1e-100, 1e100 // as in mkl.CountModel
+	if c.Role == ExposureRole && !(v >= least && v <= largest) {
+		return fmt.Sprintf("is an exposure, and %g is not from %g to %g", v, least, largest)
+	}
+	return ""
 }
 
 // checkNames refuses a record that lacks a column and has a name that may be meant for it.

@@ -80,7 +80,7 @@ type Part struct {
 // Parts are what the views add to the prediction of a target, or to the log odds of a class, of a record: see [Views].
 type Parts struct {
 	Of       string  `json:"of"`       // the target, or the class
-	Constant float64 `json:"constant"` // the part of no view
+	Constant float64 `json:"constant"` // the part of no view, with the offset of the record
 	Views    []Part  `json:"views"`
 }
 
@@ -102,10 +102,14 @@ func (p *Predictor) PredictRowViews(ctx context.Context, records []map[string]an
 	if err != nil {
 		return nil, err
 	}
+	offset := p.beside(cells).offset
 	out := make([][]Parts, len(records))
 	for i := range out {
 		for _, of := range all {
 			one := Parts{Of: of.Of, Constant: of.Constant[i]}
+			if offset != nil {
+				one.Constant += offset[i]
+			}
 			for v, name := range of.Names {
 				one.Views = append(one.Views, Part{View: name, Mean: of.Mean[v][i], SD: of.SD[v][i]})
 			}

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/csv"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/mkl/record"
 )
 
 // Columns are the columns of a table that a command writes, such as mkl predict. The zero value has none.
@@ -43,12 +43,9 @@ func (t *Columns) AddSome(name string, value func(i int) (x float64, ok bool)) {
 // number writes a number for machines, with all its digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// addProbability adds a column of probabilities. No model gives a probability of exactly 0 or 1: a number that has
-// become 0 or 1 by rounding is written as the number next to it.
+// addProbability adds a column of probabilities, none of which is exactly 0 or 1: see [record.Inside].
 func (t *Columns) addProbability(name string, value func(i int) float64) {
-	t.AddNumber(name, func(i int) float64 {
-		return min(max(value(i), math.SmallestNonzeroFloat64), math.Nextafter(1, 0))
-	})
+	t.AddNumber(name, func(i int) float64 { return record.Inside(value(i)) })
 }
 
 // AddRows adds columns of some rows of n, in order; the other rows have empty cells.

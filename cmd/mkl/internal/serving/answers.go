@@ -18,10 +18,28 @@ type Number struct {
 	Upper  console.Number `json:"upper"`
 }
 
-// Prediction is a [record.Prediction] whose numbers have intervals.
+// Time is the prediction of a time until an event.
+type Time struct {
+	Target string         `json:"target"`
+	Median console.Number `json:"median"`
+	Lower  console.Number `json:"lower"` // ends of the central interval
+	Upper  console.Number `json:"upper"`
+	Risk   console.Number `json:"risk"`
+	After  []After        `json:"after,omitempty"` // at the times that the request asked for, in its order
+}
+
+// After is the probability that an event is later than a time.
+type After struct {
+	Time        float64 `json:"time"`
+	Probability float64 `json:"probability"`
+}
+
+// Prediction is a [record.Prediction] whose numbers and times have intervals.
 type Prediction struct {
 	Numbers []Number       `json:"numbers,omitempty"`
+	Times   []Time         `json:"times,omitempty"`
 	Class   string         `json:"class,omitempty"`
+	Median  string         `json:"median,omitempty"` // of grades
 	Classes []record.Class `json:"classes,omitempty"`
 	Labels  []record.Label `json:"labels,omitempty"`
 	Missing []string       `json:"missing,omitempty"`
@@ -33,17 +51,25 @@ type Prediction struct {
 // Answer is the answer to a request for predictions.
 type Answer struct {
 	Model       string       `json:"model"`
-	Interval    float64      `json:"interval,omitempty"`    // probability of the intervals of numbers
+	Interval    float64      `json:"interval,omitempty"`    // probability of the intervals of numbers and times
 	Prediction  *Prediction  `json:"prediction,omitempty"`  // of one record
 	Predictions []Prediction `json:"predictions,omitempty"` // of a list of records
 }
 
-// predictionOf adds intervals of a probability.
-func predictionOf(p record.Prediction, interval float64) Prediction {
-	out := Prediction{Class: p.Class, Classes: p.Classes, Labels: p.Labels, Missing: p.Missing, Unknown: p.Unknown, Outside: p.Outside}
+// predictionOf adds intervals of a probability, and of a time the probabilities that the event is later than each of the times.
+func predictionOf(p record.Prediction, interval float64, times []float64) Prediction {
+	out := Prediction{Class: p.Class, Median: p.Median, Classes: p.Classes, Labels: p.Labels, Missing: p.Missing, Unknown: p.Unknown, Outside: p.Outside}
 	for _, n := range p.Numbers {
 		lower, upper := n.Interval(interval)
 		out.Numbers = append(out.Numbers, Number{n.Target, console.Number(n.Mean), console.Number(n.SD), console.Number(lower), console.Number(upper)})
+	}
+	for _, t := range p.Times {
+		lower, upper := t.Interval(interval)
+		one := Time{Target: t.Target, Median: console.Number(t.Median), Lower: console.Number(lower), Upper: console.Number(upper), Risk: console.Number(t.Risk)}
+		for _, at := range times {
+			one.After = append(one.After, After{at, t.After(at)})
+		}
+		out.Times = append(out.Times, one)
 	}
 	return out
 }

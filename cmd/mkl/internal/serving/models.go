@@ -136,6 +136,11 @@ func (v *version) check(ctx context.Context) error {
 			return errors.New("a prediction is NaN")
 		}
 	}
+	for _, t := range out.Times {
+		if math.IsNaN(t.Median) || math.IsNaN(t.Risk) {
+			return errors.New("a prediction is NaN")
+		}
+	}
 	for _, c := range out.Classes {
 		if math.IsNaN(c.Probability) {
 			return errors.New("a probability is NaN")
@@ -152,6 +157,8 @@ func (v *version) check(ctx context.Context) error {
 // example is a value that a column can have.
 func example(c record.Column) any {
 	switch {
+	case c.Role == record.ExposureRole:
+		return 1.0
 	case c.Type == "boolean":
 		return false
 	case c.Type == "text" && len(c.Categories) > 0:

@@ -29,8 +29,10 @@ func (s *Server) openAPI() object {
 				"operationId": "predict", "summary": "Predict a record or a list of records.",
 				"parameters": []any{
 					object{"name": "model", "in": "query", "required": len(names) > 1, "schema": object{"type": "string", "enum": names}},
-					object{"name": "interval", "in": "query", "description": "Probability of the intervals of numbers.",
+					object{"name": "interval", "in": "query", "description": "Probability of the intervals of numbers and times.",
 						"schema": object{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": s.opt.Interval}},
+					object{"name": "times", "in": "query", "description": "For models of times: the predictions say how probable it is that the event is later than each of these times.",
+						"style": "form", "explode": false, "schema": object{"type": "array", "items": object{"type": "number", "exclusiveMinimum": 0}}},
 					object{"name": "views", "in": "query", "description": "Whether to say what each view adds to the predictions.",
 						"schema": object{"type": "boolean", "default": false}},
 				},
@@ -64,10 +66,14 @@ func recordSchema(name string, columns []record.Column) object {
 	properties, required := object{}, []string{}
 	for _, c := range columns {
 		p := object{"type": []string{"string", "null"}, "description": c.Type + " in " + strings.Join(c.Views, ", ")}
-		switch c.Type {
-		case "number":
+		switch {
+		case c.Role == record.ExposureRole:
+			p = object{"type": []string{"number", "string"}, "description": "exposure, a positive number to which the count is proportional"}
+		case c.Role == record.OffsetRole:
+			p = object{"type": []string{"number", "string"}, "description": "offset, a number that is added to the prediction"}
+		case c.Type == "number":
 			p["type"] = []string{"number", "string", "null"}
-		case "boolean":
+		case c.Type == "boolean":
 			p["type"] = []string{"boolean", "number", "string", "null"}
 		}
 		if len(c.Categories) > 0 {
@@ -87,8 +93,11 @@ func answerSchema() object {
 	probability := object{"type": "number", "minimum": 0, "maximum": 1}
 	prediction := object{"type": "object", "properties": object{
 		"numbers": list(object{"type": "object", "properties": object{"target": text, "mean": number, "sd": number, "lower": number, "upper": number}}),
+		"times": list(object{"type": "object", "properties": object{"target": text, "median": number, "lower": number, "upper": number, "risk": number,
+			"after": list(object{"type": "object", "properties": object{"time": object{"type": "number"}, "probability": probability}})}}),
 		"class":   text,
-		"classes": list(object{"type": "object", "properties": object{"class": text, "probability": probability}}),
+		"median":  text,
+		"classes": list(object{"type": "object", "properties": object{"class": text, "probability": probability, "up_to": probability}}),
 		"labels":  list(object{"type": "object", "properties": object{"target": text, "present": object{"type": "boolean"}, "probability": probability}}),
 		"views": list(object{"type": "object", "properties": object{"of": text, "constant": number,
 			"views": list(object{"type": "object", "properties": object{"view": text, "mean": number, "sd": number}})}}),

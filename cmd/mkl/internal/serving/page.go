@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bmkl/bmkl/cmd/internal/console"
+	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/record"
 )
 
@@ -40,13 +41,16 @@ type field struct {
 	Value string
 }
 
-// band is a number with its interval, drawn on a line 400 units long that is four standard deviations to either side.
+// band is a number or a time with its interval, drawn on a line 400 units long. The line is four standard deviations of a number to either side.
+// Of counts and times, which are not negative, it begins at 0.
 type band struct {
-	Target                 string
-	Mean, SD, Lower, Upper float64
-	Left, Width            float64 // of the interval on the line
-	Drawn                  bool    // all is finite
-	LineLeft, LineRight    float64 // values at the ends of the line
+	Target               string
+	Middle, Lower, Upper float64 // the middle is the mean of a number and the median of a time
+	Beside               string  // what a sentence says beside the interval
+	At                   float64 // place of the middle on the line
+	Left, Width          float64 // of the interval on the line
+	Drawn                bool    // all is finite
+	LineLeft, LineRight  float64 // values at the ends of the line
 }
 
 // page answers GET / with a form for a record, and POST / with the prediction of the record as well.
@@ -110,26 +114,50 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request, model *version, v *
 	if !post {
 		return nil
 	}
-	got, failed := s.run(r.Context(), model, []map[string]any{one}, v.Interval, false)
+	got, failed := s.run(r.Context(), model, []map[string]any{one}, asked{interval: v.Interval})
 	if failed != nil {
 		return failed
 	}
 	v.Got = &got[0]
+	_, counts := model.predictor.Model().(*mkl.CountModel)
 	for _, n := range got[0].Numbers {
-		v.Bands = append(v.Bands, bandOf(n))
+		v.Bands = append(v.Bands, bandOf(n, counts))
+	}
+	for _, t := range got[0].Times {
+		v.Bands = append(v.Bands, bandOfTime(t))
 	}
 	return nil
 }
 
 // bandOf places a number and its interval on a line.
-func bandOf(n Number) band {
-	b := band{Target: n.Target, Mean: float64(n.Mean), SD: float64(n.SD), Lower: float64(n.Lower), Upper: float64(n.Upper)}
-	half := max(float64(4*b.SD), float64(1.25*(b.Upper-b.Mean)))
-	b.LineLeft, b.LineRight = b.Mean-half, b.Mean+half
-	b.Drawn = half > 0 && !math.IsInf(b.LineLeft, 0) && !math.IsInf(b.LineRight, 0)
-	if b.Drawn {
-		b.Left = 200 - float64(200*((b.Mean-b.Lower)/half))
-		b.Width = 200 * ((b.Upper - b.Lower) / half)
+func bandOf(n Number, count bool) band {
+	b := band{Target: n.Target, Middle: float64(n.Mean), Lower: float64(n.Lower), Upper: float64(n.Upper)}
+	b.Beside = "Standard deviation: " + console.Figure(float64(n.SD)) + "."
+	half := max(float64(4*float64(n.SD)), float64(1.25*(b.Upper-b.Middle)))
+	b.LineLeft, b.LineRight = b.Middle-half, b.Middle+half
+	if count {
+		b.LineLeft, b.LineRight = 0, 1.25*max(b.Upper, b.Middle)
 	}
+	b.place()
 	return b
+}
+
+// bandOfTime places the median of a time and its interval on a line.
+func bandOfTime(t Time) band {
+	b := band{Target: "median of " + t.Target, Middle: float64(t.Median), Lower: float64(t.Lower), Upper: float64(t.Upper)}
+	b.Beside = "Risk: " + console.Figure(float64(t.Risk)) + "."
+	b.LineRight = 1.25 * b.Upper
+	b.place()
+	return b
+}
+
+// place finds the places on the line, from the values at its ends.
+func (b *band) place() {
+	length := b.LineRight - b.LineLeft
+	b.Drawn = length > 0 && !math.IsInf(length, 0)
+	if b.Drawn {
+		b.At = 400 * ((b.Middle - b.LineLeft) / length)
+		b.Left = 400 * ((b.Lower - b.LineLeft) / length)
+		b.Width = 400 * ((b.Upper - b.Lower) / length)
+	}
 }

@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bmkl/bmkl/mkl"
@@ -171,7 +173,12 @@ func (s *Server) answerTo(w http.ResponseWriter, r *http.Request) (out *Answer, 
 	if failed != nil {
 		return nil, m.name, 0, failed
 	}
-	got, failed := s.run(r.Context(), m.now.Load(), records, interval, views)
+	version := m.now.Load()
+	times, failed := version.times(r)
+	if failed != nil {
+		return nil, m.name, 0, failed
+	}
+	got, failed := s.run(r.Context(), version, records, asked{interval, times, views})
 	if failed != nil {
 		return nil, m.name, 0, failed
 	}
@@ -179,7 +186,7 @@ func (s *Server) answerTo(w http.ResponseWriter, r *http.Request) (out *Answer, 
 	if single {
 		out.Prediction, out.Predictions = &got[0], nil
 	}
-	if len(got[0].Numbers) > 0 {
+	if len(got[0].Numbers)+len(got[0].Times) > 0 {
 		out.Interval = interval
 	}
 	return out, m.name, len(records), nil
@@ -214,6 +221,32 @@ func (s *Server) interval(r *http.Request) (float64, *Failure) {
 		return 0, &Failure{Code: CodeParameter, Message: fmt.Sprintf("interval %q is no probability between 0 and 1", text)}
 	}
 	return p, nil
+}
+
+// asked is what a request asks for, beside the records.
+type asked struct {
+	interval float64
+	times    []float64 // of a model of times: see [After]
+	views    bool      // what each view adds
+}
+
+// times are the times at which a request asks for probabilities.
+func (v *version) times(r *http.Request) (times []float64, failed *Failure) {
+	text := r.URL.Query().Get("times")
+	if text == "" {
+		return nil, nil
+	}
+	if _, ok := v.predictor.Model().(*mkl.SurvivalModel); !ok {
+		return nil, &Failure{Code: CodeUnsupported, Message: "times are for models of times until an event, and this is one of " + v.predictor.Task()}
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		t, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(t > 0 && t <= math.MaxFloat64) {
+			return nil, &Failure{Code: CodeParameter, Message: fmt.Sprintf("times: %q is no positive number; ?times=90,365 has commas between times", part)}
+		}
+		times = append(times, t)
+	}
+	return times, nil
 }
 
 // views is whether a request asks for what each view adds.
@@ -280,8 +313,8 @@ func tooLarge(err error) bool {
 	return errors.As(err, &large)
 }
 
-// run predicts records, when fewer than the allowed number of predictions run. With views it also says what each view adds.
-func (s *Server) run(ctx context.Context, v *version, records []map[string]any, interval float64, views bool) ([]Prediction, *Failure) {
+// run predicts records, when fewer than the allowed number of predictions run.
+func (s *Server) run(ctx context.Context, v *version, records []map[string]any, a asked) ([]Prediction, *Failure) {
 	if failed := s.enter(ctx); failed != nil {
 		return nil, failed
 	}
@@ -294,9 +327,9 @@ func (s *Server) run(ctx context.Context, v *version, records []map[string]any, 
 	}
 	out := make([]Prediction, len(got))
 	for i, p := range got {
-		out[i] = predictionOf(p, interval)
+		out[i] = predictionOf(p, a.interval, a.times)
 	}
-	if views {
+	if a.views {
 		parts, err := v.predictor.PredictRowViews(ctx, records)
 		if err != nil {
 			return nil, s.failure(ctx, err)

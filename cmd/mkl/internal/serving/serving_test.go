@@ -126,7 +126,7 @@ func TestPredict(t *testing.T) {
 		assert.Equal(t, "houses", got.Model)
 		assert.Equal(t, c.interval, got.Interval)
 		for i, g := range got.Predictions {
-			assert.Equal(t, predictionOf(want[i], c.interval), g)
+			assert.Equal(t, predictionOf(want[i], c.interval, nil), g)
 			lower, upper := want[i].Numbers[0].Interval(c.interval)
 			assert.Equal(t, []float64{want[i].Numbers[0].Mean, want[i].Numbers[0].SD, lower, upper},
 				[]float64{float64(g.Numbers[0].Mean), float64(g.Numbers[0].SD), float64(g.Numbers[0].Lower), float64(g.Numbers[0].Upper)})
@@ -166,7 +166,7 @@ func TestPredictWithinTolerance(t *testing.T) {
 		if got.Prediction == nil {
 			got.Prediction = &got.Predictions[0]
 		}
-		assert.Equal(t, predictionOf(*want, 0.95), *got.Prediction)
+		assert.Equal(t, predictionOf(*want, 0.95, nil), *got.Prediction)
 		assert.InDelta(t, exact[0].Numbers[0].Mean, float64(got.Prediction.Numbers[0].Mean), 0.01*exact[0].Numbers[0].SD)
 	}
 	_, err = OpenModel(t.Context(), path, math.Inf(1))
