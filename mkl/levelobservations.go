@@ -22,6 +22,8 @@ type observedLevels struct {
 	views  []View
 	all    []mgp.Likelihood
 	about  levelRemarks
+
+	unsettled string // why the fit has not converged, if the effects have not settled; empty if they have
 }
 
 // levelRemarks say why columns of many levels have no effects.
@@ -45,7 +47,7 @@ func (p *processObservations) addLevels(ctx context.Context, views []View, targe
 		out.about.Left = "samples may lack views"
 		return out, nil
 	}
-	p.before = 1
+	p.before, f.limit = 1, p.levelLimit
 	err := p.fitLevels(f, order, out)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -106,6 +108,9 @@ func (p *processObservations) fitLevels(f *levelFit, order []int, out *observedL
 		return err
 	}
 	passes.pass()
+	if !best.posterior.Settled {
+		out.unsettled = "effects of levels " + f.unsettled(effects.MostSweeps, "sweeps")
+	}
 	f.without = nil // the kernel of categories stays on columns without an effect
 	l, s := f.learned(every, best.left)
 	out.levels, out.views = l, f.observedViews(out.views, best.left, order)
@@ -180,7 +185,7 @@ type observedOf struct {
 // fit fits the functions, the effects and their variances.
 func (o *observedOf) fit() (err error) {
 	f := o.f
-	process := effects.Process{Seed: f.seed, Workers: f.workers, Progress: o.passes.sweep}
+	process := effects.Process{Seed: f.seed, Workers: f.workers, Limit: f.limit, Progress: o.passes.sweep}
 	o.posterior, err = process.FitLikelihood(f.ctx, f.features, f.columns, o.observed)
 	return err
 }

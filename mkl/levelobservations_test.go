@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -293,5 +294,63 @@ func TestProgressOfEffectsOfLevels(t *testing.T) {
 			assert.Greater(t, passes, 2*3+levelFolds+1)
 			assert.Greater(t, scores, 3)
 		}
+	}
+}
+
+// A fit whose effects of levels have not settled has not converged, and says why, also from its file. Pools have a remark.
+func TestEffectsOfLevelsThatDoNotSettle(t *testing.T) {
+	x, f := codedFunction(4, 1500, 100, 1)
+	counts := make([]float64, len(f))
+	rng := rand.New(rand.NewPCG(1, 8))
+	for i, v := range f {
+		for sum := rng.ExpFloat64(); sum < math.Exp(v); sum += rng.ExpFloat64() {
+			counts[i]++
+		}
+	}
+	for _, limit := range []int{0, 3} {
+		c := Counts{Landmarks: 50}
+		p := c.problem()
+		p.levelLimit = limit
+		fit, err := p.fit(t.Context(), functionCodes(x), [][]float64{counts}, mgp.Counts{Y: counts, Dispersed: true})
+		require.NoError(t, err)
+		require.Len(t, fit.levels.columns, 1)
+		var file bytes.Buffer
+		require.NoError(t, (&CountModel{*fit}).Save(&file))
+		m, err := Load(&file)
+		require.NoError(t, err)
+		for _, trace := range []Trace{fit.Trace(), m.Trace()} {
+			assert.Equal(t, limit == 0, trace.Converged, trace.Reason)
+			if limit > 0 {
+				assert.Equal(t, "effects of levels not settled after 3 sweeps", trace.Reason)
+			}
+		}
+		if limit > 0 {
+			assert.Contains(t, m.(*CountModel).Summary(), "NOT converged: effects of levels not settled after 3 sweeps")
+		}
+	}
+
+	const n = DefaultExactSamples + 1
+	x, y := coded(1, n)
+	xc, label, _ := codedClasses(1, n, 3)
+	class := make([]int, n)
+	for i, l := range label {
+		class[i] = int(l[0] - 'a')
+	}
+	for _, limit := range []int{0, 1} {
+		a := Auto{}
+		r, err := newManyRows(t.Context(), a.fitting(), codedViews(x), y, false, 0)
+		require.NoError(t, err)
+		r.levelLimit = limit
+		_, err = a.addLevels(r, &AutoModel{}, vec.Picked(y, r.order))
+		require.NoError(t, err)
+		assert.Equal(t, limit > 0, strings.Contains(strings.Join(r.remarks, "; "), "the effects of levels have not settled after 1 steps"), "%v", r.remarks)
+
+		r, err = newManyRows(t.Context(), a.fitting(), codedViews(xc), y, false, 0)
+		require.NoError(t, err)
+		r.levelLimit = limit
+		_, err = r.addLevelOdds(vec.Picked(class, r.order), 3)
+		require.NoError(t, err)
+		assert.Equal(t, limit > 0, strings.Contains(strings.Join(r.remarks, "; "), "the effects of levels on the log odds of 3 of 3 classes have not settled after 1 steps"),
+			"%v", r.remarks)
 	}
 }

@@ -109,7 +109,7 @@ func (o *oddsOf) leftOut(y []float64) (offset []float64, err error) {
 	for c, column := range columns {
 		first[c] = effects.Column{Of: column.Of[:train], Levels: column.Levels}
 	}
-	if o.posterior, err = (effects.Process{Seed: f.seed}).FitOdds(f.ctx, f.features, first, y[:train]); err != nil {
+	if o.posterior, err = (effects.Process{Seed: f.seed, Limit: f.limit}).FitOdds(f.ctx, f.features, first, y[:train]); err != nil {
 		return nil, err
 	}
 	offset = f.beside(o.posterior.Beta)
@@ -181,6 +181,13 @@ func (f *levelFit) takeOdds(of []oddsOf, classes int) (*levelOdds, []View) {
 	}
 	if none != nil {
 		f.remarks = append(f.remarks, noEffect(none))
+	}
+	if of = slices.DeleteFunc(slices.Clone(of), func(o oddsOf) bool { return len(o.at) == 0 || o.posterior.Settled }); len(of) > 0 {
+		which := ""
+		if classes > 2 {
+			which = fmt.Sprintf(" of %d of %d classes", len(of), classes)
+		}
+		f.remarks = append(f.remarks, fmt.Sprintf("the effects of levels on the log odds%s have %s", which, f.unsettled(effects.MostSteps, "steps")))
 	}
 	return l, f.seen(seen)
 }

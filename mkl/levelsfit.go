@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -39,6 +40,7 @@ type levelFit struct {
 	columns  []effects.Column
 	features effects.Features
 	remarks  []string
+	limit    int // of sweeps or steps of a fit; 0 means the usual one
 }
 
 // newLevelFit returns a fit for n samples in the views, the last of them held out, with the columns that have effects. It returns nil without such columns.
@@ -57,9 +59,18 @@ func newLevelFit(ctx context.Context, seed uint64, workers int, views []View, n,
 	return f
 }
 
+// unsettled says that a fit of at most so many sweeps or steps has not settled.
+func (f *levelFit) unsettled(most int, of string) string {
+	return fmt.Sprintf("not settled after %d %s", cmp.Or(f.limit, most), of)
+}
+
 // levelFit returns the fit of effects of levels for all n samples.
 func (m *manyRows) levelFit(n int) *levelFit {
-	return newLevelFit(m.ctx, m.Seed, m.workers(), m.views, n, m.held)
+	f := newLevelFit(m.ctx, m.Seed, m.workers(), m.views, n, m.held)
+	if f != nil {
+		f.limit = m.levelLimit
+	}
+	return f
 }
 
 // takeLevels takes the views of the members and the remarks of a fit of effects.
@@ -106,6 +117,9 @@ func (a Auto) addLevels(r *manyRows, m *AutoModel, y []float64) (rest []float64,
 		seen[c] = [][]float64{left.mean[c]}
 	}
 	l, s := f.learned(every, left.levelMoments)
+	if !left.posterior.Settled {
+		f.remarks = append(f.remarks, "the effects of levels have "+f.unsettled(effects.MostSteps, "steps"))
+	}
 	rest = slices.Clone(y)
 	la.Axpy(-1, s.mean, rest)
 	m.levels = l
@@ -258,7 +272,7 @@ func (f *levelFit) leftOut() (*levelsLeftOut, error) {
 	}
 	out := &levelsLeftOut{}
 	var err error
-	if out.posterior, err = (effects.Process{Seed: f.seed}).Fit(f.ctx, f.features, first, f.y[:train]); err != nil {
+	if out.posterior, err = (effects.Process{Seed: f.seed, Limit: f.limit}).Fit(f.ctx, f.features, first, f.y[:train]); err != nil {
 		return nil, err
 	}
 	out.rest = slices.Clone(f.y)

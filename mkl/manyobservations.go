@@ -86,8 +86,11 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 		return m, err
 	}
 	m.posteriors[0], m.leaveOneOut[0], m.bounds[0] = fit.Posterior, fit.LeaveOneOut, fit.LogEvidence
-	if m.trace.Converged && fit.Record.Reason != vi.Converged {
+	switch {
+	case m.trace.Converged && fit.Record.Reason != vi.Converged:
 		m.trace.Converged, m.trace.Reason = false, fit.Record.Reason.String()
+	case m.trace.Converged && effects.unsettled != "":
+		m.trace.Converged, m.trace.Reason = false, effects.unsettled
 	}
 	return m, err
 }

@@ -26,6 +26,8 @@ type manyRows struct {
 	steps   int     // that progress reports: the kinds of members
 	remarks []string
 	shift   *shift // of the samples held out, nil without effects of levels
+
+	levelLimit int // of sweeps or steps of a fit of effects of levels; 0 means the usual one
 }
 
 // heldOut returns the number of held-out samples that weight the members of a pool of n samples.

@@ -17,6 +17,8 @@ type processObservations struct {
 	processSettings
 	landmarks int // as the estimators' Landmarks
 	before    int // parts of the fit before the fits of the landmarks: 1 for effects of levels
+
+	levelLimit int // of sweeps of a fit of effects of levels; 0 means the usual one
 }
 
 // newProcessObservations returns a fit with the settings that the estimators share.

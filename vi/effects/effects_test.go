@@ -361,3 +361,28 @@ func TestFitErrors(t *testing.T) {
 	_, err = Process{}.Fit(context.Background(), p.features, p.columns, p.y)
 	require.ErrorContains(t, err, "effects: ")
 }
+
+// A fit says whether it has settled. With too few steps or sweeps it has not.
+func TestSettled(t *testing.T) {
+	p := newProblem(2000, []int{40, 25}, []float64{0.9, 0.6})
+	numbers := p.y
+	p.y = append([]float64{}, numbers...)
+	p.binary()
+	for limit, settled := range map[int]bool{0: true, 1: false, 2: false} {
+		of := Process{Seed: 1, Limit: limit}
+		m, err := of.Fit(context.Background(), p.features, p.columns, numbers)
+		require.NoError(t, err)
+		assert.Equal(t, settled, m.Settled, "numbers, %d steps", limit)
+		odds, err := of.FitOdds(context.Background(), p.features, p.columns, p.y)
+		require.NoError(t, err)
+		assert.Equal(t, settled, odds.Settled, "odds, %d steps", limit)
+		sweeps := 0
+		of.Progress = func(sweep int, _ float64) { sweeps = sweep }
+		observed, err := of.FitLikelihood(context.Background(), p.features, p.columns, normal(numbers))
+		require.NoError(t, err)
+		assert.Equal(t, settled, observed.Settled, "observations, %d sweeps", limit)
+		if limit > 0 {
+			assert.Equal(t, limit, sweeps)
+		}
+	}
+}

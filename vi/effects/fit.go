@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -39,16 +40,20 @@ func (f *Features) width() int {
 type Process struct {
 	Seed    uint64 // of the probes that estimate posterior variances
 	Workers int    // goroutines for the moments of observations; 0 means one for each processor
+	Limit   int    // sweeps over observations, or steps; 0 means MostSweeps, or MostSteps
 
 	Progress func(sweep int, score float64) // if not nil, it is called after every sweep over observations, with Σ_n log p(y_n | all others)
 }
 
+// MostSteps is the usual limit of updates of the variances by [Process.Fit], and of steps of [Process.FitOdds].
+const MostSteps = 30
+
 const (
 	blockRows = 2048 // samples whose features are in memory
 	probes    = 8
-	mostSteps = 30   // updates of the variances
 	settled   = 0.01 // the largest relative change of a variance in the last step
 	leastPart = 1e-8 // the least variance of a prior, in units of the targets' mean square
+	leastSeen = 1e-4 // the least variance that is not negligible, in the same units
 )
 
 // Effects are the posterior of the effects of a column's levels.
@@ -64,6 +69,7 @@ type Posterior struct {
 	Noise   float64   // σ²
 	Beta    []float64 // the mean of β
 	Effects []Effects // of each column
+	Settled bool      // the variances of the effects no longer moved in the last step
 
 	groups []float64 // the variances of the priors of β
 }
@@ -71,7 +77,7 @@ type Posterior struct {
 // Work returns the products of a fit: for n samples, columns and levels in all, with so many features.
 func Work(n, columns, levels, features int) float64 {
 	const iterations = 12 // of conjugate gradients, for a right-hand side
-	solves := float64(iterations * (mostSteps / 2) * (probes + 1))
+	solves := float64(iterations * (MostSteps / 2) * (probes + 1))
 	m := float64(features)
 	return float64(float64(n)*m*m) + float64(solves*(float64(4*float64(n)*float64(columns))+float64(2*float64(levels)*m)+float64(2*m*m)))
 }
@@ -102,14 +108,21 @@ func (p Process) Fit(ctx context.Context, features Features, columns []Column, y
 	s.noise = square / 2
 	x, errors := make([]float64, s.size()), la.NewMatrix[float64](probes, s.size())
 	variance := make([]float64, s.size())
-	for range mostSteps {
+	own := parts[len(features.Groups):]
+	before, moves := make([]float64, len(own)), math.Inf(1) // moves is how far the variances of the effects still move
+	for range cmp.Or(p.Limit, MostSteps) {
 		if err := s.prepare(parts); err != nil {
 			return nil, err
 		}
 		if err := s.posterior(ctx, x, errors, variance); err != nil {
 			return nil, err
 		}
-		if s.update(parts, x, variance, square, len(y)) < settled {
+		for c, part := range own {
+			before[c] = part.prior
+		}
+		change := s.update(parts, x, variance, square, len(y))
+		moves = changeOf(own, before, square)
+		if change < settled {
 			break
 		}
 	}
@@ -119,11 +132,11 @@ func (p Process) Fit(ctx context.Context, features Features, columns []Column, y
 	if err := s.posterior(ctx, x, errors, variance); err != nil {
 		return nil, err
 	}
-	out := &Posterior{Noise: s.noise, Beta: x[:s.m:s.m]}
+	out := &Posterior{Noise: s.noise, Beta: x[:s.m:s.m], Settled: moves < settled}
 	for _, part := range parts[:len(features.Groups)] {
 		out.groups = append(out.groups, part.prior)
 	}
-	for _, part := range parts[len(features.Groups):] {
+	for _, part := range own {
 		out.Effects = append(out.Effects, Effects{
 			Prior: part.prior, Mean: x[part.first:part.end:part.end], Variance: variance[part.first:part.end:part.end],
 			given: slices.Clone(s.diagonal[part.first-s.m : part.end-s.m]),
@@ -180,12 +193,22 @@ func updatePriors(parts []part, x, variance []float64, square, free float64) (ch
 		gamma := min(max(of-trace/p.prior, 1e-6*of), of)
 		free -= gamma
 		to := min(max(la.SumSq(x[p.first:p.end])/gamma, p.prior/10, least), 10*square)
-		if max(to, p.prior) > float64(1e-4*square) {
+		if max(to, p.prior) > float64(leastSeen*square) {
 			change = max(change, math.Abs(to/p.prior-1))
 		}
 		p.prior = to
 	}
 	return change, free
+}
+
+// changeOf returns the largest relative change of the variances of some parts, given the variances before, as [updatePriors] does.
+func changeOf(parts []part, before []float64, square float64) (change float64) {
+	for i, p := range parts {
+		if max(p.prior, before[i]) > float64(leastSeen*square) {
+			change = max(change, math.Abs(p.prior/before[i]-1))
+		}
+	}
+	return change
 }
 
 // sum adds up the normal equations and the right-hand sides of the probes.

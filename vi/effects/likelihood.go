@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -32,6 +33,10 @@ type Observed struct {
 	Beta    []float64 // the mean of β
 	Effects []Effects // of the levels of each column
 	Theta   []float64 // θ
+
+	// Settled reports whether β, the effects and their variances no longer moved in the last sweep. θ and the variance of β may still have moved: where
+	// observations say little of them, they move long and move nothing else.
+	Settled bool
 
 	// LogScore is Σ_n log p(y_n | all other observations), as the cavities say.
 	LogScore float64
@@ -73,8 +78,8 @@ func (p Process) FitLikelihood(ctx context.Context, features Features, columns [
 	}
 	errors := la.NewMatrix[float64](probes, s.size())
 	variance, before := make([]float64, s.size()), make([]float64, s.size())
-	score := 0.0
-	for sweep := range MostSweeps {
+	score, moves := 0.0, math.Inf(1) // moves is how far the effects still move
+	for sweep := range cmp.Or(p.Limit, MostSweeps) {
 		for c, part := range own {
 			f.prior[c] = part.prior
 		}
@@ -97,11 +102,12 @@ func (p Process) FitLikelihood(ctx context.Context, features Features, columns [
 		if p.Progress != nil {
 			p.Progress(sweep+1, score)
 		}
-		if max(change, moved, furthest(f.x, before)) < settled {
+		moves = max(changeOf(own, f.prior, 1), furthest(f.x, before))
+		if max(change, moved, moves) < settled {
 			break
 		}
 	}
-	out := &Observed{Beta: f.x[:s.m:s.m], Theta: f.sites.theta, LogScore: score, sites: f.sites}
+	out := &Observed{Settled: moves < settled, Beta: f.x[:s.m:s.m], Theta: f.sites.theta, LogScore: score, sites: f.sites}
 	for _, part := range own {
 		out.Effects = append(out.Effects, Effects{
 			Prior: part.prior, Mean: f.x[part.first:part.end:part.end], Variance: variance[part.first:part.end:part.end],

@@ -1,6 +1,7 @@
 package effects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -18,13 +19,13 @@ import (
 type Odds struct {
 	Beta    []float64 // β, the weights of the features
 	Effects []Effects // of the levels of each column
+	Settled bool      // the unknowns and the variances of the effects no longer moved in the last steps
 }
 
 const (
-	mostOddsSteps = 30
-	mostHalvings  = 20
-	oddsScale     = 1.0 // of log odds: the limits of variances are in units of its square
-	leastWeight   = 1e-9
+	mostHalvings = 20
+	oddsScale    = 1.0 // of log odds: the limits of variances are in units of its square
+	leastWeight  = 1e-9
 )
 
 // OddsWork returns the products of a fit of log odds, as [Work].
@@ -56,8 +57,10 @@ func (p Process) FitOdds(ctx context.Context, features Features, columns []Colum
 	variance, before := make([]float64, s.size()), make([]float64, s.size())
 	x[0] = special.Log(ones / (n - ones))
 	least := math.Inf(-1) // the log density of the unknowns before
+	own := parts[len(features.Groups):]
+	priors, moves := make([]float64, len(own)), math.Inf(1) // moves is how far the effects still move
 	settles, halvings := false, 0
-	for step := 0; step < mostOddsSteps; {
+	for step := 0; step < cmp.Or(p.Limit, MostSteps); {
 		log, err := s.linearise(ctx, features, x, y, p.Seed)
 		if err != nil {
 			return nil, err
@@ -81,12 +84,17 @@ func (p Process) FitOdds(ctx context.Context, features Features, columns []Colum
 		if settles {
 			break
 		}
+		for c, part := range own {
+			priors[c] = part.prior
+		}
 		change, _ := updatePriors(parts, x, variance, oddsScale, 0)
-		settles = change < settled && furthest(x, before) < settled
+		far := furthest(x, before)
+		settles = change < settled && far < settled
+		moves = max(changeOf(own, priors, oddsScale), far)
 		least = log - penalty(parts, before)
 	}
-	out := &Odds{Beta: x[:s.m:s.m]}
-	for _, part := range parts[len(features.Groups):] {
+	out := &Odds{Beta: x[:s.m:s.m], Settled: moves < settled}
+	for _, part := range own {
 		out.Effects = append(out.Effects, Effects{
 			Prior: part.prior, Mean: x[part.first:part.end:part.end], Variance: variance[part.first:part.end:part.end],
 		})

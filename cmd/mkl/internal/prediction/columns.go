@@ -43,7 +43,7 @@ func (t *Columns) AddSome(name string, value func(i int) (x float64, ok bool)) {
 // number writes a number for machines, with all its digits.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// addProbability adds a column of probabilities, none of which is exactly 0 or 1: see [record.Inside].
+// addProbability adds a column of probabilities, which are never exactly 0 or 1: see [record.Inside].
 func (t *Columns) addProbability(name string, value func(i int) float64) {
 	t.AddNumber(name, func(i int) float64 { return record.Inside(value(i)) })
 }
