@@ -32,7 +32,7 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 			g.views[k] = a.told[v]
 		}
 	}
-	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, Workers: f.Workers}
+	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, Workers: f.Workers, Work: a.counted}
 	p.NoiseShare, p.KnownNoise = t.noiseShare, t.knownNoise
 	search := amplitude.Search{Steps: cmp.Or(f.MaxSweeps, mostAmplitudeSteps)}
 	if len(a.names) == 1 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
@@ -40,7 +41,8 @@ type amplitudeKernels struct {
 	// nil itself if kernels are given, which do not say what samples hold.
 	some func(class []int, most int) []int
 
-	work float64 // the most operations of the least sweeps: judgeWork
+	work    float64       // the most operations of the least sweeps: judgeWork
+	counted *atomic.Int64 // Work of the amplitude.Problem; nil in fits
 
 	packed *amplitude.Kernels
 	layout amplitude.Layout

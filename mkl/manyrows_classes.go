@@ -85,7 +85,7 @@ func (a AutoClassifier[T]) addExact(r *manyRows, m *AutoClassifierModel[T], clas
 	if exact == nil || err != nil {
 		return r.leaveOut("exact members", err)
 	}
-	r.spent += float64(float64(len(autoMembers)) * exactSeconds(rows, K, featuresOf(r.views)))
+	r.spent += float64(float64(len(autoMembers))*exactSeconds(rows, K, featuresOf(r.views))) + viewsSeconds(r.views, rows, functions(len(classes)))
 	for i, member := range exact.models {
 		m.names = append(m.names, fmt.Sprintf("%s (%d samples)", exact.names[i], rows))
 		m.add(member)

@@ -92,7 +92,7 @@ func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64, rows in
 	}
 	f := r.localFit(r.stepFitting(3), 3)
 	// Where the noise is small, solutions for all samples take long and are worth more than exact members on many rows.
-	f.seconds = max(1, f.seconds-r.exactForecast(rows/2))
+	f.seconds = max(1, f.seconds-r.exactForecast(rows/2)-r.viewsForecast(rows/2))
 	f.promise = func(mean, variance []float64) bool { return others.and(j.of(mean, variance)).promise(1) }
 	member, err := f.numbers(r.ctx, r.views, y)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a Auto) addLocal(r *manyRows, j *judge, m *AutoModel, y []float64, rows in
 // addExact adds the exact members, before the others, fitted to the first rows samples, or to fewer if no time is left. If the fit to all
 // rows takes long, members fitted to half of the rows must show that they have weight beside the other members.
 func (a Auto) addExact(r *manyRows, j *judge, m *AutoModel, y []float64, rows int) error {
-	rows = r.exactWithin(rows, r.seconds-r.spent)
+	rows = r.exactBeside(rows)
 	others, err := j.members(m.models)
 	if err != nil {
 		return err
@@ -164,9 +164,29 @@ func (m *manyRows) exactForecast(rows int) float64 {
 // exactWithin returns how many of the rows the exact members can use if they may take the given seconds.
 func (m *manyRows) exactWithin(rows int, seconds float64) int {
 	for rows > leastExactRows && m.exactForecast(rows) > seconds {
-		rows = max(leastExactRows, int(math.Floor(0.85*float64(rows))))
+		rows = fewerRows(rows)
 	}
 	return rows
+}
+
+// exactBeside returns how many of the rows the exact members can use in the time that the other members leave, with the table of several views.
+func (m *manyRows) exactBeside(rows int) int {
+	for rows > leastExactRows && m.exactForecast(rows)+m.viewsForecast(rows) > m.seconds-m.spent {
+		rows = fewerRows(rows)
+	}
+	return rows
+}
+
+// fewerRows returns the next smaller number of rows of exact members.
+func fewerRows(rows int) int { return max(leastExactRows, int(math.Floor(0.85*float64(rows)))) }
+
+// viewsForecast forecasts the members of several views on so many samples and the table of the views, with those of the trial.
+func (m *manyRows) viewsForecast(rows int) float64 {
+	s := viewsSeconds(m.views, rows, 1)
+	if m.triesExact(rows) {
+		s += viewsSeconds(m.views, rows/2, 1)
+	}
+	return s
 }
 
 // fitExact fits the exact members to the first rows samples.
@@ -179,7 +199,7 @@ func (a Auto) fitExact(r *manyRows, y []float64, rows int) (*AutoModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.spent += exactPoolSeconds(rows, r.held, featuresOf(r.views))
+	r.spent += exactPoolSeconds(rows, r.held, featuresOf(r.views)) + viewsSeconds(r.views, rows, 1)
 	for i := range m.names {
 		m.names[i] += fmt.Sprintf(" (%d samples)", rows)
 	}

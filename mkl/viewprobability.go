@@ -71,6 +71,15 @@ const (
 	leastHalved = 16
 )
 
+// splitsOf returns how many times n samples are divided.
+func splitsOf(n int) int {
+	if n < leastHalved {
+		return 0
+	}
+	few := float64(sweepSamples) / float64(max(n, sweepSamples))
+	return max(1, int(viewSplits*few*few))
+}
+
 // judgeViews computes the probabilities of the views of a problem. class, the class of each sample, is nil for numbers.
 func judgeViews(ctx context.Context, p amplitude.Problem, class []int, seed uint64) (q viewProbabilities, err error) {
 	if q.alone, err = p.Screen(ctx); err != nil {
@@ -83,12 +92,7 @@ func judgeViews(ctx context.Context, p amplitude.Problem, class []int, seed uint
 		return q, err
 	}
 	q.in, q.sweeps, q.shares = s.Included, s.Sweeps, shares
-	splits := 0
-	if n >= leastHalved {
-		few := float64(sweepSamples) / float64(max(n, sweepSamples))
-		splits = max(1, int(viewSplits*few*few))
-	}
-	q.halves, err = p.Halves(ctx, splits, class, amplitude.Sampling{Sweeps: halfSweeps, BurnIn: halfBurnIn, Draws: halfDraws, Seed: seed})
+	q.halves, err = p.Halves(ctx, splitsOf(n), class, amplitude.Sampling{Sweeps: halfSweeps, BurnIn: halfBurnIn, Draws: halfDraws, Seed: seed})
 	return q, err
 }
 

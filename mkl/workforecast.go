@@ -1,7 +1,6 @@
 package mkl
 
 import (
-	"math"
 	"time"
 
 	"github.com/bmkl/bmkl/vi/effects"
@@ -23,13 +22,14 @@ const (
 	secondsProduct = 3.1e-11 // of sums of features, for each sample and each pair of features
 	secondsWidths  = 1.5     // of the widths that a fit with landmarks learns
 
-	usualFeatures   = 8     // that secondsSquare covers
-	fewFeatures     = 100   // secondsCube covers the kernels of up to this many features
-	labelWork       = 5     // the work of one function of labels, in functions of numbers
-	secondsObserved = 3e-10 // of a product of effects.ObservedWork
-	countMoments    = 10000 // products that the moments of a count are worth
-	closedMoments   = 500   // products that other moments are worth
-	passesOfClasses = 3.3   // passes of a classifier with landmarks, in units of a sum of features
+	usualFeatures   = 8       // that secondsSquare covers
+	fewFeatures     = 100     // secondsCube covers the kernels of up to this many features
+	labelWork       = 5       // the work of one function of labels, in functions of numbers
+	secondsOfViews  = 2.6e-11 // of an operation of viewsWork
+	secondsObserved = 3e-10   // of a product of effects.ObservedWork
+	countMoments    = 10000   // products that the moments of a count are worth
+	closedMoments   = 500     // products that other moments are worth
+	passesOfClasses = 3.3     // passes of a classifier with landmarks, in units of a sum of features
 )
 
 // orderSeconds forecasts [rowOrder] of n samples with so many features.
@@ -49,6 +49,52 @@ func exactPoolSeconds(n, held, features int) float64 {
 	lengths := max(0, min(features, fewFeatures)-usualFeatures)
 	each := secondsSquare + float64(secondsLength*float64(lengths)) + float64(secondsMany*float64(n)) + float64(secondsFeature*float64(max(0, features-fewFeatures))) + float64(secondsJudge*float64(held))
 	return float64(float64(len(autoMembers)+1) * (secondsMember + float64(square*each)))
+}
+
+// viewsWork forecasts the floating-point operations of the members with amplitudes that borrow strength, for n samples of several views with so
+// many kernels in all and so many columns of targets: of the members, of the probabilities of the views, and of their table. judge is as in
+// [judgedSamples]. The numbers of gradients were counted.
+func viewsWork(judge float64, n, kernels, views, columns int) float64 {
+	const (
+		forMembers = 75   // gradients of both members
+		forSome    = 50   // of the members of the table, if it is of some of the samples
+		forView    = 24   // of the fit of a view by itself
+		forLoss    = 26   // of the fits without a view
+		ofSweep    = 0.7  // of the work of a sweep that includes all views
+		ofHalf     = 0.5  // the same, of half of the samples
+		burnIn     = 1.25 // sweeps with their burn-in
+	)
+	gradient := func(n, kernels int) float64 {
+		x := float64(n)
+		return float64(x * x * (x + float64(4*kernels)))
+	}
+	m := judgedSamples(judge, n, kernels, views, columns)
+	sweeps, _ := sweepsOf(m, kernels, views, columns)
+	work := float64(forMembers * gradient(n, kernels))
+	work += float64(float64(forView*views) * gradient(m, kernels/views))
+	work += float64(float64(forLoss*views) * gradient(m, kernels))
+	work += float64(ofSweep * burnIn * float64(sweeps) * sweepWork(m, kernels, views, columns))
+	work += float64(ofHalf * float64(2*halfSweeps*splitsOf(m)) * sweepWork(m/2, kernels, views, columns))
+	if m < n {
+		work += float64(forSome * gradient(m, kernels))
+	}
+	return work
+}
+
+// viewsSeconds forecasts what [viewsWork] counts, of views without kernels; 0 for one view.
+func viewsSeconds(views []View, n, columns int) float64 {
+	count := countViews(views)
+	if count < 2 || !hasAmplitudes(views) {
+		return 0
+	}
+	kernels := 0
+	for _, v := range views {
+		if v.Kernel == nil {
+			kernels += len(viewMedians)
+		}
+		kernels++ // the linear kernel, or the kernel that is given
+	}
+	return float64(secondsOfViews * viewsWork(judgeWork, n, kernels, count, columns))
 }
 
 // featuresOf returns the number of features of the inputs of views.
@@ -81,7 +127,7 @@ func DefaultTime(n int) time.Duration {
 func exactRows(n, members, functions, features int, seconds float64, need func(rows int) int64, limit int64) int {
 	rows := min(n, mostExactRows)
 	for rows > leastExactRows && (float64(float64(members)*exactSeconds(rows, functions, features)) > seconds || need(rows) > limit) {
-		rows = max(leastExactRows, int(math.Floor(0.85*float64(rows))))
+		rows = fewerRows(rows)
 	}
 	return rows
 }

@@ -1,9 +1,17 @@
 package mkl
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/bmkl/bmkl/la"
 )
 
 // TestExactRowsOfFeatures leaves tables of few features alone and uses fewer samples of wide ones, within the seconds.
@@ -37,4 +45,82 @@ func TestForecastOfEffectsOfLevels(t *testing.T) {
 	assert.Zero(t, ObservationLevelSeconds(functionCodes(x)[:1], 1, true))
 	x, _ = codedFunction(1, 4000, 30, 1)
 	assert.Zero(t, ObservationLevelSeconds(functionCodes(x), 1, true))
+}
+
+// forecastViews returns views without kernels, of which every other one says something of the targets.
+func forecastViews(n, count int) (views []View, y []float64) {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(count)))
+	y = make([]float64, n)
+	for v := range count {
+		x := la.NewMatrix[float64](n, 5)
+		for i := range x.Data {
+			x.Data[i] = rng.NormFloat64()
+		}
+		for i := range y {
+			if v%2 == 0 {
+				y[i] += math.Sin(x.At(i, 0)) + 0.5*x.At(i, 1)*x.At(i, 2)
+			}
+		}
+		views = append(views, View{Input: fmt.Sprint("v", v), X: x})
+	}
+	for i := range y {
+		y[i] += 0.5 * rng.NormFloat64()
+	}
+	return views, y
+}
+
+// The forecast of the members of several views, of their probabilities and of their table is within a factor of 2 of the operations that are counted,
+// also where the table is of some of the samples. Shares of few samples may take further sweeps, which take two seconds at most.
+func TestForecastOfSeveralViews(t *testing.T) {
+	for _, c := range []struct{ n, views, judged int }{{300, 2, 300}, {300, 4, 300}, {300, 8, 300}, {600, 4, 200}, {800, 3, 300}, {1000, 4, 400}} {
+		if testing.Short() && c.n > 300 {
+			continue
+		}
+		views, y := forecastViews(c.n, c.views)
+		f := new(Auto).fitting()
+		k, err := newAmplitudeKernels(t.Context(), f, kernelsOfView, views, y, false)
+		require.NoError(t, err)
+		kernels, _ := k.packed.Dims()
+		k.work = 1.25 * leastSweeps * sweepWork(c.judged, kernels, c.views, 1)
+		k.counted = new(atomic.Int64)
+		_, z := standardizeTargets([][]float64{y}, false)
+		_, _, err = k.fitAmplitudes(t.Context(), f, amplitudeTargets{y: z})
+		require.NoError(t, err)
+		forecast, count, further := viewsWork(k.work, c.n, kernels, c.views, 1), float64(k.counted.Load()), 0.0
+		if c.judged < 300 {
+			further = mostWork // the shares may take further sweeps to settle
+		}
+		assert.Less(t, forecast, 2*count, "%+v", c)
+		assert.Less(t, count, 2*forecast+further, "%+v", c)
+		assert.InEpsilon(t, viewsSeconds(views, c.n, 1), secondsOfViews*viewsWork(judgeWork, c.n, kernels, c.views, 1), 1e-12, "as many kernels as the fit has")
+	}
+}
+
+// Exact members of several views are fitted to fewer samples where their table would take more than the time that is left. One view has no table.
+func TestSeveralViewsTakeTime(t *testing.T) {
+	rows := func(views []View, seconds float64) (all int) {
+		m := &manyRows{views: views, held: 1000, seconds: seconds}
+		return m.exactBeside(2000)
+	}
+	several, _ := forecastViews(2000, 4)
+	one := several[:1]
+	assert.Zero(t, viewsSeconds(one, 2000, 1))
+	assert.Equal(t, 2000, rows(one, 60))
+	assert.Equal(t, 2000, rows(several, 200))
+	less := rows(several, 60)
+	assert.Less(t, less, 2000)
+	m := &manyRows{views: several, held: 1000}
+	assert.LessOrEqual(t, m.exactForecast(less)+m.viewsForecast(less), 60.0)
+	assert.Less(t, m.exactForecast(2000), 60.0, "the members alone have time")
+
+	y := make([]float64, 2000)
+	for i := range y {
+		y[i] = several[0].X.At(i, 0)
+	}
+	r, err := newManyRows(t.Context(), new(Auto).fitting(), several, y, false, time.Minute)
+	require.NoError(t, err)
+	before := r.spent
+	_, err = Auto{Climb: Climb{MaxSteps: 1}}.fitExact(r, y, leastExactRows)
+	require.NoError(t, err)
+	assert.InDelta(t, exactPoolSeconds(leastExactRows, r.held, 20)+viewsSeconds(several, leastExactRows, 1), r.spent-before, 1e-9)
 }

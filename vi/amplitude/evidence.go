@@ -3,6 +3,7 @@ package amplitude
 import (
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -26,6 +27,7 @@ type evidence struct {
 	known  float64            // σ² if it is known, else 0
 	share  []float64          // s_n
 	ws     la.Workspace
+	work   *atomic.Int64 // see [Problem].Work
 
 	amplitude []float64
 	inner     []float64
@@ -42,7 +44,7 @@ func (p *Problem) evidence(k *Kernels) *evidence {
 		share = slices.Repeat([]float64{1}, N)
 	}
 	return &evidence{
-		k: k, y: y, weight: p.weight(), least: p.leastNoise(), known: p.KnownNoise, share: share, ws: la.Workspace{Workers: p.Workers},
+		k: k, y: y, weight: p.weight(), least: p.leastNoise(), known: p.KnownNoise, share: share, ws: la.Workspace{Workers: p.Workers}, work: p.Work,
 		amplitude: make([]float64, J), inner: make([]float64, J), packed: make([]float64, size(N)),
 		factor: la.NewMatrix[float64](N, N), solved: la.NewMatrix[float64](y.Rows, N),
 	}
@@ -64,7 +66,16 @@ func (e *evidence) value(theta []float64) float64 {
 		}
 	}
 	e.k.sum(&e.ws, e.amplitude, e.packed)
+	e.count(0, J)
 	return e.valueOf(e.packed, e.noise(theta[J]))
+}
+
+// count counts work: so many thirds of N³, and passes over kernels.
+func (e *evidence) count(thirds, passes int) {
+	if e.work != nil {
+		n := int64(e.y.Cols)
+		e.work.Add(n * n * (n*int64(thirds)/3 + int64(2*passes)))
+	}
 }
 
 // noise returns σ² of its variable.
@@ -89,6 +100,7 @@ func (e *evidence) valueOf(packed []float64, noise float64) float64 {
 	for i, s := range e.share {
 		e.factor.Row(i)[i] += float64(noise * s)
 	}
+	e.count(1, 0)
 	if la.Cholesky(&e.ws, e.factor) != nil {
 		return math.Inf(-1)
 	}
@@ -117,6 +129,7 @@ func (e *evidence) gradient(theta, g []float64) float64 {
 	pack(e.factor, e.packed)
 	e.k.inner(&e.ws, e.packed, e.inner)
 	J := len(e.amplitude)
+	e.count(2, J)
 	for j, a := range e.amplitude {
 		g[j] = a * e.inner[j]
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -37,6 +38,10 @@ type Problem struct {
 
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do not depend on it.
 	Workers int
+
+	// Work, if not nil, counts about how many floating-point operations are done: N³/3 for a Cholesky factor, 2N³/3 for the inverse that
+	// follows, and 2N² for a pass over a kernel.
+	Work *atomic.Int64
 }
 
 // Defaults of LeastNoise.

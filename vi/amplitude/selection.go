@@ -181,6 +181,7 @@ func (s *selector) partOf(v int) {
 		s.e.amplitude[j] = special.Exp(s.theta[j])
 	}
 	s.parts[v].sum(&s.e.ws, s.e.amplitude[s.first[v]:s.first[v+1]], s.part[v])
+	s.e.count(0, s.first[v+1]-s.first[v])
 }
 
 // within reports whether θ is in the domain of the evidence.

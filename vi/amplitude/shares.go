@@ -129,6 +129,7 @@ func (f *functions) condition(draw Draw) error {
 	}
 	copy(e.amplitude, draw.Amplitudes)
 	f.p.Kernels.sum(&e.ws, e.amplitude, e.packed)
+	e.count(0, len(e.amplitude))
 	if math.IsInf(e.valueOf(e.packed, draw.Noise), -1) {
 		return errors.New("K is not positive definite in double precision")
 	}
@@ -159,6 +160,7 @@ func (f *functions) drawPrior(draw Draw) error {
 			continue
 		}
 		f.sel.parts[v].sum(&e.ws, amplitudes, f.sel.part[v])
+		e.count(1, len(amplitudes))
 		if err := factorOf(&e.ws, f.sel.part[v], total, f.square); err != nil {
 			return fmt.Errorf("view %d: %w", v, err)
 		}
