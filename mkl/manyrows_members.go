@@ -180,7 +180,7 @@ func (m *manyRows) exactBeside(rows int) int {
 // fewerRows returns the next smaller number of rows of exact members.
 func fewerRows(rows int) int { return max(leastExactRows, int(math.Floor(0.85*float64(rows)))) }
 
-// viewsForecast forecasts the members of several views on so many samples and the table of the views, with those of the trial.
+// viewsForecast forecasts the members of several views on so many samples and the table of the views. It includes the trial.
 func (m *manyRows) viewsForecast(rows int) float64 {
 	s := viewsSeconds(m.views, rows, 1)
 	if m.triesExact(rows) {

@@ -47,7 +47,7 @@ func TestForecastOfEffectsOfLevels(t *testing.T) {
 	assert.Zero(t, ObservationLevelSeconds(functionCodes(x), 1, true))
 }
 
-// forecastViews returns views without kernels, of which every other one says something of the targets.
+// forecastViews returns views without kernels. Every other view says something of the targets.
 func forecastViews(n, count int) (views []View, y []float64) {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(count)))
 	y = make([]float64, n)

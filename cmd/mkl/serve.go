@@ -19,7 +19,7 @@ type serveCmd struct {
 	Model []string `arg:"" help:"Model files that mkl fit wrote. A model has the name of its file without the extension."`
 
 	Listen     string        `placeholder:"ADDRESS" default:"localhost:8080" help:"Address to listen on. Port 0 takes a free port."`
-	Interval   float64       `placeholder:"P" default:"0.95" help:"Probability of the intervals of numbers."`
+	Interval   float64       `placeholder:"P" default:"0.95" help:"Probability of the intervals of numbers and times."`
 	Tolerance  float64       `placeholder:"SHARE" help:"Predict records faster, with an error of at most this share of the predictive standard deviation, or of this probability. A file of mkl compile is ready at once. By default and for 0 the predictions are exactly the model's."`
 	Poll       time.Duration `placeholder:"TIME" default:"2s" help:"Time between two checks for changed model files; 0 means no checks."`
 	MaxBytes   int64         `placeholder:"N" default:"4194304" help:"Largest size of the body of a request, in bytes."`

@@ -155,6 +155,16 @@ func TestServeEqualsPredict(t *testing.T) {
 		var got serving.Answer
 		require.NoError(t, json.Unmarshal([]byte(text), &got))
 		require.Len(t, got.Predictions, len(rows))
+		if got.Predictions[0].Numbers != nil {
+			status, stdout, stderr := command(t, nil, "", "predict", k.name+".mkl", "d.csv", "-mean")
+			require.Equal(t, console.StatusOK, status, "%s: %s", k.name, stderr)
+			for i, one := range records(t, stdout) {
+				require.Len(t, one, len(got.Predictions[i].Numbers), k.name)
+				for name, mean := range one {
+					assert.Equal(t, want[i][name], mean, "%s: -mean: row %d", k.name, i+1)
+				}
+			}
+		}
 		for i, p := range got.Predictions {
 			require.Equal(t, want[i], cellsOf(p), "%s: row %d", k.name, i+1)
 		}

@@ -101,6 +101,9 @@ func By(ctx context.Context, m mkl.Model, opt Options, x []mkl.Features) (Predic
 			return nil, err
 		}
 		mean, variance := p.Moments()
+		if opt.MeanOnly {
+			return Numbers{&mkl.Prediction{Mean: [][]float64{mean}}, p}, nil
+		}
 		return Numbers{&mkl.Prediction{Mean: [][]float64{mean}, Variance: [][]float64{variance}}, p}, nil
 	case *mkl.SurvivalModel:
 		p, err := m.PredictTimes(ctx, opt.PredictOptions, x...)

@@ -130,7 +130,8 @@ func (m *Model) findPairs(fs *console.Files, in *Input) (Rows, error) {
 // MeanOnly says that means alone are wanted, of a model of numbers.
 func (o *Opened) MeanOnly() error {
 	s, ok := o.Rows.(*Samples)
-	if _, numbers := o.Model.Model.(mkl.TargetModel); !ok || !numbers {
+	_, numbers := o.Model.Model.(mkl.TargetModel)
+	if _, counts := o.Model.Model.(*mkl.CountModel); !ok || !numbers && !counts {
 		return console.Inputf("-mean is for models that predict numbers of samples, not for %v", o.Model.Model)
 	}
 	s.Options.MeanOnly = true
