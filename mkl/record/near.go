@@ -25,7 +25,8 @@ type near struct {
 // the model, and so are several records with labels. A record may get another prediction, within the bounds, alone than among several.
 //
 // A model of a compiled file that has the preparation for this tolerance is ready at once; see [mkl.Compile]. Models of counts, of times and
-// of grades have no such predictors, and predict all records. Within returns an error if the tolerance is not positive.
+// of grades have no such predictors, and predict all records. Within returns an error if the tolerance is not
+// positive, or if no predictor can be made.
 func (p *Predictor) Within(tolerance float64) (*Predictor, error) {
 	if !(tolerance > 0) || math.IsInf(tolerance, 1) {
 		return nil, fmt.Errorf("record: a tolerance of %g is not positive", tolerance)

@@ -108,7 +108,7 @@ func New(m mkl.Model) (*Predictor, error) {
 	switch m.(type) {
 	case mkl.TargetModel, mkl.ClassModel[string], mkl.LabelModel, *mkl.CountModel, *mkl.SurvivalModel:
 	default:
-		return nil, fmt.Errorf("record: a record is not what a model of the kind %s predicts from", m.Kind())
+		return nil, fmt.Errorf("record: a record is not what a model of the kind %s predicts from: mkl predict takes a table", m.Kind())
 	}
 	inputs := m.Inputs()
 	if len(p.notes.Views) != len(inputs) {
