@@ -59,7 +59,9 @@ func kurtoses(x Features, columns []int) []float64 {
 		}
 	}
 	// Halves: the difference of two numbers may be above the largest number.
-	scaled := func(j int, v float64) float64 { return (float64(v/2) - float64(least[j]/2)) / (float64(most[j]/2) - float64(least[j]/2)) }
+	scaled := func(j int, v float64) float64 {
+		return (float64(v/2) - float64(least[j]/2)) / (float64(most[j]/2) - float64(least[j]/2))
+	}
 	mean := make([]float64, len(columns))
 	for i := range x.Rows {
 		row := x.Row(i)
