@@ -164,6 +164,17 @@ func TestEffectsOfLevelsOnObservations(t *testing.T) {
 				return
 			}
 
+			parts, err := m.(observationParts).PredictViews(t.Context(), PredictOptions{}, at)
+			require.NoError(t, err)
+			require.Equal(t, []string{"numbers", "codes"}, parts.Views)
+			sums, _ := latent(t, m, at)
+			waves := make([]float64, at.Rows)
+			for i, sum := range sums {
+				assert.InDelta(t, sum, parts.Constant+parts.Mean[0][i]+parts.Mean[1][i], 1e-9)
+				waves[i] = math.Sin(1.5 * at.At(i, 1))
+			}
+			assert.Greater(t, correlation(parts.Mean[0], waves), 0.9)
+
 			unseen := at.Clone()
 			for i := range unseen.Rows {
 				unseen.Set(i, 0, 5)

@@ -82,6 +82,11 @@ func (m *AutoModel) viewOf(input, column int) string {
 	if m.landmarks != nil {
 		designs = append(designs, m.landmarks.design)
 	}
+	return viewOf(designs, m.Inputs, input, column)
+}
+
+// viewOf returns the name of the view of a column, by the first design that has kernels of the column, and otherwise by the inputs.
+func viewOf(designs []*gram.Design, inputs func() []ModelInput, input, column int) string {
 	for _, ds := range designs {
 		names, which, _ := ds.UserViews()
 		for v, of := range which {
@@ -93,20 +98,20 @@ func (m *AutoModel) viewOf(input, column int) string {
 			}
 		}
 	}
-	if in := m.Inputs(); len(in) > 1 {
+	if in := inputs(); len(in) > 1 {
 		return cmp.Or(in[input].Name, namelessView)
 	}
 	return namelessView
 }
 
-// addEffects adds the effects of levels to the parts of their columns' views.
-func (m *AutoModel) addEffects(all *viewMoments, x []Features) {
-	for _, c := range m.levels.columns {
-		at := all.at(m.viewOf(c.input, c.column), x[0].Rows)
+// addEffects adds the effects of levels to the parts of their columns' views, which viewOf names.
+func (m *viewMoments) addEffects(of *levels, x []Features, viewOf func(input, column int) string) {
+	for _, c := range of.columns {
+		at := m.at(viewOf(c.input, c.column), x[0].Rows)
 		for i := range x[0].Rows {
 			mean, variance := c.of(x[c.input].At(i, c.column))
-			all.mean[at][i] += mean
-			all.variance[at][i] += variance
+			m.mean[at][i] += mean
+			m.variance[at][i] += variance
 		}
 	}
 }

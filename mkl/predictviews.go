@@ -56,18 +56,7 @@ func (m *MultiGPModel) PredictViews(ctx context.Context, opt PredictOptions, x .
 	if err != nil {
 		return nil, err
 	}
-	out := &ViewParts{Views: all.names, Constant: m.target.mean}
-	if len(all.constant) > 0 {
-		out.Constant += float64(m.target.sd * all.constant[0])
-	}
-	for v := range all.names {
-		part, sd := make([]float64, len(all.mean[v])), make([]float64, len(all.mean[v]))
-		for i, value := range all.mean[v] {
-			part[i], sd[i] = m.target.sd*value, m.target.sd*math.Sqrt(all.variance[v][i])
-		}
-		out.Mean, out.SD = append(out.Mean, part), append(out.SD, sd)
-	}
-	return out, nil
+	return all.parts(m.target), nil
 }
 
 // contribution holds the moments of the sum of some kernels' functions, at some samples.
@@ -102,11 +91,15 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 	if err != nil {
 		return nil, err
 	}
+	return m.averaged().functionMoments(ctx, opt, x, t)
+}
+
+// functionMoments returns the moments of the views' functions at the t samples of x, of the mixture of all functions with equal weights.
+func (m *processes) functionMoments(ctx context.Context, opt PredictOptions, x []Features, t int) (*viewMoments, error) {
 	out := &viewMoments{constant: make([]float64, t)}
-	all := m.averaged()
-	err = all.eachFunction(ctx, opt.Workers, x, t, func(o int, k *vi.Dense, self la.Matrix[float64], first int) error {
+	err := m.eachFunction(ctx, opt.Workers, x, t, func(o int, k *vi.Dense, self la.Matrix[float64], first int) error {
 		share, end := 1/float64(o+1), first+self.Cols
-		return all.contributions(o, k, self, opt.Workers, func(part contribution) {
+		return m.contributions(o, k, self, opt.Workers, func(part contribution) {
 			if part.constant {
 				mix(out.constant[first:end], nil, share, part.mean, nil)
 				return
@@ -119,6 +112,22 @@ func (m *MultiGPModel) viewMoments(ctx context.Context, opt PredictOptions, x []
 		return nil, err
 	}
 	return out, nil
+}
+
+// parts returns the moments in a unit. The constant kernels' function has one value for all samples.
+func (m *viewMoments) parts(unit target) *ViewParts {
+	out := &ViewParts{Views: m.names, Constant: unit.mean}
+	if len(m.constant) > 0 {
+		out.Constant += float64(unit.sd * m.constant[0])
+	}
+	for v := range m.names {
+		part, sd := make([]float64, len(m.mean[v])), make([]float64, len(m.mean[v]))
+		for i, value := range m.mean[v] {
+			part[i], sd[i] = unit.sd*value, unit.sd*math.Sqrt(m.variance[v][i])
+		}
+		out.Mean, out.SD = append(out.Mean, part), append(out.SD, sd)
+	}
+	return out
 }
 
 // ErrNoViews is in the error of PredictViews if the predictions of a model are no sum over views.
@@ -150,7 +159,7 @@ func (m *AutoModel) PredictViews(ctx context.Context, opt PredictOptions, x ...F
 		all.join(parts.moments(), shareUpTo(w, before))
 	}
 	if m.levels != nil {
-		m.addEffects(&all, codes)
+		all.addEffects(m.levels, codes, m.viewOf)
 	}
 	out.Views, out.Mean, out.SD = all.names, all.mean, all.sd()
 	return &out, nil

@@ -7,11 +7,23 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
+// Scale says what the parts of views add up to.
+type Scale string
+
+// What parts add up to.
+const (
+	OfMean     Scale = "mean"     // the mean of a number, in its unit
+	OfLog      Scale = "log"      // the mean logarithm of a time, or of the expected count for exposure 1
+	OfFunction Scale = "function" // the mean function of grades, in units of its noise
+	OfLogOdds  Scale = "log odds" // the log odds of a class, in nats: see [mkl.ClassViewParts]
+)
+
 // Views holds what each view adds to the predictions of one target, or to the log odds of one class, of some samples.
 type Views struct {
-	// Of is the target, or the class. Parts of a target are in its unit and add up to its mean. Parts of a class are in nats and add up to
-	// its log odds: see [mkl.ClassViewParts]. Of two classes only the second has parts; the first class has their negatives.
+	// Of is the target, or the class. Of two classes only the second has parts; the first class has their negatives.
 	Of string
+
+	Scale Scale // of the parts
 
 	Names    []string    // of the views
 	Constant []float64   // [sample]
@@ -50,11 +62,11 @@ func ViewsOf(ctx context.Context, m mkl.Model, targets []string, opt mkl.Predict
 			if len(parts.Classes) == 2 && c == 0 {
 				continue
 			}
-			all = append(all, Views{class, parts.Views, parts.Constant[c], parts.Mean[c], parts.SD[c]})
+			all = append(all, Views{class, OfLogOdds, parts.Views, parts.Constant[c], parts.Mean[c], parts.SD[c]})
 		}
 		return all, nil
 	}
-	return nil, fmt.Errorf("mkl: views: %w: this is a %v; the models auto, mgp and landmarks of numbers and of classes are such sums", mkl.ErrNoViews, m)
+	return nil, fmt.Errorf("mkl: views: %w: this is a %v; models of counts, times and grades, and the models auto, mgp and landmarks of numbers and classes, are such sums", mkl.ErrNoViews, m)
 }
 
 // viewsOf adds the parts of a target.
@@ -67,19 +79,31 @@ func viewsOf(ctx context.Context, m viewer, target string, all []Views, opt mkl.
 	for i := range constant {
 		constant[i] = parts.Constant
 	}
-	return append(all, Views{target, parts.Views, constant, parts.Mean, parts.SD}), nil
+	return append(all, Views{target, scaleOf(m), parts.Views, constant, parts.Mean, parts.SD}), nil
+}
+
+// scaleOf returns the scale of the parts of a target.
+func scaleOf(m viewer) Scale {
+	switch m.(type) {
+	case *mkl.CountModel, *mkl.SurvivalModel:
+		return OfLog
+	case *mkl.OrdinalModel[string]:
+		return OfFunction
+	}
+	return OfMean
 }
 
 // Part is what one view adds to the prediction of a record.
 type Part struct {
 	View string  `json:"view"` // its name
-	Mean float64 `json:"mean"` // of a target in its unit, of a class in nats
-	SD   float64 `json:"sd"`   // posterior standard deviation, in the same unit
+	Mean float64 `json:"mean"` // on the scale of the [Parts]
+	SD   float64 `json:"sd"`   // posterior standard deviation, on the same scale
 }
 
 // Parts are what the views add to the prediction of a target, or to the log odds of a class, of a record: see [Views].
 type Parts struct {
 	Of       string  `json:"of"`       // the target, or the class
+	Scale    Scale   `json:"scale"`    // of the parts
 	Constant float64 `json:"constant"` // the part of no view, with the offset of the record
 	Views    []Part  `json:"views"`
 }
@@ -106,7 +130,7 @@ func (p *Predictor) PredictRowViews(ctx context.Context, records []map[string]an
 	out := make([][]Parts, len(records))
 	for i := range out {
 		for _, of := range all {
-			one := Parts{Of: of.Of, Constant: of.Constant[i]}
+			one := Parts{Of: of.Of, Scale: of.Scale, Constant: of.Constant[i]}
 			if offset != nil {
 				one.Constant += offset[i]
 			}

@@ -8,21 +8,20 @@ import (
 	"github.com/bmkl/bmkl/mkl/record"
 )
 
-// AddViews adds columns of what each view adds to the predicted numbers, or to the log odds of classes, with its standard deviation, and of
-// the constant. The constant contains the offsets of the rows.
+// AddViews adds columns of what each view adds to the predictions, on the scale of [record.Views], with its standard deviation, and of the
+// constant. The constant contains the offsets of the rows.
 func (t *Columns) AddViews(ctx context.Context, m mkl.Model, opt Options, x []mkl.Features, targets []string) error {
 	all, err := record.ViewsOf(ctx, m, targets, opt.PredictOptions, x)
 	if err != nil {
 		return console.Input(err)
 	}
-	_, classes := m.(mkl.ClassModel[string])
 	for _, of := range all {
 		for i, known := range opt.Offset {
 			of.Constant[i] += known
 		}
 		before, after := "", ""
 		switch {
-		case classes:
+		case of.Scale == record.OfLogOdds:
 			after = "_" + of.Of
 		case len(all) > 1:
 			before = of.Of + "_"

@@ -37,7 +37,8 @@ func (r *reporter) views(rows []int) (page.Section, error) {
 	if err != nil {
 		return s, console.Input(err)
 	}
-	classes, ofClasses := r.held.Prediction.(prediction.Classes)
+	classes, _ := r.held.Prediction.(prediction.Classes)
+	ofClasses := all[0].Scale == record.OfLogOdds
 	if ofClasses {
 		s.Paragraphs = []string{"Parts are log odds in nats, against the mean of the other classes, with posterior standard deviations. " +
 			"The sum is the mean of the members' log odds; the probability is the mean of their probabilities."}
@@ -47,7 +48,7 @@ func (r *reporter) views(rows []int) (page.Section, error) {
 				all[0].Constant[k] += known[i]
 			}
 		}
-		s.Paragraphs = []string{"Parts are in the target's unit, with posterior standard deviations. They add up to the predicted mean."}
+		s.Paragraphs = []string{scales[all[0].Scale]}
 	}
 	for k, row := range rows {
 		caption, of := fmt.Sprintf("Row %d", row), all
@@ -66,6 +67,14 @@ func (r *reporter) views(rows []int) (page.Section, error) {
 		s.Tables = append(s.Tables, viewsTable(caption, of, k))
 	}
 	return s, nil
+}
+
+// scales say what parts add up to, except for classes.
+var scales = map[record.Scale]string{
+	record.OfMean: "Parts are in the target's unit, with posterior standard deviations. They add up to the predicted mean.",
+	record.OfLog: "Parts are natural logarithms, with posterior standard deviations: 0.69 doubles the time, or the expected count. " +
+		"They add up to the mean logarithm of the time, or of the expected count for exposure 1.",
+	record.OfFunction: "Parts are in units of the noise, with posterior standard deviations. They add up to the function that the cut points divide: a positive part makes higher grades more probable.",
 }
 
 // viewsTable is what each view adds to one sample: columns are targets or classes.

@@ -99,7 +99,7 @@ func answerSchema() object {
 		"median":  text,
 		"classes": list(object{"type": "object", "properties": object{"class": text, "probability": probability, "up_to": probability}}),
 		"labels":  list(object{"type": "object", "properties": object{"target": text, "present": object{"type": "boolean"}, "probability": probability}}),
-		"views": list(object{"type": "object", "properties": object{"of": text, "constant": number,
+		"views": list(object{"type": "object", "properties": object{"of": text, "scale": object{"type": "string", "enum": []record.Scale{record.OfMean, record.OfLog, record.OfFunction, record.OfLogOdds}}, "constant": number,
 			"views": list(object{"type": "object", "properties": object{"view": text, "mean": number, "sd": number}})}}),
 		"missing": list(text), "unknown": list(text), "outside": list(text),
 	}}
