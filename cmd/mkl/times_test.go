@@ -276,7 +276,6 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 		"predict c e.csv -exposure x":       "-exposure x: the column is part of a view",
 		"predict c d.csv -exposure nothing": "-exposure: d.csv: no column \"nothing\"",
 		"evaluate s e.csv -times 1e9":       "-times 1e+09: metrics: no sample is left at the time",
-		"serve s":                           "a record is not what a model of the kind survival predicts from",
 	} {
 		status, _, stderr := command(t, nil, "", strings.Fields(args)...)
 		assert.Equal(t, console.StatusInput, status, args)
