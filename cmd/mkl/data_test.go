@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -285,6 +286,10 @@ func TestOrder(t *testing.T) {
 		{"fewer rows", rows("who,y", order, "p%d"), rows("who,x", order[1:], "p%d"), "y.csv has 12 rows, x.csv has 11: -join who matches rows by their names"},
 		{"fewer rows without names", rows("who,y", order, "p%d"), rows("v,x", order[1:], "p%d"), "y.csv has 12 rows, x.csv has 11"},
 		{"other names", rows("when,y", order, "p%d"), rows("when,x", swapped, "q%d"), ""},
+		{"no rows", rows("who,y", order, "p%d"), rows("who,x", nil, "p%d"), "y.csv has 12 rows, x.csv has 0"},
+		{"times, one step later", rows("when,y", order, "%d"), rows("when,x", append(slices.Clone(order[1:]), 12), "%d"), ""},
+		{"names, one row later", rows("who,y", order, "p%d"), rows("who,x", append(slices.Clone(order[1:]), 12), "p%d"),
+			`x.csv: row 1 (line 2), column 1 "who": "p1" where y.csv has "p0"` + wrong + "who matches rows by their names"},
 		{"names that are there twice", rows("who,y", order, "p%d"), rows("who,x", []int{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}, "p%d"), ""},
 		{"another column", rows("who,y", order, "p%d"), rows("whom,x", swapped, "p%d"), ""},
 	} {

@@ -37,7 +37,8 @@ func (fs *Files) askNames() {
 }
 
 // sameOrder refuses a file whose rows have the names of the first file's rows in another order. Both were read. A column names the rows if all
-// its cells differ; two such columns name the same rows if at least half of the names are in both.
+// its cells differ; two such columns name the same rows if at least half of the names are in both. Numbers, dates and times may also be measured
+// in each file, one step later than in the other, so that all of them must be in both.
 func (fs *Files) sameOrder(f *File) error {
 	first := fs.All[0]
 	of, at := namesRows(first, f)
@@ -46,7 +47,7 @@ func (fs *Files) sameOrder(f *File) error {
 	}
 	names, others := cellsOf(first, of), cellsOf(f, at)
 	places, ok := distinctCells(names)
-	if _, too := distinctCells(others); !ok || !too {
+	if _, too := distinctCells(others); !ok || !too || len(others) == 0 {
 		return nil
 	}
 	common, differs := 0, -1
@@ -63,8 +64,12 @@ func (fs *Files) sameOrder(f *File) error {
 	if strings.ContainsAny(column, " \t'\"") {
 		column = strconv.Quote(column)
 	}
+	same := 2*common >= len(others)
+	if strings.ContainsAny(others[0][:1], "0123456789+-.") {
+		same = common == len(others)
+	}
 	switch {
-	case 2*common < len(others):
+	case !same:
 	case len(names) != len(others):
 		return Inputf("%s has %d rows, %s has %d: -join %s matches rows by their names", first.Name(), len(names), f.Name(), len(others), column)
 	case differs >= 0:
