@@ -17,8 +17,8 @@ import (
 // Default kernels of the members whose amplitudes borrow strength. They are fewer than the kernels of [KernelsBroad], since
 // each view has as many.
 const (
-	// kernelsOfView has four Gaussian kernels about the median distance. By itself, all its kernels see normal scores of ranks where the features have
-	// heavy tails, see [heavyTailed].
+	// kernelsOfView has four Gaussian kernels about the median distance. Without kernelsOfRanks, these and the linear kernel see normal scores of ranks
+	// if the features are [heavyTailed].
 	kernelsOfView KernelSet = 1 << (16 + iota)
 
 	// kernelsOfRanks has three Laplacian kernels of ranks.

@@ -62,13 +62,19 @@ func (c Counts) Fit(ctx context.Context, views []View, y []float64) (*CountModel
 	return &CountModel{*m}, err
 }
 
+// Limits of the exposures of counts.
+const (
+	LeastExposure = 1e-100
+	MostExposure  = 1e100
+)
+
 // checkExposure returns an error unless exposure is nil or holds n positive finite numbers.
 func checkExposure(name string, exposure []float64, n int) error {
 	if exposure != nil && len(exposure) != n {
 		return fmt.Errorf("mkl: %s: %d values for %d samples", name, len(exposure), n)
 	}
 	for i, v := range exposure {
-		if !(v >= 1e-100 && v <= 1e100) {
+		if !(v >= LeastExposure && v <= MostExposure) {
 			return fmt.Errorf("mkl: %s[%d] is %g: it must be positive, between 1e-100 and 1e100", name, i, v)
 		}
 	}

@@ -17,9 +17,10 @@ func heavyTailed(x Features, columns []int) bool {
 		columns = vec.UpTo(x.Cols)
 	}
 	var each []float64
-	for j, k := range kurtoses(x, columns) {
-		if hasThreeValues(x, columns[j]) {
-			each = append(each, k)
+	z := make([]float64, x.Rows)
+	for _, c := range columns {
+		if hasThreeValues(x, c) {
+			each = append(each, kurtosisOf(x, c, z))
 		}
 	}
 	if each == nil {
@@ -45,42 +46,19 @@ func hasThreeValues(x Features, column int) bool {
 	return false
 }
 
-// kurtoses returns the kurtosis of each of some columns, which vary: the mean fourth power of the standardised values. The
-// columns are scaled to [0, 1] first, so that no power overflows. Rows are read in their order in memory.
-func kurtoses(x Features, columns []int) []float64 {
-	least, most := make([]float64, len(columns)), make([]float64, len(columns))
-	for j, c := range columns {
-		least[j], most[j] = x.At(0, c), x.At(0, c)
+// kurtosisOf returns the [kurtosis] of the deviations of a column, which varies, from its mean. The column is scaled first, so that no power overflows. z is
+// memory for the column.
+func kurtosisOf(x Features, column int, z []float64) float64 {
+	for i := range z {
+		z[i] = x.At(i, column)
 	}
-	for i := range x.Rows {
-		row := x.Row(i)
-		for j, c := range columns {
-			least[j], most[j] = min(least[j], row[c]), max(most[j], row[c])
-		}
+	largest, mean := vec.LargestAbs(z), 0.0
+	for i := range z {
+		z[i] /= largest
+		mean += z[i] / float64(len(z))
 	}
-	// Halves: the difference of two numbers may be above the largest number.
-	scaled := func(j int, v float64) float64 {
-		return (float64(v/2) - float64(least[j]/2)) / (float64(most[j]/2) - float64(least[j]/2))
+	for i := range z {
+		z[i] -= mean
 	}
-	mean := make([]float64, len(columns))
-	for i := range x.Rows {
-		row := x.Row(i)
-		for j, c := range columns {
-			mean[j] += scaled(j, row[c]) / float64(x.Rows)
-		}
-	}
-	second, fourth := make([]float64, len(columns)), make([]float64, len(columns))
-	for i := range x.Rows {
-		row := x.Row(i)
-		for j, c := range columns {
-			d := scaled(j, row[c]) - mean[j]
-			square := float64(d * d)
-			second[j] += square
-			fourth[j] += float64(square * square)
-		}
-	}
-	for j := range fourth {
-		fourth[j] *= float64(x.Rows) / (second[j] * second[j])
-	}
-	return fourth
+	return kurtosis(z)
 }

@@ -173,7 +173,7 @@ func TestEffectsOfLevelsOnObservations(t *testing.T) {
 				assert.InDelta(t, sum, parts.Constant+parts.Mean[0][i]+parts.Mean[1][i], 1e-9)
 				waves[i] = math.Sin(1.5 * at.At(i, 1))
 			}
-			assert.Greater(t, correlation(parts.Mean[0], waves), 0.9)
+			assert.Greater(t, correlationOf(parts.Mean[0], waves), 0.9)
 
 			unseen := at.Clone()
 			for i := range unseen.Rows {

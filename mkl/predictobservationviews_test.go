@@ -40,17 +40,6 @@ func latent(t *testing.T, m any, x ...Features) (mean, variance []float64) {
 	return mean, variance
 }
 
-// correlation is Pearson's.
-func correlation(a, b []float64) float64 {
-	ma, sa := vec.MeanSD(a)
-	mb, sb := vec.MeanSD(b)
-	var sum float64
-	for i := range a {
-		sum += (a[i] - ma) * (b[i] - mb)
-	}
-	return sum / (sa * sb * float64(len(a)-1))
-}
-
 // The parts of counts, times and grades add up to the mean of the function, follow the functions that the targets were drawn with, and one view
 // is the whole function.
 func TestPredictViewsOfObservations(t *testing.T) {
@@ -99,8 +88,8 @@ func TestPredictViewsOfObservations(t *testing.T) {
 		for i := range mean {
 			assert.InDelta(t, mean[i], parts.Constant+parts.Mean[0][i]+parts.Mean[1][i], 1e-9, c.name)
 		}
-		assert.Greater(t, correlation(parts.Mean[0], wave), 0.95, c.name)
-		assert.Greater(t, correlation(parts.Mean[1], line), 0.95, c.name)
+		assert.Greater(t, correlationOf(parts.Mean[0], wave), 0.95, c.name)
+		assert.Greater(t, correlationOf(parts.Mean[1], line), 0.95, c.name)
 		_, sd := vec.MeanSD(parts.Mean[1])
 		_, want := vec.MeanSD(line)
 		assert.InEpsilon(t, c.unit*want, sd, 0.25, c.name)

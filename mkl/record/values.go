@@ -61,9 +61,8 @@ func (p *Predictor) read(records []map[string]any, out []Prediction) (encode.Cel
 
 // wrong says what is wrong with a value of a column with a role.
 func (c Column) wrong(v float64) string {
-	const least, largest = 1e-100, 1e100 // as in mkl.CountModel
-	if c.Role == ExposureRole && !(v >= least && v <= largest) {
-		return fmt.Sprintf("is an exposure, and %g is not from %g to %g", v, least, largest)
+	if c.Role == ExposureRole && !(v >= mkl.LeastExposure && v <= mkl.MostExposure) {
+		return fmt.Sprintf("is an exposure, and %g is not from %g to %g", v, mkl.LeastExposure, mkl.MostExposure)
 	}
 	return ""
 }

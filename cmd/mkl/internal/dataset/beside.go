@@ -235,15 +235,14 @@ func (b Beside) Exposures(f *console.File) ([]float64, error) {
 
 // ExposuresOf reads a column of exposures as [NumbersBeside] does, within the limits of [mkl.Counts].
 func ExposuresOf(f *console.File, column int) ([]float64, error) {
-	const least, largest = 1e-100, 1e100
 	all, err := NumbersBeside(f, column, "exposure", false)
 	for i, v := range all {
 		switch {
 		case v <= 0:
 			return nil, console.Input(f.Data.Cell(i, column,
 				fmt.Sprintf("the exposure is %g: it must be positive; leave out the row, or leave this cell empty", v)))
-		case v < least || v > largest:
-			return nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("the exposure is %g: it must be from %g to %g", v, least, largest)))
+		case v < mkl.LeastExposure || v > mkl.MostExposure:
+			return nil, console.Input(f.Data.Cell(i, column, fmt.Sprintf("the exposure is %g: it must be from %g to %g", v, mkl.LeastExposure, mkl.MostExposure)))
 		}
 	}
 	return all, err
