@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/internal/smallest"
 	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
@@ -162,7 +163,6 @@ func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[flo
 	if err != nil {
 		return 0, err
 	}
-	slices.Sort(d)
 	median := middle(d)
 	if median == 0 {
 		median = middlePositive(d)
@@ -170,7 +170,6 @@ func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[flo
 	if median == 0 && b.Rows < x.Rows {
 		one := la.NewMatrix[float64](1, x.Rows)
 		g.stat.Compute(&la.Workspace{Workers: 1}, x.Slice(0, 1, 0, x.Cols), x, one)
-		slices.Sort(one.Data)
 		median = middlePositive(one.Data)
 	}
 	if g.stat.Kind == kernel.SquaredDistance {
@@ -179,21 +178,17 @@ func (g *Group) medianDistance(ctx context.Context, workers int, x la.Matrix[flo
 	return median, nil
 }
 
-// middlePositive returns the median of the positive ones of sorted numbers, or 0 without any.
-func middlePositive(sorted []float64) float64 {
-	positive, _ := slices.BinarySearchFunc(sorted, 0, func(v, _ float64) int {
-		if v > 0 {
-			return 1
-		}
-		return -1
-	})
-	return middle(sorted[positive:])
+// middlePositive returns the median of the positive ones of some numbers, or 0 without any. It reorders the numbers.
+func middlePositive(x []float64) float64 {
+	return middle(slices.DeleteFunc(x, func(v float64) bool { return !(v > 0) }))
 }
 
-// middle returns the median of sorted numbers, the lower one of two, or 0 without numbers.
-func middle(sorted []float64) float64 {
-	if len(sorted) == 0 {
+// middle returns the median of some numbers, the lower one of two, or 0 without numbers. It reorders the numbers.
+func middle(x []float64) float64 {
+	if len(x) == 0 {
 		return 0
 	}
-	return sorted[(len(sorted)-1)/2]
+	half := (len(x) + 1) / 2
+	smallest.First(x, half)
+	return slices.Max(x[:half])
 }

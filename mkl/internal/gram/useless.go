@@ -74,16 +74,17 @@ func (g *Group) closest(ctx context.Context, b la.Matrix[float64]) (float64, err
 func (ds *Design) DropDuplicates(drop []bool, note func(first, i int)) {
 	n := min(comparedSamples, ds.D)
 	rows := la.NewMatrix[float64](len(ds.Views), n*n)
-	ws := &la.Workspace{}
+	ws, stat := &la.Workspace{}, la.NewMatrix[float64](n, n)
 	for _, g := range ds.Groups {
 		b := Evenly(g.basis, n)
+		g.stat.Compute(ws, b, b, stat)
 		for _, i := range g.Views {
 			v := &ds.Views[i]
 			if drop[i] || kernel.Learns(v.Kernel) {
 				continue
 			}
 			k := la.MatrixOf(n, n, rows.Row(i))
-			g.stat.Compute(ws, b, b, k)
+			copy(k.Data, stat.Data)
 			v.Kernel.Apply(k.Data)
 			scratch := &Bound{}
 			if lacking := ds.Inputs[v.Input].Lacking; lacking != nil {

@@ -3,6 +3,8 @@ package nearest
 import (
 	"math"
 	"slices"
+
+	"github.com/bmkl/bmkl/internal/smallest"
 )
 
 // few keeps the m nearest of the rows that it is offered. It gathers rows that may be among them
@@ -41,7 +43,7 @@ func (f *few) drop() {
 	if len(f.keys) <= f.m {
 		return
 	}
-	partition(f.keys, f.m)
+	smallest.First(f.keys, f.m)
 	f.keys = f.keys[:f.m]
 	last := slices.Max(f.keys)
 	f.most = math.Float32frombits(uint32(last >> 32))
@@ -63,34 +65,4 @@ func (f *few) all(d []float32, m int) []uint64 {
 		}
 	}
 	return f.sorted()
-}
-
-// partition moves the m smallest keys, which are distinct, to the front: Hoare's selection.
-func partition(k []uint64, m int) {
-	for len(k) > 1 {
-		a, b, c := k[0], k[len(k)/2], k[len(k)-1]
-		pivot := max(min(a, b), min(max(a, b), c))
-		i, j := 0, len(k)-1
-		for i <= j {
-			for k[i] < pivot {
-				i++
-			}
-			for k[j] > pivot {
-				j--
-			}
-			if i <= j {
-				k[i], k[j] = k[j], k[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case m <= j:
-			k = k[:j+1]
-		case m > i:
-			k, m = k[i:], m-i
-		default:
-			return
-		}
-	}
 }

@@ -116,23 +116,6 @@ func TestSearchHasTheSameRowsForEveryNumberOfWorkers(t *testing.T) {
 	require.Equal(t, want[100:120], one)
 }
 
-func TestPartitionMovesTheSmallestToTheFront(t *testing.T) {
-	src := rand.New(rand.NewPCG(3, 4))
-	for n := 1; n < 60; n++ {
-		keys := make([]uint64, n)
-		for i, p := range src.Perm(n) {
-			keys[i] = uint64(p)
-		}
-		m := 1 + src.IntN(n)
-		partition(keys, m)
-		front := slices.Clone(keys[:m])
-		slices.Sort(front)
-		for i, v := range front {
-			require.EqualValues(t, i, v)
-		}
-	}
-}
-
 // One row alone has the neighbours that it has among others: in few cells and in many, with ties, and with too few rows.
 func TestSingleFindsWhatSearchFinds(t *testing.T) {
 	for _, n := range []int{5, 64, 700, 5000} {
