@@ -73,8 +73,8 @@ func (g *Group) closest(ctx context.Context, b la.Matrix[float64]) (float64, err
 // constant.
 func (ds *Design) DropDuplicates(drop []bool, note func(first, i int)) {
 	n := min(comparedSamples, ds.D)
-	rows := la.NewMatrix[float64](len(ds.Views), n*n)
-	ws, stat := &la.Workspace{}, la.NewMatrix[float64](n, n)
+	rows := la.NewMatrix[float64](len(ds.Views), n*(n+1)/2) // lower triangles, whose products are half of the matrices' products
+	ws, stat, k := &la.Workspace{}, la.NewMatrix[float64](n, n), la.NewMatrix[float64](n, n)
 	for _, g := range ds.Groups {
 		b := Evenly(g.basis, n)
 		g.stat.Compute(ws, b, b, stat)
@@ -83,7 +83,6 @@ func (ds *Design) DropDuplicates(drop []bool, note func(first, i int)) {
 			if drop[i] || kernel.Learns(v.Kernel) {
 				continue
 			}
-			k := la.MatrixOf(n, n, rows.Row(i))
 			copy(k.Data, stat.Data)
 			v.Kernel.Apply(k.Data)
 			scratch := &Bound{}
@@ -91,8 +90,10 @@ func (ds *Design) DropDuplicates(drop []bool, note func(first, i int)) {
 				scratch.expect(k, evenlyOf(lacking, n))
 			}
 			scratch.centerTraining(k, nil)
-			if size := math.Sqrt(la.SumSq(k.Data)); size > 0 {
-				la.Scal(1/size, k.Data)
+			row := rows.Row(i)
+			packHalf(k, row)
+			if size := math.Sqrt(la.SumSq(row)); size > 0 {
+				la.Scal(1/size, row)
 			}
 		}
 	}
@@ -105,5 +106,15 @@ func (ds *Design) DropDuplicates(drop []bool, note func(first, i int)) {
 				note(j, i)
 			}
 		}
+	}
+}
+
+// packHalf stores the lower triangle of a symmetric matrix row by row, the diagonal divided by √2.
+func packHalf(m la.Matrix[float64], dst []float64) {
+	for i := range m.Rows {
+		row := m.Row(i)
+		copy(dst, row[:i])
+		dst[i] = row[i] / math.Sqrt2
+		dst = dst[i+1:]
 	}
 }
