@@ -90,10 +90,20 @@ func (b *Bank) group(ds *Design, g Group) int {
 	}
 	added := bankGroup{sight: s, stat: g.stat}
 	if g.stat.Kind != kernel.NoStatistic {
-		added.panels = la.PackPanels(g.basis)
+		added.panels = b.pack(s, g)
 	}
 	b.groups = append(b.groups, added)
 	return len(b.groups) - 1
+}
+
+// pack returns the basis points of a group of a sight in panels. Groups of one sight that divide by no widths share them.
+func (b *Bank) pack(sight int, g Group) la.Panels[float64] {
+	for i := range b.groups {
+		if have := &b.groups[i]; have.sight == sight && have.stat.Widths == nil && g.stat.Widths == nil && have.panels.Data != nil {
+			return have.panels
+		}
+	}
+	return la.PackPanels(g.basis)
 }
 
 // sight returns the index of the sight of this input, which is added if it is new.
