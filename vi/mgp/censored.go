@@ -241,7 +241,11 @@ func (l Law) LogSurvival(mean, variance, sigma, at float64) (above, below float6
 		return special.LogNormalCDF(z), special.LogNormalCDF(-z)
 	}
 	if narrowest(mean, variance, sigma) {
-		w := special.Exp((at - mean) / sigma)
+		x := (at - mean) / sigma
+		w := special.Exp(x)
+		if x < leastExponent { // w is 0, nearly
+			return -w, x
+		}
 		return -w, special.Log(-special.Expm1(-w))
 	}
 	switch z := (at - mean) / math.Sqrt(variance); {

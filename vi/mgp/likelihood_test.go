@@ -297,6 +297,11 @@ func TestNarrowFunctions(t *testing.T) {
 			assert.InDelta(t, wantAbove, above, 1e-8*(1+math.Abs(wantAbove)), "%g", v)
 			assert.InDelta(t, wantBelow, below, 1e-8*(1+math.Abs(wantBelow)), "%g", v)
 		}
+		for _, at := range []float64{-300, -350, -1e4} { // the exponential of an early time is lost, and its logarithm is not
+			above, below := Weibull.LogSurvival(5, v, 0.5, at)
+			assert.InDelta(t, 0, above, 1e-250, "%g", v)
+			assert.InEpsilon(t, 2*(at-5), below, 1e-12, "%g", v)
+		}
 	}
 }
 
