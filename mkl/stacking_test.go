@@ -169,7 +169,7 @@ func TestFitSharpnessOfSure(t *testing.T) {
 		n    int
 		want float64 // 0: inside
 	}{
-		{1, 1, 0}, {-1, 1, 0}, {4, 100, 0}, {20, 1000, 0}, {0.5, 1000, mostSharpness}, {-50, 100, leastSharpness},
+		{1, 1, 0}, {-1, 1, 0}, {-1, 58, 0}, {4, 100, 0}, {20, 1000, 0}, {0.5, 1000, mostSharpness}, {-50, 100, leastSharpness},
 	} {
 		scores, class := same(c.gap, c.n)
 		b := fitSharpness(scores, class)
@@ -177,8 +177,13 @@ func TestFitSharpnessOfSure(t *testing.T) {
 			assert.InDelta(t, c.want, b, 1e-5, "%v", c)
 			continue
 		}
-		// Σ gap·P(other) = log b/(b·spread²)
+		// Σ gap·P(other) = log b/(b·spread²). A common shift of the scores changes nothing, nor does a sample whose class is certain.
 		slope := float64(c.n) * c.gap / (1 + math.Exp(b*c.gap))
 		assert.InDelta(t, slope, math.Log(b)/(b*logSharpnessSpread*logSharpnessSpread), 1e-6, "%v", c)
+		for _, s := range scores {
+			s[0], s[1] = s[0]+3, s[1]+3
+		}
+		scores, class = append(scores, []float64{math.Inf(1), 0}, []float64{1, math.Inf(-1)}), append(class, 0, 0)
+		assert.InDelta(t, b, fitSharpness(scores, class), 1e-9, "%v", c)
 	}
 }

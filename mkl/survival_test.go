@@ -318,8 +318,8 @@ func TestSurvivalPredictionsAreIntegrals(t *testing.T) {
 			error0 := func(time, f float64) float64 { return ((math.Log(time)-unit)/scale - f) / sigma }
 			after := func(time float64) float64 { return over(func(f float64) float64 { return e.after(error0(time, f)) }) }
 			before := func(time float64) float64 { return over(func(f float64) float64 { return e.before(error0(time, f)) }) }
-			times := []float64{0.5, 2, 4, 7, 15}
-			curve := p.Survival(i, []float64{7, 0.5, 4, 15, 2})
+			times := []float64{0.5, 1, 4, 7, 15}
+			curve := p.Survival(i, []float64{7, 0.5, 4, 15, 1})
 			low, high := p.Band(i, times, 0.8)
 			for k, time := range times {
 				s := after(time)
