@@ -78,6 +78,49 @@ func TestForecastsCountOperations(t *testing.T) {
 // searchVisits is the part of a search that grows with the rows.
 func (f *fitting) searchVisits(n int) float64 { return f.searchSeconds(n) - secondsSought }
 
+// The steps of the first covariance are as many as its share of the limit has time for, but for the last shortening. All features of a start count alike,
+// and a row whose features are all 1 has the distance of the scale from 0.
+func TestStepsFollowTheLimit(t *testing.T) {
+	f := &fitting{Process: Process{Seed: 1, Workers: 1}, s: drawSamples(200, 3, 24), stop: new(work.Stop), train: 160}
+	room := f.learnSeconds(1, 150)
+	f.limit = room / learnShare
+	require.NoError(t, f.learn())
+	require.Len(t, f.all, 1)
+	assert.LessOrEqual(t, f.spent, room)
+	assert.Greater(t, f.spent, 0.8*room)
+
+	var square float64
+	for _, v := range begin(RBF, 7, 3).Parts[0].Scale {
+		square += v * v
+	}
+	assert.InDelta(t, 9, square, 1e-12)
+}
+
+// Means are sums of all solutions and of the neighbours' mean by their weights. With all rows for neighbours each is a dense process.
+func TestMeansOfSeveralSolutions(t *testing.T) {
+	s, at := drawSamples(30, 3, 25), drawSamples(4, 3, 26)
+	one := &Covariance{Parts: []Part{{RBF, 0.7, []float64{0.8, 0.5, 0.3}}}, Linear: 0.1, Noise: 0.2}
+	other := &Covariance{Parts: []Part{{Matern, 0.9, []float64{0.4, 0.6, 0.9}}}, Linear: 0.3, Noise: 0.15}
+	all := []*dense{newDense(t, s, twoParts), newDense(t, s, one), newDense(t, s, other)}
+	weights := []float64{0.2, 0.3, 0.5}
+	state := State{X: s.x, Y: s.y, Noise: s.noise, Local: *twoParts.clone(), Neighbours: 30, LocalWeight: weights[0], Factor: []float64{1, 1}}
+	for i, d := range all[1:] {
+		state.Solved = append(state.Solved, Solved{Covariance: *d.cov, Weight: weights[i+1], Alpha: d.alpha, Double: true})
+	}
+	p, err := NewPosterior(state, 1)
+	require.NoError(t, err)
+	got, _, err := p.Predict(t.Context(), at.x, nil, false, 1)
+	require.NoError(t, err)
+	for i := range at.x.Rows {
+		want := make([]float64, 2)
+		for k, d := range all {
+			mean, _ := d.predict(at.x.Row(i))
+			la.Axpy(weights[k], mean, want)
+		}
+		assert.InDeltaSlice(t, want, got.Row(i), 1e-6)
+	}
+}
+
 // States that no fit makes are refused.
 func TestStatesAreChecked(t *testing.T) {
 	s := drawSamples(30, 3, 23)
@@ -95,6 +138,7 @@ func TestStatesAreChecked(t *testing.T) {
 		"solution 0: its weight is -0.1":         func(s *State) { s.Solved[0].Weight = -0.1 },
 		"factors of variances for":               func(s *State) { s.Factor = nil },
 		"solution 0: entry (2, 0) is NaN":        func(s *State) { s.Solved[0].Alpha.Set(2, 0, math.NaN()) },
+		"y: entry (4, 0) is NaN":                 func(s *State) { s.Y = s.Y.Clone(); s.Y.Set(4, 0, math.NaN()) },
 		"noise: entry 1 is 0, not a positive nu": func(s *State) { s.Noise = make([]float64, 30); s.Noise[0] = 1 },
 	} {
 		bad := good
