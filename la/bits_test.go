@@ -426,3 +426,32 @@ func cloneStorage[T Float](m Matrix[T]) Matrix[T] {
 	m.Data = append([]T(nil), m.Data...)
 	return m
 }
+
+// A symmetric product has the roundings that its comment lists, and the groups that older versions had: one up to order 511, two from 512 on.
+func TestSymvGroups(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, n := range []int{511, 512} {
+		a, x, y := filled[float64](r, n, n), filled[float64](r, 1, n).Row(0), make([]float64, n)
+		symvNaive := func(groups int) []float64 {
+			out := make([]float64, n)
+			parts := NewMatrix[float64](groups, n)
+			for g := range groups {
+				from, to := math.Sqrt(float64(g)/float64(groups)), math.Sqrt(float64(g+1)/float64(groups))
+				for i := int(from * float64(n)); i < int(to*float64(n)); i++ {
+					out[i] = math.FMA(a.At(i, i), x[i], Dot(a.Row(i)[:i], x[:i]))
+					for j := range i {
+						parts.Set(g, j, math.FMA(x[i], a.At(i, j), parts.At(g, j)))
+					}
+				}
+			}
+			for i := range out {
+				for g := range groups {
+					out[i] += parts.At(g, i)
+				}
+			}
+			return out
+		}
+		Symv(nil, 1, a, x, 0, y)
+		sameBits(t, symvNaive(n/256), y, "order %d", n)
+	}
+}

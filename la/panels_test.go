@@ -70,6 +70,29 @@ func TestPanelsAreWhatTheySay(t *testing.T) {
 	}
 }
 
+// Panels that are too many for one call of a kernel are as the first ones.
+func TestManyPanels(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	const cols, rows = 4, 3 * panelPiece / 4
+	a, x := filled[float64](r, rows, cols), filled[float64](r, 1, cols).Row(0)
+	p := PackPanels(a)
+	y, sq := make([]float64, p.Padded()), make([]float64, p.Padded())
+	p.MultiplyVec(x, y)
+	p.SqDistVec(x, sq)
+	for i := range rows {
+		var want, wantSq float64
+		for j, v := range a.Row(i) {
+			want, wantSq = math.FMA(v, x[j], want), math.FMA(x[j]-v, x[j]-v, wantSq)
+		}
+		if want != y[i] {
+			assert.Equal(t, want, y[i], "row %d", i)
+		}
+		if math.Abs(wantSq-sq[i]) > 1e-14*(1+wantSq) {
+			assert.Equal(t, wantSq, sq[i], "row %d", i)
+		}
+	}
+}
+
 // Products are rounded before they are added, whatever the length.
 func TestAddProducts(t *testing.T) {
 	floats(t, testAddProducts[float64], testAddProducts[float32])

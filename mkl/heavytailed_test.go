@@ -68,6 +68,16 @@ func TestHeavyTailed(t *testing.T) {
 	}
 }
 
+// The limit is the kurtosis of a Laplace distribution: a share p of values other than the mean, as many above as below, has the kurtosis 1/p.
+func TestHeavyTailedLimit(t *testing.T) {
+	for n, want := range map[int]bool{22: false, 24: false, 26: true} {
+		x := la.NewMatrix[float64](n, 1)
+		x.Data[0], x.Data[3], x.Data[7], x.Data[20] = 1, -1, -1, 1
+		assert.InDelta(t, float64(n)/4, kurtosisOf(x, 0, make([]float64, n)), 1e-12)
+		assert.Equal(t, want, heavyTailed(x, nil), n)
+	}
+}
+
 // The kernels of several views see ranks of a view with heavy tails, and standardised values of other views.
 func TestHeavyTailedViews(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 34))

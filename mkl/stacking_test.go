@@ -108,6 +108,33 @@ func TestSharpen(t *testing.T) {
 	}
 }
 
+// Probabilities and their complements keep their digits, and scores of several classes are log odds.
+func TestScoresOfProbabilities(t *testing.T) {
+	for logP, want := range map[float64]float64{
+		0: math.Inf(-1), -1e-20: math.Log(1e-20), -0.1: math.Log(1 - math.Exp(-0.1)), -math.Ln2: -math.Ln2, -1: math.Log(1 - math.Exp(-1)), -50: -math.Exp(-50), -800: 0,
+	} {
+		if math.IsInf(want, -1) || want == 0 {
+			assert.Equal(t, want, logNot(logP)+0, "%g", logP)
+			continue
+		}
+		assert.InEpsilon(t, want, logNot(logP), 1e-14, "%g", logP)
+	}
+	s := scoreRows(2, 3)
+	for o, p := range []float64{0.2, 0.5, 0.9} {
+		s.set(1, o, math.Log(p), math.Log(1-p))
+	}
+	assert.InDeltaSlice(t, []float64{math.Log(0.25), 0, math.Log(9)}, s[1], 1e-14)
+	assert.Equal(t, []float64{0, 0, 0}, s[0])
+	two := scoreRows(1, 2)
+	two.set(0, 0, math.Log(0.3), math.Log(0.7))
+	assert.InDeltaSlice(t, []float64{math.Log(0.7), math.Log(0.3)}, two[0], 1e-14)
+
+	out := [][]float64{make([]float64, 3), make([]float64, 3)}
+	sharpenAll(2, [][]float64{{0, math.Log(2), math.Log(3)}, {5, 5, 5}}, out)
+	assert.InDeltaSlice(t, []float64{1.0 / 14, 4.0 / 14, 9.0 / 14}, out[0], 1e-14)
+	assert.InDeltaSlice(t, []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}, out[1], 1e-14)
+}
+
 // The sharpness that labels were drawn with is found again.
 func TestFitSharpness(t *testing.T) {
 	for _, b := range []float64{0.5, 1, 2.5} {
@@ -142,7 +169,7 @@ func TestFitSharpnessOfSure(t *testing.T) {
 		n    int
 		want float64 // 0: inside
 	}{
-		{1, 1, 0}, {-1, 1, 0}, {4, 100, 0}, {20, 1000, 0}, {0.5, 1000, mostSharpness}, {-50, 100, leastSharpness},
+		{1, 1, 0}, {-1, 1, 0}, {-1, 58, 0}, {4, 100, 0}, {20, 1000, 0}, {0.5, 1000, mostSharpness}, {-50, 100, leastSharpness},
 	} {
 		scores, class := same(c.gap, c.n)
 		b := fitSharpness(scores, class)
@@ -150,8 +177,13 @@ func TestFitSharpnessOfSure(t *testing.T) {
 			assert.InDelta(t, c.want, b, 1e-5, "%v", c)
 			continue
 		}
-		// Σ gap·P(other) = log b/(b·spread²)
+		// Σ gap·P(other) = log b/(b·spread²). A common shift of the scores changes nothing, nor does a sample whose class is certain.
 		slope := float64(c.n) * c.gap / (1 + math.Exp(b*c.gap))
 		assert.InDelta(t, slope, math.Log(b)/(b*logSharpnessSpread*logSharpnessSpread), 1e-6, "%v", c)
+		for _, s := range scores {
+			s[0], s[1] = s[0]+3, s[1]+3
+		}
+		scores, class = append(scores, []float64{math.Inf(1), 0}, []float64{1, math.Inf(-1)}), append(class, 0, 0)
+		assert.InDelta(t, b, fitSharpness(scores, class), 1e-9, "%v", c)
 	}
 }

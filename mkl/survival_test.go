@@ -287,3 +287,72 @@ func TestTransformOfTimes(t *testing.T) {
 		}
 	}
 }
+
+// Predictions of times are integrals over the function, here sums over a fine grid of it.
+func TestSurvivalPredictionsAreIntegrals(t *testing.T) {
+	const unit, scale, sigma = 1.5, 0.8, 0.6
+	means, variances := []float64{-0.4, 1.1}, []float64{0.3, 0.04}
+	laws := map[SurvivalLaw]struct{ after, before, density func(w float64) float64 }{ // of the error
+		LogNormal: {
+			func(w float64) float64 { return 0.5 * math.Erfc(w/math.Sqrt2) }, func(w float64) float64 { return 0.5 * math.Erfc(-w/math.Sqrt2) },
+			func(w float64) float64 { return math.Exp(-0.5*w*w) / math.Sqrt(2*math.Pi) },
+		},
+		Weibull: {
+			func(w float64) float64 { return math.Exp(-math.Exp(w)) }, func(w float64) float64 { return -math.Expm1(-math.Exp(w)) },
+			func(w float64) float64 { return math.Exp(w - math.Exp(w)) },
+		},
+	}
+	for law, e := range laws {
+		p := &SurvivalPrediction{law: law.law(), unit: target{mean: unit, sd: scale}, sigma: sigma, mean: means, variance: variances}
+		require.Equal(t, 2, p.Samples())
+		assert.Equal(t, []float64{0.4, -1.1}, p.Risk())
+		for i, m := range means {
+			sd := math.Sqrt(variances[i])
+			over := func(of func(f float64) float64) (sum float64) {
+				const h = 0.002
+				for z := -9 + h/2; z < 9; z += h {
+					sum += h * of(m+sd*z) * math.Exp(-0.5*z*z) / math.Sqrt(2*math.Pi)
+				}
+				return sum
+			}
+			error0 := func(time, f float64) float64 { return ((math.Log(time)-unit)/scale - f) / sigma }
+			after := func(time float64) float64 { return over(func(f float64) float64 { return e.after(error0(time, f)) }) }
+			before := func(time float64) float64 { return over(func(f float64) float64 { return e.before(error0(time, f)) }) }
+			times := []float64{0.5, 1, 4, 7, 15}
+			curve := p.Survival(i, []float64{7, 0.5, 4, 15, 1})
+			low, high := p.Band(i, times, 0.8)
+			for k, time := range times {
+				s := after(time)
+				assert.InDelta(t, s, curve[[]int{1, 4, 2, 0, 3}[k]], 1e-8, "%v %g", law, time)
+				within := over(func(f float64) float64 {
+					if c := e.after(error0(time, f)); c < low[k] || c > high[k] {
+						return 0
+					}
+					return 1
+				})
+				assert.InDelta(t, 0.8, within, 0.01, "%v %g", law, time)
+				assert.InDelta(t, math.Log(s), p.LogScore(i, EventAfter(time)), 1e-7)
+				assert.InDelta(t, math.Log(before(time)), p.LogScore(i, EventBefore(time)), 1e-7)
+				density := over(func(f float64) float64 { return e.density(error0(time, f)) / (sigma * scale) })
+				assert.InDelta(t, math.Log(density), p.LogScore(i, EventAt(time)), 1e-7)
+				later := 1.3 * time
+				assert.InDelta(t, math.Log(max(s-after(later), before(later)-before(time))), p.LogScore(i, EventBetween(time, later)), 1e-6)
+				below, upTo := p.Transform(i, EventBetween(time, later))
+				assert.InDeltaSlice(t, []float64{1 - s, 1 - after(later)}, []float64{below, upTo}, 1e-8)
+				below, upTo = p.Transform(i, EventAfter(time))
+				assert.InDeltaSlice(t, []float64{1 - s, 1}, []float64{below, upTo}, 1e-8)
+			}
+			lower, upper := p.Interval(i, 0.9)
+			assert.InDelta(t, 0.95, after(lower), 1e-7)
+			assert.InDelta(t, 0.05, after(upper), 1e-7)
+			assert.InDelta(t, 0.5, after(p.Median()[i]), 1e-7)
+			edge, edges := p.Band(i, []float64{-1, 0}, 0.8)
+			assert.Equal(t, [][]float64{{1, 1}, {1, 1}}, [][]float64{edge, edges})
+			for _, q := range []float64{0, 1, -0.1, math.NaN()} {
+				assert.True(t, math.IsNaN(p.Quantile(q)[i]))
+			}
+		}
+	}
+	assert.Equal(t, math.Inf(-1), logDifference(-3, -3))
+	assert.InDelta(t, math.Log(math.Exp(-1)-math.Exp(-4)), logDifference(-1, -4), 1e-14)
+}

@@ -31,17 +31,33 @@ import (
 var (
 	hostileSeed  = flag.Uint64("hostile.seed", 0, "seed of the first case of TestHostileTables")
 	hostileCases = flag.Uint64("hostile.cases", 40, "cases of TestHostileTables")
+	hostileLarge = flag.Uint64("hostile.large", 2, "cases of TestHostileLargeTables")
 )
 
 // TestHostileTables fits small tables of strange columns, with flags drawn at random, and asks the models for predictions. Whatever comes
 // of a command must be one line that says what is wrong, or an output that keeps the promises of the guide.
 func TestHostileTables(t *testing.T) {
 	testkit.NotShort(t)
+	besieges(t, *hostileCases, smallTable)
+}
+
+// TestHostileLargeTables does the same with tables of more than 3000 rows, which have models of their own. One column holds many codes, whose
+// effects these models learn. A fit has a time limit of one second.
+func TestHostileLargeTables(t *testing.T) {
+	testkit.NotShort(t)
+	besieges(t, *hostileLarge, largeTable)
+}
+
+// besieges makes cases of a kind of tables, from the seed of the flag on.
+func besieges(t *testing.T, cases uint64, draw func(r *rand.Rand) (columns []hostileColumn, args []string, N int)) {
 	var out strings.Builder
 	dir := t.TempDir()
-	attack := siege.Attack{Name: "tables through the command", Run: func(r *rand.Rand) siege.Case { return besiege(t.Context(), dir, r) }}
+	attack := siege.Attack{Name: "tables through the command", Run: func(r *rand.Rand) siege.Case {
+		columns, args, N := draw(r)
+		return besiege(t.Context(), dir, r, columns, args, N)
+	}}
 	tally := siege.Tally{Slow: 30 * time.Second}
-	for i := range *hostileCases {
+	for i := range cases {
 		tally.Add(&out, attack, *hostileSeed+i)
 	}
 	assert.Empty(t, out.String())
@@ -49,13 +65,32 @@ func TestHostileTables(t *testing.T) {
 	t.Logf("%d cases, %d held, %d refused, %d findings, slowest %.2g s", tally.Cases, tally.Held, tally.Refused, tally.Found, tally.Slowest.Seconds())
 }
 
-// besiege draws a table and a command line of a fit, and judges the commands that follow.
-func besiege(ctx context.Context, dir string, r *rand.Rand) (c siege.Case) {
+// smallTable draws a table of up to 60 rows and the flags of a fit.
+func smallTable(r *rand.Rand) (columns []hostileColumn, args []string, N int) {
+	N = pick(r, 1, 2, 3, 4, 6, 10, 10, 25, 25, 60)
+	columns = hostileColumns(r, N)
+	return columns, hostileFlags(r, columns), N
+}
+
+// largeTable draws a table of more than 3000 rows with a column of codes, and the flags of a fit.
+func largeTable(r *rand.Rand) (columns []hostileColumn, args []string, N int) {
+	N = 3001 + r.IntN(100)
+	columns = hostileColumns(r, N)
+	args = hostileFlags(r, columns)
+	codes := pick(r, 31, 40, 200, 900)
+	columns[0].cell = each(func(r *rand.Rand) string {
+		return "k" + strconv.Itoa(int(float64(codes)*r.Float64()*r.Float64())) // some codes are rare
+	})(r)
+	if !slices.Contains(args, "factors") {
+		args = append(args, "-time", "1s")
+	}
+	return columns, args, N
+}
+
+// besiege fits a table of N rows and judges the commands that follow.
+func besiege(ctx context.Context, dir string, r *rand.Rand, columns []hostileColumn, args []string, N int) (c siege.Case) {
 	s := &session{ctx: ctx, dir: dir}
 	defer func() { c.Wrong = s.wrong }()
-	N := pick(r, 1, 2, 3, 4, 6, 10, 10, 25, 25, 60)
-	columns := hostileColumns(r, N)
-	args := hostileFlags(r, columns)
 	s.write("train.csv", columns, N)
 	s.line = strings.Join(args, " ")
 	status, _, _ := s.run(append([]string{"fit", s.path("train.csv"), "-o", s.path("m.mkl")}, args...)...)

@@ -41,6 +41,7 @@ func TestFound(t *testing.T) {
 		"probit classifier, sampled": {187, 4473}, "probit classifier, settings": {104641, 109797}, "forged journal of a probit classifier at its mode": {120000085}, "Gaussian process": {2899}, "shared regression": {194},
 		"pairs": {102360, 108122}, "ended at any moment": {102000, 109359}, "measures and folds": {100154, 100189, 101190}, "tables": {105392},
 		"survival": {7, 32, 84, 88, 339, 990001152}, "forged survival": {5, 172, 403}, "forged counts": {109, 161, 409},
+		"forged survival with codes":   {9100029},
 		"bounds of predictors":         {2026118324, 2026118473, 2026119069, 2026119831},
 		"predictions with any options": {2026113391, 2026113477, 2026113605, 2026114899, 2026139648},
 	}

@@ -176,8 +176,8 @@ func narrow(a, b float64) (log, mean, variance float64) {
 //
 //	log p(y | f) = w − E − log σ,   log P(l < y < u | f) = log(exp(−E_l) − exp(−E_u)).
 func gumbel(l, u, f, sigma float64) logLikelihood {
-	below := (l - f) / sigma
-	low := special.Exp(below) // E_l, 0 at −Inf
+	below := min((l-f)/sigma, math.MaxFloat64) // a finite number less ∞ is −∞, but ∞ − ∞ is no number
+	low := special.Exp(below)                  // E_l, 0 at −Inf
 	if l == u {
 		return logLikelihood{
 			log:    below - low - special.Log(sigma),
@@ -207,7 +207,7 @@ func gumbel(l, u, f, sigma float64) logLikelihood {
 	d := high - low
 	less := special.Expm1(-d) // −(1 − e^(−D))
 	out := logLikelihood{log: special.Log(-less) - low}
-	if d > 700 { // the upper bound changes nothing
+	if d > 700 || math.IsInf(low, 1) { // the upper bound changes nothing
 		out.log, out.first, out.second, out.shape = -low, low/sigma, -low/(sigma*sigma), 0.5*lowSlope
 		return out
 	}
@@ -241,7 +241,11 @@ func (l Law) LogSurvival(mean, variance, sigma, at float64) (above, below float6
 		return special.LogNormalCDF(z), special.LogNormalCDF(-z)
 	}
 	if narrowest(mean, variance, sigma) {
-		w := special.Exp((at - mean) / sigma)
+		x := (at - mean) / sigma
+		w := special.Exp(x)
+		if x < leastExponent { // w is 0, nearly
+			return -w, x
+		}
 		return -w, special.Log(-special.Expm1(-w))
 	}
 	switch z := (at - mean) / math.Sqrt(variance); {

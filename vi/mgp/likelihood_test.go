@@ -297,6 +297,11 @@ func TestNarrowFunctions(t *testing.T) {
 			assert.InDelta(t, wantAbove, above, 1e-8*(1+math.Abs(wantAbove)), "%g", v)
 			assert.InDelta(t, wantBelow, below, 1e-8*(1+math.Abs(wantBelow)), "%g", v)
 		}
+		for _, at := range []float64{-300, -350, -1e4} { // the exponential of an early time is lost, and its logarithm is not
+			above, below := Weibull.LogSurvival(5, v, 0.5, at)
+			assert.InDelta(t, 0, above, 1e-250, "%g", v)
+			assert.InEpsilon(t, 2*(at-5), below, 1e-12, "%g", v)
+		}
 	}
 }
 
@@ -426,6 +431,7 @@ func TestFarTimes(t *testing.T) {
 					assert.LessOrEqual(t, above, last+1e-12, "%v %g %g %g", law, v, sigma, at)
 					assert.GreaterOrEqual(t, below, rest-1e-12, "%v %g %g %g", law, v, sigma, at)
 					assert.LessOrEqual(t, below, 0.0)
+					assert.Less(t, law.LogDensity(0, v, sigma, at), math.Inf(1), "%v %g %g %g", law, v, sigma, at) // and it is a number or −∞
 					if sum := math.Exp(above) + math.Exp(below); at > -40 {
 						assert.InDelta(t, 1, sum, 1e-9, "%v %g %g %g", law, v, sigma, at)
 					}
@@ -455,6 +461,40 @@ func TestEarlyIntervals(t *testing.T) {
 		up, down := gumbel(sigma*l, sigma*-700.1, 0, sigma*math.Exp(h)), gumbel(sigma*l, sigma*-700.1, 0, sigma*math.Exp(-h))
 		assert.InDelta(t, (up.log-down.log)/(4*h), got.shape, 1e-5*700) // η is log σ²
 	}
+}
+
+// The likelihood of a time in a narrow interval goes on where the exponentials of both bounds overflow, because σ is small or the interval is
+// late. The integrals in the other order are sums over a grid of the error e.
+func TestLateIntervals(t *testing.T) {
+	const v = 1.0
+	probability := func(mean, sigma, l, u float64) float64 {
+		const h = 1e-3
+		var sum float64
+		for e := -40.0; e < 5; e += h {
+			at := mean + sigma*e
+			sum += h * math.Exp(e-math.Exp(e)) * 0.5 * (math.Erfc((l-at)/math.Sqrt(2*v)) - math.Erfc((u-at)/math.Sqrt(2*v)))
+		}
+		return math.Log(sum)
+	}
+	for _, sigma := range []float64{0.01, 0.003, 0.0014, 0.0005} {
+		for _, at := range [][2]float64{{1, 1.05}, {3, 3.05}} {
+			slopes := make([]float64, 1)
+			c := Censored{Lower: at[:1], Upper: at[1:], Law: Weibull}
+			m := c.moments(0, 0, v, []float64{2 * math.Log(sigma)}, slopes)
+			of := func(mean, scale float64) float64 { return probability(mean, sigma*scale, at[0], at[1]) }
+			assert.InDelta(t, of(0, 1), m.logZ, 1e-9, "%g %g", sigma, at)
+			const step = 1e-3
+			up, down := of(step, 1), of(-step, 1)
+			assert.InDelta(t, (up-down)/(2*step), m.slope, 1e-5, "%g %g", sigma, at)
+			assert.InDelta(t, (2*of(0, 1)-up-down)/(step*step), m.bend, 1e-5, "%g %g", sigma, at)
+			assert.InEpsilon(t, (of(0, math.Exp(step))-of(0, math.Exp(-step)))/(4*step), slopes[0], 1e-4, "%g %g", sigma, at) // η is log σ²
+		}
+	}
+	// Far out an interval has the probability of the times after its lower bound, but for the ones after its upper bound.
+	got, _ := weibullMoments(80, 85, 0, 1, 0.1)
+	want, _ := weibullMoments(80, math.Inf(1), 0, 1, 0.1)
+	assert.InDelta(t, want.logZ, got.logZ, 1e-6)
+	assert.InDelta(t, want.slope, got.slope, 1e-6)
 }
 
 // Moments without variance are the limit of those with little.

@@ -655,6 +655,20 @@ func TestFactorErrors(t *testing.T) {
 	} {
 		assert.EqualError(t, do(), want)
 	}
+	fitted, err := Factors{Count: 1}.Fit(t.Context(), o)
+	require.NoError(t, err)
+	for want, c := range map[string]struct {
+		tasks []int
+		y     []float64
+	}{
+		"vi: tasks: 2 for 1 entries": {[]int{0, 1}, []float64{1}},
+		"vi: tasks[1] is 4 of 4":     {[]int{3, 4}, []float64{1, 2}},
+		"vi: tasks[0] is -1 of 4":    {[]int{-1}, []float64{1}},
+		"vi: y[1] is NaN":            {[]int{3, 1}, []float64{1, nan}},
+	} {
+		_, _, err := fitted.Posterior.Transform(c.tasks, c.y)
+		assert.EqualError(t, err, want)
+	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
 	fit, err := Factors{Count: 1}.Fit(ctx, o)

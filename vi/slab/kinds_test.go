@@ -55,6 +55,41 @@ func TestSitesAreBelow(t *testing.T) {
 	}
 }
 
+// The deviance is twice the difference from the log likelihood at its maximum: where the rate is y, or without bound.
+func TestKindDeviance(t *testing.T) {
+	for _, f := range []float64{-12, -3, 0, 0.7, 4, 30} {
+		for _, y := range []float64{0, 1, 2, 7, 40} {
+			top := 0.0 // of y = 0, whose probability tends to 1
+			if y > 0 {
+				top = logLikelihood(Poisson, y, math.Log(math.Expm1(y)))
+			}
+			want := 2 * (top - logLikelihood(Poisson, y, f))
+			assert.InDelta(t, want, Poisson.deviance(y, f), 1e-10*(1+want), "%g %g", y, f)
+		}
+		for _, y := range []float64{0, 1} {
+			assert.InDelta(t, -2*logLikelihood(Bernoulli, y, f), Bernoulli.deviance(y, f), 1e-10*(1+math.Abs(f)), "%g %g", y, f)
+		}
+	}
+	assert.Equal(t, 0.75, share(1, 4))
+	assert.Zero(t, share(0, 0), "nothing is explained of a view without variation")
+}
+
+func TestKindNames(t *testing.T) {
+	for k, name := range map[FactorKind]string{Gaussian: "gaussian", Bernoulli: "bernoulli", Poisson: "poisson"} {
+		assert.Equal(t, name, k.String())
+		text, err := k.MarshalText()
+		require.NoError(t, err)
+		again := FactorKind(-1)
+		require.NoError(t, again.UnmarshalText(text))
+		assert.Equal(t, k, again)
+	}
+	for _, k := range []FactorKind{-1, 3} {
+		assert.Contains(t, k.String(), "FactorKind(")
+		_, err := k.MarshalText()
+		require.Error(t, err)
+	}
+}
+
 // TestSoftplusBend compares the curvature κ with the smallest that makes a parabola a bound, by search.
 func TestSoftplusBend(t *testing.T) {
 	value := func(f float64) float64 {

@@ -187,3 +187,25 @@ func TestSpikeSlabRefusals(t *testing.T) {
 	_, err := Regression{}.Fit(ctx, x, y)
 	assert.ErrorIs(t, err, context.Canceled)
 }
+
+// The odds that extrapolation asks for may be any positive number. The share of inclusion stays a probability.
+func TestExtrapolatedShareOfInclusion(t *testing.T) {
+	x, y, _ := sparseProblem(30, 8, 0.3, 4)
+	s := Regression{Workers: 1, Held: Held{Noise: true, Variance: true}}
+	d, err := s.design(x, y)
+	require.NoError(t, err)
+	m, err := s.model(d, 7)
+	require.NoError(t, err)
+	f := m.(*pairedField)
+	for _, odds := range []float64{0, 1e-300, 0.25, 3, 1e10, 1e30, math.MaxFloat64, math.Inf(1)} {
+		before := f.prior.Pi
+		f.learn([]float64{odds})
+		if math.IsInf(odds, 1) {
+			assert.Equal(t, before, f.prior.Pi)
+			continue
+		}
+		assert.Greater(t, f.prior.Pi, 0.0, "%g", odds)
+		assert.Less(t, f.prior.Pi, 1.0, "%g", odds)
+		assert.InDelta(t, 1/(1+1/odds), f.prior.Pi, 1e-9, "%g", odds)
+	}
+}
