@@ -87,7 +87,7 @@ func (e Evidence) newEvidence(ctx context.Context, k vi.Kernels, y []float64, la
 	P, _, N := k.Dims()
 	m := &evidence{
 		ctx: ctx, k: k, passes: newPasses(k, e.Workers), ws: la.Workspace{Workers: e.Workers}, P: P, N: N,
-		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior, known: e.Known, observed: e.like != nil},
+		y: y, labels: labels, how: e.Sites, scalePrior: scalePrior{family: e.Family, prior: e.Prior, known: e.Known},
 		power: 1, tol: searchTolerance, final: finalTolerance,
 		alpha: make([]float64, N), weight: make([]float64, P), trace: make([]float64, P), quad: make([]float64, P),
 		best: math.Inf(1), span: e.span,

@@ -263,44 +263,6 @@ func TestFitLikelihood(t *testing.T) {
 	assert.Nil(t, p.Variance)
 }
 
-// Kernels that say nothing fade away in a function of observations: together they have less than a tenth of the variance of a function
-// that the prior begins with. Labels have the prior with two bounds alike.
-func TestKernelsFade(t *testing.T) {
-	const n, kernels = 100, 8
-	r := rand.New(rand.NewPCG(3, 35))
-	var grams []la.Matrix[float64]
-	for range kernels {
-		x := la.NewMatrix[float64](n, 1)
-		for i := range n {
-			x.Set(i, 0, r.NormFloat64())
-		}
-		gram := la.NewMatrix[float64](n, n)
-		la.Gemm(nil, la.NoTrans, la.Transpose, 1, x, x, 0, gram)
-		grams = append(grams, gram)
-	}
-	k, err := vi.NewDense(grams...)
-	require.NoError(t, err)
-	c, grade, labels := Counts{}, Ordinal{Grades: 3}, make([]float64, n)
-	for i := range n {
-		c.Y, grade.Y = append(c.Y, float64(i%4)), append(grade.Y, i%3)
-		labels[i] = float64(2*(i%2) - 1)
-	}
-	for _, l := range []Likelihood{c, grade} {
-		fit, err := Evidence{}.FitLikelihood(t.Context(), k, l)
-		require.NoError(t, err)
-		weight, _ := fit.Posterior.KernelWeights()
-		var sum float64
-		for _, a := range weight {
-			sum += a
-		}
-		assert.Less(t, sum, 0.1, l.Name())
-		assert.Equal(t, GIG{Chi: 0.02, Phi: 0.002}, fit.Posterior.State().Prior)
-	}
-	fit, err := Evidence{}.FitLabels(t.Context(), k, labels)
-	require.NoError(t, err)
-	assert.Equal(t, GIG{Chi: 0.02, Phi: 0.02}, fit.Posterior.State().Prior)
-}
-
 // Quantiles undo probabilities, which the density sums to.
 func TestLawsOfTimes(t *testing.T) {
 	for _, law := range []Law{LogNormal, Weibull} {

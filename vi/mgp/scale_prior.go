@@ -16,21 +16,13 @@ type scalePrior struct {
 	known  []float64 // weights 1/γ_p, 0 where they are learned; nil if all are
 
 	relative bool // the default prior: the unit of γ_p is its value at an equal share of the function
-	observed bool // the function is of observations: the default prior lets kernels be fainter
 }
-
-// faint is the factor of φ in the default prior of functions of observations: it lets a kernel be ten times as weak. Such fits make no draws of the
-// scales. With few samples a dozen kernels stay near the bound, and their functions add up.
-const faint = 0.1
 
 // choose sets the prior to start from, and the unit of every γ_p to 1, of targets with this mean
 // square.
 func (m *scalePrior) choose(P int, held HeldPrior, power float64) error {
 	if m.relative = m.family == FamilyDefault; m.relative {
 		m.family, m.prior = FamilyHyperbola, FamilyHyperbola.vague(1)
-		if m.observed {
-			m.prior.Phi *= faint
-		}
 	}
 	for range P {
 		m.unit = append(m.unit, 1)
