@@ -175,19 +175,31 @@ func (p *Predictor) add(v *view, in mkl.ModelInput) error {
 		return fmt.Errorf("record: view %q: its columns become %d features where the model needs %d", v.Name, n, in.Cols)
 	}
 	for _, c := range v.Plan {
-		at, ok := p.known[c.Name]
-		if !ok {
-			at = len(p.columns)
-			p.known[c.Name] = at
-			p.columns = append(p.columns, Column{Name: c.Name, Type: string(c.Type), Categories: c.Categories, Range: c.Range, free: c.Words != nil})
+		one, err := p.column(Column{Name: c.Name, Type: string(c.Type), Categories: c.Categories, Range: c.Range, free: c.Words != nil})
+		if err != nil {
+			return err
 		}
-		p.columns[at].Views = append(p.columns[at].Views, v.Name)
-		p.columns[at].Required = p.columns[at].Required || c.Fill == nil && !in.MissingViews
+		one.Views = append(one.Views, v.Name)
+		one.Required = one.Required || c.Fill == nil && !in.MissingViews
 	}
 	for _, l := range v.Left {
 		p.ignored[l.Column] = true
 	}
 	return nil
+}
+
+// column returns the column of a name, which it adds if there is none yet.
+func (p *Predictor) column(c Column) (*Column, error) {
+	at, ok := p.known[c.Name]
+	if !ok {
+		at = len(p.columns)
+		p.known[c.Name] = at
+		p.columns = append(p.columns, c)
+	}
+	if of := p.columns[at].Type; of != c.Type {
+		return nil, fmt.Errorf("record: the column %q is a %s in one view and a %s in another", c.Name, of, c.Type)
+	}
+	return &p.columns[at], nil
 }
 
 // addStrings adds the column of a view of strings. Each of its kernels is an input.
@@ -204,15 +216,9 @@ func (p *Predictor) addStrings(v *view, in mkl.ModelInput) error {
 	if width != in.Cols {
 		return fmt.Errorf("record: view %q: its strings have %d kernels where the model needs %d", v.Name, width, in.Cols)
 	}
-	at, ok := p.known[name]
-	if !ok {
-		at = len(p.columns)
-		p.known[name] = at
-		p.columns = append(p.columns, Column{Name: name, Type: string(encode.Text), free: true})
-	}
-	c := &p.columns[at]
-	if c.Type != string(encode.Text) {
-		return fmt.Errorf("record: the column %q is both a string and a %s", name, c.Type)
+	c, err := p.column(Column{Name: name, Type: string(encode.Text), free: true})
+	if err != nil {
+		return err
 	}
 	if c.Required = true; !slices.Contains(c.Views, v.Name) {
 		c.Views = append(c.Views, v.Name)

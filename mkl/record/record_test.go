@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -385,8 +386,13 @@ func TestStrings(t *testing.T) {
 	_, err = p.Predict(stopped, map[string]any{"site": "ACG"})
 	assert.ErrorIs(t, err, context.Canceled)
 
-	numbers := of(`{"targets":["y"],"strings":[` + string(kept) + `],"views":[
-		{"name":"all","columns":["1","2","3","4","5","6","7","8","9","10","11","12","site"]},{"name":"dna","columns":["site"],"strings":{"set":0,"kernel":1}}]}`)
-	_, err = record.New(numbers)
-	assert.EqualError(t, err, `record: the column "site" is both a string and a number`)
+	const all = `{"name":"all","columns":["1","2","3","4","5","6","7","8","9","10","11","12"%s]}`
+	whole, part := fmt.Sprintf(all, `,"site"`), `{"name":"dna","columns":["site"],"strings":{"set":0,"kernel":%d}}`
+	for views, want := range map[string]string{
+		whole + "," + fmt.Sprintf(part, 1): `record: the column "site" is a number in one view and a text in another`,
+		fmt.Sprintf(part, 0) + "," + strings.Replace(fmt.Sprintf(all, ""), `"12"`, `"site"`, 1): `record: the column "site" is a text in one view and a number in another`,
+	} {
+		_, err = record.New(of(`{"targets":["y"],"strings":[` + string(kept) + `],"views":[` + views + `]}`))
+		assert.EqualError(t, err, want)
+	}
 }
