@@ -188,7 +188,7 @@ func (p *Predictor) add(v *view, in mkl.ModelInput) error {
 	return nil
 }
 
-// column returns the column of a name, which it adds if there is none yet.
+// column returns the column with the name of c. It adds c if no column has this name.
 func (p *Predictor) column(c Column) (*Column, error) {
 	at, ok := p.known[c.Name]
 	if !ok {
