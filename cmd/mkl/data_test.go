@@ -176,7 +176,7 @@ func TestDataManual(t *testing.T) {
 
 // TestAs overrides what the cells say of columns.
 func TestAs(t *testing.T) {
-	files := map[string]string{"d.csv": houses()}
+	files := map[string]string{"d.csv": houses(), "e.csv": "p,q\n1,2\n3,4\n"}
 	status, _, stderr := command(t, files, "", "fit", "d.csv", "-target", "price", "-missing", "drop", "-time", "1ns",
 		"-as", "row=number", "-as", "built=none", "-as", "garden=text", "-as", "id=none", "-as", "area.2=text")
 	require.Equal(t, console.StatusOK, status, stderr)
@@ -194,6 +194,9 @@ task: regression (column price has numbers)
 		{"-as x=text", `-as x=text: d.csv: no column "x" (there are row, id, area, city, built, garden, country, area.2, … 9 in all)`},
 		{"-as price=text", "-as price=text: the column is a target: -task says what is learned of it"},
 		{"-as city=text -view area", "-as city=text: the column is in no view"},
+		{"-as city,x=none -view area", `-as city,x=none: d.csv: no column "x" (there are row, id, area, city, built, garden, country, area.2, … 9 in all)`},
+		{"-as x=none -view a=area -view b=@e.csv", `-as x=none: d.csv: no column "x" (there are row, id, area, city, built, garden, country, area.2, … 9 in all); e.csv: no column "x" (there are p, q)`},
+		{"-as p,q=none -view a=area -view b=@e.csv", `-as leaves the view "b" without columns`},
 		{"-as *=none", "-as leaves the view of the model without columns"},
 		{"-as city=number", `d.csv: row 1 (line 2), column 4 "city": "Ulm" is not a number: -as 'city=text' reads the whole column as text`},
 		{"-as built=date(d.m.y)", `d.csv: row 1 (line 2), column 5 "built": "2010-05-01" is not a date(d.m.y)`},
@@ -203,6 +206,33 @@ task: regression (column price has numbers)
 		assert.Equal(t, console.StatusInput, status, c.args)
 		assert.Equal(t, "mkl: "+c.want+"\n", stderr)
 	}
+}
+
+// TestAsOfNoView leaves out columns that no view has: of the table whose views are in other files, another target, and
+// columns of several files at once.
+func TestAsOfNoView(t *testing.T) {
+	var y, x strings.Builder
+	y.WriteString("a,b,id\n")
+	x.WriteString("u,v,z\n")
+	for i := range 20 {
+		fmt.Fprintf(&y, "%d,%d,%d\n", 2*i%7, i%5, i)
+		fmt.Fprintf(&x, "%d,%d,%d\n", i%7, i*i%11, i%3)
+	}
+	files := map[string]string{"y.csv": y.String(), "x.csv": x.String()}
+	for _, args := range []string{
+		"-target a -model mgp -kernels linear -view x=@x.csv -as b=none -as id=none -as z=none",
+		"-target a -model mgp -kernels linear -view x=@x.csv -as b,id,z=none",
+		"-target a,b -task multioutput -kernels linear -view x=@x.csv -as b=none -as z=none",
+	} {
+		status, _, stderr := command(t, files, "", append([]string{"fit", "y.csv"}, strings.Fields(args)...)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stderr, "plan: left out: z (by -as)\n", args)
+	}
+	status, _, stderr := command(t, files, "", "explore", "y.csv", "-target", "a", "-as", "a=none")
+	assert.Equal(t, console.StatusOK, status, stderr)
+	status, _, stderr = command(t, files, "", "fit", "y.csv", "-target", "a", "-view", "x=@x.csv", "-as", "b,c=none")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Equal(t, "mkl: -as b,c=none: y.csv: no column \"c\" (there are a, b, id); x.csv: no column \"c\" (there are u, v, z)\n", stderr)
 }
 
 // TestColumnsOfOneName predicts from the file that was fitted.

@@ -51,6 +51,8 @@ func TestRecordsPredict(t *testing.T) {
 		prose += fmt.Sprintf("%s and %s of house %d today,z%d,%d\n", []string{"bright", "dark", "Bright"}[i%3], []string{"dry", "damp"}[i/3%2], i, i%31, i%3+i/3%2)
 	}
 	files["p.csv"] = prose
+	dna, _ := stretches()
+	files["s.csv"] = dna
 	for _, c := range []struct{ fit, data string }{
 		{"p.csv -target y -task regression -model mgp", prose + "a new note,z99,1\n,z3,2\n"},
 		{"d.csv -target price -model mgp", table},
@@ -59,6 +61,8 @@ func TestRecordsPredict(t *testing.T) {
 		{"d.csv -target garden -model mgp -view city,area:rbf -view built,row:linear", table},
 		{"f.csv -target species -model probit -kernels rbf(width=1)", flowers()},
 		{"f.csv -target big,odd -task multilabel -view x,z:rbf(width=1)", flowers()},
+		{"s.csv -target kind -model bmkl -view dna=dna:mismatch(k={4,5},m=1),la -view size=size:rbf", dna},
+		{"s.csv -target y -view dna:spectrum(k=4),pairwise -view size", dna + "x,free,1,0\nGGTGACTCAGCAT,bound,,0\n"},
 	} {
 		status, _, stderr := command(t, files, "", append([]string{"fit"}, append(strings.Fields(c.fit), "-sweeps", "20", "-o", "m")...)...)
 		require.Equal(t, console.StatusOK, status, stderr)

@@ -134,6 +134,7 @@ func TestServeEqualsPredict(t *testing.T) {
 		{"landmarks", "-target y -model landmarks -landmarks 20 -view a,b,city", "", ""},
 		{"landmarkclasses", "-target class -model landmarks -landmarks 20 -view a,b,city", "", ""},
 		{"sparse", "-target y -model spikeslab -view a,b,city", "", ""},
+		{"strings", "-target y -view a=a:rbf -view name=city:spectrum(k=2,alphabet=bytes)", "", ""},
 	}
 	files, served := map[string]string{"d.csv": kindsTable()}, ""
 	for _, k := range kinds {

@@ -13,6 +13,7 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/sequence"
 )
 
 // Predictor predicts records with a model. It does not change, and can be used by several goroutines at once.
@@ -23,7 +24,10 @@ type Predictor struct {
 	known   map[string]int  // place among columns, by name
 	ignored map[string]bool // columns that the fit left out, and targets
 	blanks  encode.Blanks   // values that are missing, beside those that always are
-	near    *near           // nil if the model predicts all records
+
+	comparers []*sequence.Comparer // by set of strings
+
+	near *near // nil if the model predicts all records
 }
 
 // notes are the parts of the notes of mkl fit that records need.
@@ -39,7 +43,8 @@ type notes struct {
 		Noise    string `json:"noise"`
 		Offset   string `json:"offset"`
 	} `json:"beside"`
-	NA []string `json:"na"` // texts that stand for an empty cell, beside those that always do
+	NA      []string        `json:"na"`      // texts that stand for an empty cell, beside those that always do
+	Strings []*sequence.Set `json:"strings"` // of the fit, with their kernels
 }
 
 type view struct {
@@ -49,7 +54,10 @@ type view struct {
 	Left    []struct {
 		Column string `json:"column"`
 	} `json:"left"`
-	Strings json.RawMessage `json:"strings"`
+	Strings *struct { // of an input of strings
+		Set    int `json:"set"`    // of the notes
+		Kernel int `json:"kernel"` // of the set
+	} `json:"strings"`
 }
 
 // Column is a column that a model predicts from.
@@ -75,7 +83,7 @@ type Column struct {
 	// columns, and in files of builds that did not keep it.
 	Range *[2]float64 `json:"range,omitempty"`
 
-	prose bool // text that becomes a bag of words
+	free bool // text that is no category: it becomes a bag of words, or is compared letter by letter
 }
 
 // What columns are for that are in no view.
@@ -85,7 +93,7 @@ const (
 )
 
 // Open reads a model file that mkl fit wrote. It returns an error if the file is no model or has no plan of columns,
-// and if the model is not of samples with columns: models of factors, of pairs and of strings.
+// and if the model is not of samples with columns: models of factors and of pairs.
 func Open(r io.Reader) (*Predictor, error) {
 	m, err := mkl.Load(r)
 	if err != nil {
@@ -113,6 +121,16 @@ func New(m mkl.Model) (*Predictor, error) {
 	inputs := m.Inputs()
 	if len(p.notes.Views) != len(inputs) {
 		return nil, fmt.Errorf("record: the plan has %d inputs where the model has %d", len(p.notes.Views), len(inputs))
+	}
+	for i, set := range p.notes.Strings {
+		if set == nil {
+			return nil, fmt.Errorf("record: the set %d of strings is null", i+1)
+		}
+		c, err := set.Comparer(context.Background())
+		if err != nil {
+			return nil, fmt.Errorf("record: %w", err)
+		}
+		p.comparers = append(p.comparers, c)
 	}
 	for i := range p.notes.Views {
 		if err := p.add(&p.notes.Views[i], inputs[i]); err != nil {
@@ -147,7 +165,7 @@ func (p *Predictor) addBeside(name, role string) error {
 func (p *Predictor) add(v *view, in mkl.ModelInput) error {
 	switch {
 	case v.Strings != nil:
-		return fmt.Errorf("record: view %q is of strings: mkl predict compares them", v.Name)
+		return p.addStrings(v, in)
 	case v.Plan == nil:
 		for _, name := range v.Columns {
 			v.Plan = append(v.Plan, encode.Plain(name))
@@ -157,17 +175,53 @@ func (p *Predictor) add(v *view, in mkl.ModelInput) error {
 		return fmt.Errorf("record: view %q: its columns become %d features where the model needs %d", v.Name, n, in.Cols)
 	}
 	for _, c := range v.Plan {
-		at, ok := p.known[c.Name]
-		if !ok {
-			at = len(p.columns)
-			p.known[c.Name] = at
-			p.columns = append(p.columns, Column{Name: c.Name, Type: string(c.Type), Categories: c.Categories, Range: c.Range, prose: c.Words != nil})
+		one, err := p.column(Column{Name: c.Name, Type: string(c.Type), Categories: c.Categories, Range: c.Range, free: c.Words != nil})
+		if err != nil {
+			return err
 		}
-		p.columns[at].Views = append(p.columns[at].Views, v.Name)
-		p.columns[at].Required = p.columns[at].Required || c.Fill == nil && !in.MissingViews
+		one.Views = append(one.Views, v.Name)
+		one.Required = one.Required || c.Fill == nil && !in.MissingViews
 	}
 	for _, l := range v.Left {
 		p.ignored[l.Column] = true
+	}
+	return nil
+}
+
+// column returns the column with the name of c. It adds c if no column has this name.
+func (p *Predictor) column(c Column) (*Column, error) {
+	at, ok := p.known[c.Name]
+	if !ok {
+		at = len(p.columns)
+		p.known[c.Name] = at
+		p.columns = append(p.columns, c)
+	}
+	if of := p.columns[at].Type; of != c.Type {
+		return nil, fmt.Errorf("record: the column %q is a %s in one view and a %s in another", c.Name, of, c.Type)
+	}
+	return &p.columns[at], nil
+}
+
+// addStrings adds the column of a view of strings. Each of its kernels is an input.
+func (p *Predictor) addStrings(v *view, in mkl.ModelInput) error {
+	s := v.Strings
+	if s.Set < 0 || s.Set >= len(p.notes.Strings) || s.Kernel < 0 || s.Kernel >= len(p.notes.Strings[s.Set].Kernels) || len(v.Columns) != 1 {
+		return fmt.Errorf("record: view %q: the plan has no such strings", v.Name)
+	}
+	set, name := p.notes.Strings[s.Set], v.Columns[0]
+	width := len(set.Strings) + 1
+	if _, ok := set.Kernels[s.Kernel].(sequence.Pairwise); ok {
+		width--
+	}
+	if width != in.Cols {
+		return fmt.Errorf("record: view %q: its strings have %d kernels where the model needs %d", v.Name, width, in.Cols)
+	}
+	c, err := p.column(Column{Name: name, Type: string(encode.Text), free: true})
+	if err != nil {
+		return err
+	}
+	if c.Required = true; !slices.Contains(c.Views, v.Name) {
+		c.Views = append(c.Views, v.Name)
 	}
 	return nil
 }
@@ -312,7 +366,7 @@ func (p *Predictor) PredictRows(ctx context.Context, records []map[string]any) (
 	if err != nil {
 		return nil, err
 	}
-	x, err := p.features(cells, len(records))
+	x, err := p.features(ctx, cells, len(records))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -17,6 +18,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/mkl/record"
+	"github.com/bmkl/bmkl/mkl/sequence"
 )
 
 // notes are as mkl fit writes them: a number that is filled in by 2, a text of two categories, a date, and a boolean.
@@ -188,8 +190,12 @@ func TestOpen(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:            "record: the plan of the columns: ",
 		`{"views":[]}`: "record: the plan has 0 inputs where the model has 1",
-		`{"views":[{"name":"v","columns":["a"]}]}`:              `record: view "v": its columns become 1 features where the model needs 6`,
-		`{"views":[{"name":"v","columns":["a"],"strings":{}}]}`: `record: view "v" is of strings`,
+		`{"views":[{"name":"v","columns":["a"]}]}`:                  `record: view "v": its columns become 1 features where the model needs 6`,
+		`{"views":[{"name":"v","columns":["a"],"strings":{}}]}`:     `record: view "v": the plan has no such strings`,
+		`{"strings":[null],"views":[{"name":"v","columns":["a"]}]}`: `record: the set 1 of strings is null`,
+		`{"strings":[{"alphabet":"dna","kernels":["spectrum(k=2)"],"strings":["ACG"]}],"views":[{"name":"v","columns":["a"],"strings":{}}]}`:           `record: view "v": its strings have 2 kernels where the model needs 6`,
+		`{"strings":[{"alphabet":"dna","kernels":["spectrum(k=2)"],"strings":["ACG"]}],"views":[{"name":"v","columns":["a"],"strings":{"kernel":1}}]}`: `record: view "v": the plan has no such strings`,
+		`{"strings":[{"alphabet":"dna","kernels":["spectrum(k=2)"],"strings":["ACG"]}],"views":[{"name":"v","columns":["a","b"],"strings":{}}]}`:       `record: view "v": the plan has no such strings`,
 	} {
 		_, err = record.New(fitted(t, map[string]string{"mkl-command": text}))
 		assert.ErrorContains(t, err, want)
@@ -321,4 +327,72 @@ func must(m *mkl.CountModel, err error) *mkl.CountModel {
 		panic(err)
 	}
 	return m
+}
+
+// Strings are compared as the kernels of their set compare them. A record without its string is an error, and a string without anything to
+// compare is not.
+func TestStrings(t *testing.T) {
+	set := &sequence.Set{Alphabet: sequence.DNA, Kernels: []sequence.Kernel{sequence.Spectrum{K: 2}, sequence.Pairwise{}}}
+	var y []float64
+	for i := range 12 {
+		set.Strings = append(set.Strings, strings.Repeat("AC", 1+i%3)+strings.Repeat("GTT", 1+i%4))
+		y = append(y, float64(i%3)-float64(i%4))
+	}
+	views, err := set.Views(t.Context())
+	require.NoError(t, err)
+	views[0].Input, views[1].Input = "spectrum", "pairwise"
+	kept, err := json.Marshal(set)
+	require.NoError(t, err)
+	of := func(notes string) *mkl.MultiGPModel {
+		m, err := mkl.MultiGP{Fitting: mkl.Fitting{Notes: map[string]string{"mkl-command": notes}}}.Fit(t.Context(), views, y)
+		require.NoError(t, err)
+		return m
+	}
+	m := of(`{"task":"regression","targets":["y"],"strings":[` + string(kept) + `],"views":[
+		{"name":"dna","columns":["site"],"strings":{"set":0,"kernel":0}},{"name":"dna","columns":["site"],"strings":{"set":0,"kernel":1}}]}`)
+	p, err := record.New(m)
+	require.NoError(t, err)
+	require.Len(t, p.Columns(), 1)
+	column, err := json.Marshal(p.Columns()[0])
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"name":"site","type":"text","views":["dna"],"required":true}`, string(column))
+	sites := []string{"ACACGTT", "GGG", "T"}
+	x, err := set.Inputs(t.Context(), sites)
+	require.NoError(t, err)
+	want, err := m.PredictTargets(t.Context(), mkl.PredictOptions{}, x...)
+	require.NoError(t, err)
+	got, err := p.PredictRows(t.Context(), []map[string]any{{"site": sites[0]}, {"site": sites[1]}, {"site": sites[2]}})
+	require.NoError(t, err)
+	for i := range got {
+		assert.Equal(t, want.Mean[0][i], got[i].Numbers[0].Mean)
+		assert.Nil(t, got[i].Unknown)
+	}
+	parts, err := p.PredictRowViews(t.Context(), []map[string]any{{"site": sites[0]}})
+	require.NoError(t, err)
+	assert.Len(t, parts[0][0].Views, 2)
+	near, err := p.Within(1e-3)
+	require.NoError(t, err)
+	one, err := near.Predict(t.Context(), map[string]any{"site": sites[0]})
+	require.NoError(t, err)
+	assert.InDelta(t, want.Mean[0][0], one.Numbers[0].Mean, 1e-3*one.Numbers[0].SD)
+	for _, site := range []any{nil, "", "NA"} {
+		_, err = p.Predict(t.Context(), map[string]any{"site": site})
+		assert.EqualError(t, err, `record 1: "site" has no value, and the fit filled in none`)
+	}
+	_, err = p.Predict(t.Context(), map[string]any{"site": []any{}})
+	assert.EqualError(t, err, `record 1: "site" is text, and the value is a list`)
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = p.Predict(stopped, map[string]any{"site": "ACG"})
+	assert.ErrorIs(t, err, context.Canceled)
+
+	const all = `{"name":"all","columns":["1","2","3","4","5","6","7","8","9","10","11","12"%s]}`
+	whole, part := fmt.Sprintf(all, `,"site"`), `{"name":"dna","columns":["site"],"strings":{"set":0,"kernel":%d}}`
+	for views, want := range map[string]string{
+		whole + "," + fmt.Sprintf(part, 1): `record: the column "site" is a number in one view and a text in another`,
+		fmt.Sprintf(part, 0) + "," + strings.Replace(fmt.Sprintf(all, ""), `"12"`, `"site"`, 1): `record: the column "site" is a text in one view and a number in another`,
+	} {
+		_, err = record.New(of(`{"targets":["y"],"strings":[` + string(kept) + `],"views":[` + views + `]}`))
+		assert.EqualError(t, err, want)
+	}
 }

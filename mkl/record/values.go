@@ -1,6 +1,7 @@
 package record
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -49,7 +50,7 @@ func (p *Predictor) read(records []map[string]any, out []Prediction) (encode.Cel
 				return cells, &ValueError{Record: i, Column: c.Name, Msg: "has no value, and the fit filled in none"}
 			case missing:
 				out[i].Missing = append(out[i].Missing, c.Name)
-			case c.Type == string(encode.Text) && !c.prose && !slices.Contains(c.Categories, cells.Labels[j][i]):
+			case c.Type == string(encode.Text) && !c.free && !slices.Contains(c.Categories, cells.Labels[j][i]):
 				out[i].Unknown = append(out[i].Unknown, c.Name)
 			case c.Type != string(encode.Text) && (encode.Column{Range: c.Range}).Outside(cells.Numbers[j][i]):
 				out[i].Outside = append(out[i].Outside, c.Name)
@@ -215,10 +216,22 @@ func float(value any) (x float64, ok bool) {
 }
 
 // features makes the matrices of the model's inputs.
-func (p *Predictor) features(cells encode.Cells, records int) ([]mkl.Features, error) {
+func (p *Predictor) features(ctx context.Context, cells encode.Cells, records int) ([]mkl.Features, error) {
 	x := make([]mkl.Features, len(p.notes.Views))
 	inputs := p.model.Inputs()
+	similar := map[[2]int][]mkl.Features{} // by set of strings and column: the inputs of all kernels
 	for k, v := range p.notes.Views {
+		if s := v.Strings; s != nil {
+			of := [2]int{s.Set, p.known[v.Columns[0]]}
+			if similar[of] == nil {
+				var err error
+				if similar[of], err = p.comparers[s.Set].Inputs(ctx, cells.Labels[of[1]]); err != nil {
+					return nil, fmt.Errorf("record: %w", err)
+				}
+			}
+			x[k] = similar[of][s.Kernel]
+			continue
+		}
 		at := make([]int, len(v.Plan))
 		for c, column := range v.Plan {
 			at[c] = p.known[column.Name]

@@ -118,7 +118,7 @@ func (p *Predictor) PredictRowViews(ctx context.Context, records []map[string]an
 	if err != nil {
 		return nil, err
 	}
-	x, err := p.features(cells, len(records))
+	x, err := p.features(ctx, cells, len(records))
 	if err != nil {
 		return nil, err
 	}

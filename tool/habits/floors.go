@@ -26,7 +26,8 @@ var Floors = [][]string{
 	{"cmd/internal/..."}, // what commands share
 	{"cmd/internal/table"},
 	{"cmd/internal/matfile"},
-	{"bench/internal/...", "mkl/tune", "mkl/choose", "mkl/sequence", "mkl/record", "mkl/acquire", "gonum/...", "scale/..."},
+	{"mkl/record"},
+	{"bench/internal/...", "mkl/tune", "mkl/choose", "mkl/sequence", "mkl/acquire", "gonum/...", "scale/..."},
 	{"mkl", "mkl/metrics"},
 	{"mkl/internal/gram"}, // from views to kernel matrices
 	{"mkl/kernel", "mkl/internal/..."},

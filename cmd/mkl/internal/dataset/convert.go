@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -17,8 +18,8 @@ type Conversions []*conversion
 type conversion struct {
 	text    string
 	columns []spec.Item
-	as      table.Type // none: the column is left out
-	used    bool
+	as      table.Type // empty: the column is left out
+	used    []bool     // by columns: whether a view has them
 }
 
 // ParseConversions reads the values of -as.
@@ -37,6 +38,7 @@ func ParseConversions(texts []string) (all Conversions, err error) {
 		} else if !slices.Contains(table.Types, a.as) {
 			return nil, console.Inputf("-as %s: a type is none or one of %v", text, table.Types)
 		}
+		a.used = make([]bool, len(a.columns))
 		all = append(all, a)
 	}
 	return all, nil
@@ -45,24 +47,31 @@ func ParseConversions(texts []string) (all Conversions, err error) {
 // apply makes the wants of a view: each column is read as -as says, or else as its kernels need it.
 func (all Conversions) apply(v View) (View, error) {
 	names := v.Source.File.Columns()
-	as := map[int]*conversion{}
+	type use struct {
+		of   *conversion
+		item int // of its columns
+	}
+	as := map[int]use{}
 	for _, a := range all {
-		found, err := spec.Select(a.columns, names, nil)
-		if err != nil {
-			continue // it may be of another file
-		}
-		for _, j := range found {
-			as[j] = a
+		for i := range a.columns {
+			found, err := spec.Select(a.columns[i:i+1], names, nil)
+			if err != nil {
+				continue // it may be of another file
+			}
+			for _, j := range found {
+				as[j] = use{a, i}
+			}
 		}
 	}
 	s := console.Source{File: v.Source.File}
 	for k, j := range v.Source.Columns {
 		want, named := table.Want{Column: j, Kind: table.Any}, v.Source.Named[k]
-		switch a := as[j]; {
+		switch u := as[j]; {
 		case v.Kernels.Given():
 			want.Kind = table.Number
-		case a != nil:
-			a.used = true
+		case u.of != nil:
+			a := u.of
+			a.used[u.item] = true
 			if a.as == "" {
 				v.Left = append(v.Left, plan.LeftOut{Column: names[j], Why: "by -as"})
 				continue
@@ -80,24 +89,37 @@ func (all Conversions) apply(v View) (View, error) {
 	return v, nil
 }
 
-// CheckUsed refuses values of -as for columns that are in no view. main is the file whose targets it names, nil if
-// there is no such file.
-func (all Conversions) CheckUsed(main *console.File, targets []int) error {
+// CheckUsed refuses columns of -as that none of the files has, and types of columns that are in no view. To leave out a column that is in no view,
+// such as another target, is no mistake. The targets are columns of the first file.
+func (all Conversions) CheckUsed(files []*console.File, targets []int) error {
 	for _, a := range all {
-		if a.used {
-			continue
+		for i, used := range a.used {
+			if used {
+				continue
+			}
+			if err := a.check(a.columns[i:i+1], files, targets); err != nil {
+				return console.Inputf("-as %s: %w", a.text, err)
+			}
 		}
-		if main == nil {
-			return console.Inputf("-as %s: the column is in no view", a.text)
-		}
-		found, err := spec.Select(a.columns, main.Columns(), nil)
-		switch {
-		case err != nil:
-			return console.Inputf("-as %s: %s: %w", a.text, main.Name(), err)
-		case slices.Contains(targets, found[0]):
-			return console.Inputf("-as %s: the column is a target: -task says what is learned of it", a.text)
-		}
-		return console.Inputf("-as %s: the column is in no view", a.text)
 	}
 	return nil
+}
+
+// check says why columns that are in no view cannot be read as -as says.
+func (a *conversion) check(columns []spec.Item, files []*console.File, targets []int) error {
+	var absent []string
+	for k, f := range files {
+		found, err := spec.Select(columns, f.Columns(), nil)
+		switch {
+		case err != nil:
+			absent = append(absent, f.Name()+": "+err.Error())
+		case a.as == "":
+			return nil
+		case k == 0 && slices.Contains(targets, found[0]):
+			return errors.New("the column is a target: -task says what is learned of it")
+		default:
+			return errors.New("the column is in no view")
+		}
+	}
+	return errors.New(strings.Join(absent, "; "))
 }

@@ -55,7 +55,7 @@ func OpenFiles(e *console.Env, f Flags, kernels, group string) (_ *Opened, err e
 	if o.Views, err = findViews(o.Files, o.Main, f.View, kernels, as, apart); err != nil {
 		return nil, err
 	}
-	return o, as.CheckUsed(o.Main, apart)
+	return o, as.CheckUsed(o.Files.All, apart)
 }
 
 // Close closes the files.

@@ -194,7 +194,7 @@ func read(e *console.Env, f *Flags) (*table, error) {
 	if target >= 0 {
 		apart = []int{target}
 	}
-	if err := as.CheckUsed(file, apart); err != nil {
+	if err := as.CheckUsed(fs.All, apart); err != nil {
 		return nil, err
 	}
 	if t.askTarget(target, f.Task); beside.Event >= 0 {

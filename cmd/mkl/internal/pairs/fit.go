@@ -119,7 +119,7 @@ func Read(e *console.Env, r Request) (*Table, error) {
 			t.Lines, t.Files = append(t.Lines, lines...), append(t.Files, files...)
 		}
 	}
-	if err := as.CheckUsed(nil, nil); err != nil {
+	if err := as.CheckUsed(t.Files, nil); err != nil {
 		return nil, err
 	}
 	t.Rows, t.Cols = sides[0], sides[1]
