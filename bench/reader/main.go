@@ -5,6 +5,9 @@
 //
 //	go run ./bench/reader boston.csv glass.csv
 //	go run ./bench/reader -model landmarks -most 3000 elevators.csv
+//	go run ./bench/reader -views mfeat.csv
+//
+// With -views the columns are those of several views: a column belongs to the view whose name it has before its first underscore.
 //
 // For each table it prints the samples of the fit, two thirds of the rows in a random order but at most -most, the
 // features and the classes; then of the default predictor, in µs, the median, the 99th percentile and the 99.9th of the
@@ -45,19 +48,20 @@ func main() {
 	most := flag.Int("most", 700, "most samples of a fit")
 	calls := flag.Int("calls", 20000, "calls to time")
 	model := flag.String("model", "auto", "auto, regression or landmarks")
+	several := flag.Bool("views", false, "columns belong to views, which they name before their first underscore")
 	flag.Parse()
-	head := "| data | samples | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | reads, kB | ready, ms | many rows, rows/s | many rows by the predictor, rows/s |"
+	head := "| data | samples | views | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | reads, kB | ready, ms | many rows, rows/s | many rows by the predictor, rows/s |"
 	for _, tolerance := range tolerances {
 		head += fmt.Sprintf(" p50 at %[1]g, µs | mean or probability error at %[1]g | SD error at %[1]g |", tolerance)
 	}
 	fmt.Println(head)
 	fmt.Println("| --- |" + strings.Repeat(" --: |", strings.Count(head, "|")-2))
 	for _, file := range flag.Args() {
-		x, y, err := read(file)
+		t, err := read(file, *several)
 		if err != nil {
 			log.Fatal(err)
 		}
-		row, err := measure(x, y, *model, *most, *calls)
+		row, err := measure(t, *model, *most, *calls)
 		if err != nil {
 			log.Fatalf("%s: %v", file, err)
 		}
@@ -65,47 +69,68 @@ func main() {
 	}
 }
 
-// read returns the features and the target of a table.
-func read(file string) (x [][]float64, y []string, err error) {
+// table has the features of samples and their targets.
+type table struct {
+	views []string      // their names
+	x     [][][]float64 // [sample][view][feature]
+	y     []string
+}
+
+// read reads a table, whose columns are of several views or of one.
+func read(file string, several bool) (t table, err error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, nil, err
+		return t, err
 	}
 	defer f.Close()
 	records, err := csv.NewReader(f).ReadAll()
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
+		return t, fmt.Errorf("%s: %w", file, err)
+	}
+	last := len(records[0]) - 1
+	view := make([]int, last) // of each column
+	for j, name := range records[0][:last] {
+		if name, _, _ = strings.Cut(name, "_"); !several {
+			name = "features"
+		}
+		if view[j] = slices.Index(t.views, name); view[j] < 0 {
+			view[j] = len(t.views)
+			t.views = append(t.views, name)
+		}
 	}
 	for i, record := range records[1:] {
-		last := len(record) - 1
-		row := make([]float64, last)
-		for j := range row {
-			if row[j], err = strconv.ParseFloat(record[j], 64); err != nil {
-				return nil, nil, fmt.Errorf("%s: row %d, column %d: %w", file, i+1, j+1, err)
+		row := make([][]float64, len(t.views))
+		for j, v := range view {
+			number, err := strconv.ParseFloat(record[j], 64)
+			if err != nil {
+				return t, fmt.Errorf("%s: row %d, column %d: %w", file, i+1, j+1, err)
 			}
+			row[v] = append(row[v], number)
 		}
-		x, y = append(x, row), append(y, record[last])
+		t.x, t.y = append(t.x, row), append(t.y, record[last])
 	}
-	return x, y, nil
+	return t, nil
 }
 
-// sets are the training samples of a table and the rows that are held out.
+// sets are the training samples of a table and the samples that are held out.
 type sets struct {
-	train, test [][]float64
+	views       []string
+	train, test [][][]float64 // as in a table
 	labels      []string
 	numbers     []float64 // nil if the target is text
 }
 
-func split(x [][]float64, y []string, most int) (s sets) {
-	order := rand.New(rand.NewPCG(1, 1)).Perm(len(x))
-	n := min(2*len(x)/3, most)
+func (t table) split(most int) sets {
+	s := sets{views: t.views}
+	order := rand.New(rand.NewPCG(1, 1)).Perm(len(t.x))
+	n := min(2*len(t.x)/3, most)
 	for i, at := range order {
 		if i >= n {
-			s.test = append(s.test, x[at])
+			s.test = append(s.test, t.x[at])
 			continue
 		}
-		s.train, s.labels = append(s.train, x[at]), append(s.labels, y[at])
-		if v, err := strconv.ParseFloat(y[at], 64); err == nil {
+		s.train, s.labels = append(s.train, t.x[at]), append(s.labels, t.y[at])
+		if v, err := strconv.ParseFloat(t.y[at], 64); err == nil {
 			s.numbers = append(s.numbers, v)
 		}
 	}
@@ -115,6 +140,22 @@ func split(x [][]float64, y []string, most int) (s sets) {
 	return s
 }
 
+// matrices returns the features of samples, a matrix for each view.
+func matrices(samples [][][]float64) ([]mkl.Features, error) {
+	all := make([]mkl.Features, len(samples[0]))
+	for v := range all {
+		rows := make([][]float64, len(samples))
+		for i, x := range samples {
+			rows[i] = x[v]
+		}
+		var err error
+		if all[v], err = mkl.FromRows(rows); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // predict returns what a predictor predicts of a row: a mean and a standard deviation, or probabilities.
 type predict func(row [][]float64) ([]float64, error)
 
@@ -122,22 +163,26 @@ type predict func(row [][]float64) ([]float64, error)
 type fitted struct {
 	classes   int // 0 for numbers
 	predictor func(opt mkl.PredictorOptions) (p predict, bytes int, err error)
-	many      func(x mkl.Features) error                 // predicts all rows
-	blocks    func() (func(x mkl.Features) error, error) // of a default predictor: predicts all rows
-	exact     [][]float64                                // of each held-out row, what predict returns
+	many      func(x []mkl.Features) error                 // predicts all rows
+	blocks    func() (func(x []mkl.Features) error, error) // of a default predictor: predicts all rows
+	exact     [][]float64                                  // of each held-out row, what predict returns
 }
 
 // fit fits a model by its name.
 func (s sets) fit(model string) (f fitted, err error) {
-	features, err := mkl.FromRows(s.train)
+	features, err := matrices(s.train)
 	if err != nil {
 		return f, err
 	}
-	test, err := mkl.FromRows(s.test)
+	test, err := matrices(s.test)
 	if err != nil {
 		return f, err
 	}
-	ctx, views := context.Background(), []mkl.View{{X: features}}
+	ctx := context.Background()
+	views := make([]mkl.View, len(features))
+	for v, x := range features {
+		views[v] = mkl.View{Name: s.views[v], Input: s.views[v], X: x}
+	}
 	if s.numbers != nil {
 		m, err := fitNumbers(ctx, model, views, s.numbers)
 		if err != nil {
@@ -176,7 +221,7 @@ func fitNumbers(ctx context.Context, model string, views []mkl.View, y []float64
 }
 
 // numbers returns a fitted model of numbers.
-func numbers(ctx context.Context, m numbersModel, test mkl.Features) (f fitted, err error) {
+func numbers(ctx context.Context, m numbersModel, test []mkl.Features) (f fitted, err error) {
 	f.predictor = func(opt mkl.PredictorOptions) (predict, int, error) {
 		p, err := m.Predictor(opt)
 		if err != nil {
@@ -189,18 +234,18 @@ func numbers(ctx context.Context, m numbersModel, test mkl.Features) (f fitted, 
 			return out, err
 		}, reads(p.Info()), nil
 	}
-	f.blocks = func() (func(mkl.Features) error, error) {
+	f.blocks = func() (func([]mkl.Features) error, error) {
 		p, err := m.Predictor(mkl.PredictorOptions{})
-		return func(x mkl.Features) error {
-			_, err := p.PredictMany(ctx, 1, x)
+		return func(x []mkl.Features) error {
+			_, err := p.PredictMany(ctx, 1, x...)
 			return err
 		}, err
 	}
-	f.many = func(x mkl.Features) error {
-		_, err := m.PredictTargets(ctx, mkl.PredictOptions{Workers: 1}, x)
+	f.many = func(x []mkl.Features) error {
+		_, err := m.PredictTargets(ctx, mkl.PredictOptions{Workers: 1}, x...)
 		return err
 	}
-	p, err := m.PredictTargets(ctx, mkl.PredictOptions{}, test)
+	p, err := m.PredictTargets(ctx, mkl.PredictOptions{}, test...)
 	if err != nil {
 		return f, err
 	}
@@ -228,10 +273,10 @@ func fitClasses(ctx context.Context, model string, views []mkl.View, labels []st
 }
 
 // classes returns a fitted model of classes.
-func classes(ctx context.Context, m classesModel, test mkl.Features) (f fitted, err error) {
+func classes(ctx context.Context, m classesModel, test []mkl.Features) (f fitted, err error) {
 	f.classes = len(m.Classes())
-	f.many = func(x mkl.Features) error {
-		_, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, x)
+	f.many = func(x []mkl.Features) error {
+		_, err := m.PredictClasses(ctx, mkl.PredictOptions{Workers: 1}, x...)
 		return err
 	}
 	f.predictor = func(opt mkl.PredictorOptions) (predict, int, error) {
@@ -245,14 +290,14 @@ func classes(ctx context.Context, m classesModel, test mkl.Features) (f fitted, 
 			return out, err
 		}, reads(p.Info()), nil
 	}
-	f.blocks = func() (func(mkl.Features) error, error) {
+	f.blocks = func() (func([]mkl.Features) error, error) {
 		p, err := m.Predictor(mkl.PredictorOptions{})
-		return func(x mkl.Features) error {
-			_, err := p.PredictMany(ctx, 1, x)
+		return func(x []mkl.Features) error {
+			_, err := p.PredictMany(ctx, 1, x...)
 			return err
 		}, err
 	}
-	p, err := m.PredictClasses(ctx, mkl.PredictOptions{}, test)
+	p, err := m.PredictClasses(ctx, mkl.PredictOptions{}, test...)
 	if err != nil {
 		return f, err
 	}
@@ -270,11 +315,9 @@ func reads(functions []mkl.PredictorInfo) (bytes int) {
 
 // largestErrors returns the largest errors of the held-out rows: of a mean and of a standard deviation, in units of the
 // standard deviation, or of a probability.
-func (f fitted) largestErrors(test [][]float64, p predict) (mean, sd float64, err error) {
-	row := make([][]float64, 1)
+func (f fitted) largestErrors(test [][][]float64, p predict) (mean, sd float64, err error) {
 	for i, x := range test {
-		row[0] = x
-		got, err := p(row)
+		got, err := p(x)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -292,14 +335,13 @@ func (f fitted) largestErrors(test [][]float64, p predict) (mean, sd float64, er
 }
 
 // times returns the times of so many calls, sorted, in µs. before is called before each of them.
-func times(test [][]float64, p predict, calls int, before func()) ([]float64, error) {
+func times(test [][][]float64, p predict, calls int, before func()) ([]float64, error) {
 	out := make([]float64, calls)
-	row := make([][]float64, 1)
 	for i := range out {
-		row[0] = test[i%len(test)]
+		x := test[i%len(test)]
 		before()
 		start := time.Now()
-		_, err := p(row)
+		_, err := p(x)
 		if out[i] = time.Since(start).Seconds() * 1e6; err != nil {
 			return nil, err
 		}
@@ -309,13 +351,13 @@ func times(test [][]float64, p predict, calls int, before func()) ([]float64, er
 }
 
 // rate returns the rows a second of predictions of many rows, the best of three times.
-func rate(test [][]float64, many func(x mkl.Features) error) (float64, error) {
+func rate(test [][][]float64, many func(x []mkl.Features) error) (float64, error) {
 	const n = 4000
-	var rows [][]float64
+	var rows [][][]float64
 	for i := range n {
 		rows = append(rows, test[i%len(test)])
 	}
-	x, err := mkl.FromRows(rows)
+	x, err := matrices(rows)
 	if err != nil {
 		return 0, err
 	}
@@ -341,8 +383,8 @@ func evict() func() {
 }
 
 // measure fits a model and measures its predictors.
-func measure(x [][]float64, y []string, model string, most, calls int) (string, error) {
-	s := split(x, y, most)
+func measure(t table, model string, most, calls int) (string, error) {
+	s := t.split(most)
 	f, err := s.fit(model)
 	if err != nil {
 		return "", err
@@ -361,7 +403,7 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 	if err != nil {
 		return "", err
 	}
-	row := [][]float64{s.test[0]}
+	row := s.test[0]
 	allocations := testing.AllocsPerRun(100, func() { _, _ = p(row) })
 	only := "–"
 	if f.classes == 0 {
@@ -404,7 +446,11 @@ func measure(x [][]float64, y []string, model string, most, calls int) (string, 
 		errors = append(errors, fmt.Sprintf("%.1f | %.0e | %.0e", t[len(t)/2], mean, sd))
 	}
 	at := func(share float64) float64 { return warm[int(share*float64(calls-1))] }
-	bytes += 8 * len(s.train) * len(x[0])
-	return fmt.Sprintf("%d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %.0f | %.0f | %.0f | %s", len(s.train), len(x[0]), f.classes,
+	features := 0
+	for _, x := range s.train[0] {
+		features += len(x)
+	}
+	bytes += 8 * len(s.train) * features
+	return fmt.Sprintf("%d | %d | %d | %d | %.1f | %.1f | %.1f | %.1f | %s | %g | %.0f | %.0f | %.0f | %.0f | %s", len(s.train), len(s.views), features, f.classes,
 		at(.5), at(.99), at(.999), cold[len(cold)/2], only, allocations, float64(bytes)/1e3, ready.Seconds()*1e3, rows, blocks, strings.Join(errors, " | ")), nil
 }
