@@ -7,7 +7,7 @@
 //	go run ./bench/reader -model landmarks -most 3000 elevators.csv
 //	go run ./bench/reader -views mfeat.csv
 //
-// With -views the columns are those of several views: a column belongs to the view whose name it has before its first underscore.
+// With -views a table has several views. The name of a column begins with the name of its view and an underscore.
 //
 // For each table it prints the samples of the fit, two thirds of the rows in a random order but at most -most, the
 // features and the classes; then of the default predictor, in µs, the median, the 99th percentile and the 99.9th of the
@@ -48,7 +48,7 @@ func main() {
 	most := flag.Int("most", 700, "most samples of a fit")
 	calls := flag.Int("calls", 20000, "calls to time")
 	model := flag.String("model", "auto", "auto, regression or landmarks")
-	several := flag.Bool("views", false, "columns belong to views, which they name before their first underscore")
+	several := flag.Bool("views", false, "the name of a column begins with the name of its view and an underscore")
 	flag.Parse()
 	head := "| data | samples | views | features | classes | p50, µs | p99, µs | p99.9, µs | cold p50, µs | means p50, µs | allocations | reads, kB | ready, ms | many rows, rows/s | many rows by the predictor, rows/s |"
 	for _, tolerance := range tolerances {
