@@ -14,18 +14,11 @@ import (
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
 
-// Default kernels of the members whose amplitudes borrow strength. They are fewer than the kernels of [KernelsBroad], since
-// each view has as many.
-const (
-	// kernelsOfView has four Gaussian kernels about the median distance. Without kernelsOfRanks, these and the linear kernel see normal scores of ranks
-	// if the features are [heavyTailed].
-	kernelsOfView KernelSet = 1 << (16 + iota)
+// kernelsOfRanks has three Laplacian kernels of ranks, and the linear kernel of standardised features. Members whose amplitudes borrow strength have
+// these kernels beside [KernelsOfView] if there is one view.
+const kernelsOfRanks KernelSet = 1 << 17
 
-	// kernelsOfRanks has three Laplacian kernels of ranks.
-	kernelsOfRanks
-)
-
-// viewMedians are the widths of the Gaussian kernels of kernelsOfView, in medians of the distance.
+// viewMedians are the widths of the Gaussian kernels of KernelsOfView, in medians of the distance.
 var viewMedians = []float64{math.Sqrt2 / 2, 1, math.Sqrt2, 2}
 
 // amplitudeKernels are the kernels of the members whose amplitudes borrow strength, packed, with the layout that

@@ -24,7 +24,7 @@ func (a Auto) fitAmplitudes(ctx context.Context, views []View, y []float64) (out
 		return out, nil
 	}
 	f := a.fitting()
-	k, err := newAmplitudeKernels(ctx, f, kernelsOfView, views, y, false)
+	k, err := newAmplitudeKernels(ctx, f, KernelsOfView, views, y, false)
 	if err != nil || k == nil || !k.hasConstant() {
 		return out, err
 	}

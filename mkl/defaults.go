@@ -15,7 +15,7 @@ import (
 )
 
 // KernelSet is a choice of kernels for features about which nothing is known. Sets can
-// be joined: KernelsAdditive|KernelsARDRanks. The zero value is [KernelsBroad].
+// be joined: KernelsAdditive|KernelsARDRanks. The zero value is [KernelsBroad] for one view and [KernelsOfView] for several.
 //
 // Every set has a constant, which takes the place of a bias, and the linear kernel
 // XXᵀ/D of standardised features, whose entries are of order 1 whatever the number
@@ -43,6 +43,12 @@ const (
 	// each of 10 groups of correlated features. All widths are of the order of the features'
 	// spread. The kernels fit a sum of functions of single features, which needs few samples.
 	KernelsAdditive
+
+	// KernelsOfView has four Gaussian kernels with widths of √½, 1, √2 and 2 times the median distance. They are fewer than in the other sets, since each
+	// of several views has as many. By itself, the set replaces features with heavy tails, such as counts, abundances and
+	// intensities, by normal scores of their ranks: these kernels and the linear kernel see them if the median kurtosis of the features is
+	// above 6.
+	KernelsOfView
 )
 
 // Constants of the default kernels.
@@ -65,7 +71,10 @@ func defaultViews(set KernelSet, inputs ...View) (views []View, notes []string, 
 	if err := checkShared(inputs); err != nil {
 		return nil, nil, err
 	}
-	if set == 0 {
+	switch {
+	case set == 0 && len(inputs) > 1:
+		set = KernelsOfView
+	case set == 0:
 		set = KernelsBroad
 	}
 	if x := inputs[0].X; x.Rows == 0 {
@@ -153,7 +162,7 @@ func (set KernelSet) views(in View, columns []int) []View {
 	d := gram.Sight{Columns: columns}.Cols(in.X.Cols)
 	scaled := View{Name: in.Name, X: in.X, Input: in.Input, Columns: columns, Standardize: true, from: in.from}
 	ranked := View{Name: in.Name, X: in.X, Input: in.Input, Columns: columns, Ranks: true, from: in.from}
-	if set == kernelsOfView && heavyTailed(presentRows(in.X), columns) {
+	if set == KernelsOfView && heavyTailed(presentRows(in.X), columns) {
 		scaled = ranked
 	}
 	var views []View
@@ -170,7 +179,7 @@ func (set KernelSet) views(in View, columns []int) []View {
 			add(ranked, kernel.Laplacian{Medians: math.Ldexp(1, p), Manhattan: true})
 		}
 	}
-	if set&kernelsOfView != 0 {
+	if set&KernelsOfView != 0 {
 		for _, m := range viewMedians {
 			add(scaled, kernel.RBF{Medians: m})
 		}
@@ -206,7 +215,7 @@ func (set KernelSet) views(in View, columns []int) []View {
 	return views
 }
 
-// MaxKernels returns the largest number of kernels that [FillViews] makes for an input with that many columns.
+// MaxKernels returns the largest number of kernels that [FillViews] makes for an input with that many columns. The zero value counts as for one view.
 func (set KernelSet) MaxKernels(columns int) int {
 	if set == 0 {
 		set = KernelsBroad
@@ -214,6 +223,9 @@ func (set KernelSet) MaxKernels(columns int) int {
 	n := 2 // constant and linear
 	if set&KernelsBroad != 0 {
 		n += 12
+	}
+	if set&KernelsOfView != 0 {
+		n += len(viewMedians)
 	}
 	if set&KernelsARD != 0 {
 		n++

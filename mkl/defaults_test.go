@@ -38,6 +38,10 @@ func TestDefaultViews(t *testing.T) {
 			"laplacian(medians=0.25,distance=manhattan) of ranks", "laplacian(medians=0.5,distance=manhattan) of ranks",
 			"laplacian(medians=1,distance=manhattan) of ranks", "laplacian(medians=2,distance=manhattan) of ranks", "laplacian(medians=4,distance=manhattan) of ranks",
 		}},
+		{KernelsOfView, []string{
+			"constant: constant", "linear(scale=0.25)",
+			"rbf(medians=0.7071067811865476)", "rbf(medians=1)", "rbf(medians=1.4142135623730951)", "rbf(medians=2)",
+		}},
 	} {
 		views, notes, err := defaultViews(c.set, View{X: x})
 		require.NoError(t, err)
@@ -52,6 +56,28 @@ func TestDefaultViews(t *testing.T) {
 	both, _, err := defaultViews(KernelsBroad|KernelsAdditive, View{X: x})
 	require.NoError(t, err)
 	assert.Len(t, both, len(broad)+4)
+}
+
+// The zero set has the kernels of many widths for one view, and the kernels of a view for each of several, whether they share an input or not.
+func TestDefaultSet(t *testing.T) {
+	x := normal(rand.New(rand.NewPCG(83, 1)), 60, 4)
+	for _, c := range []struct {
+		set    KernelSet
+		inputs []View
+	}{
+		{KernelsBroad, []View{{X: x}}},
+		{KernelsOfView, []View{{Name: "a", X: x, Columns: []int{0, 1}}, {Name: "b", X: x, Columns: []int{2, 3}}}},
+		{KernelsOfView, []View{{Name: "a", X: x, Input: "a"}, {Name: "b", X: x, Input: "b", Columns: []int{2}}}},
+	} {
+		want, _, err := FillViews(c.set, c.inputs)
+		require.NoError(t, err)
+		got, _, err := FillViews(0, c.inputs)
+		require.NoError(t, err)
+		assert.Equal(t, notations(want), notations(got))
+	}
+	got, _, err := FillViews(0, []View{{Name: "a", X: x, Input: "a"}, {Name: "b", X: x, Input: "b", Kernel: kernel.Linear{}}})
+	require.NoError(t, err)
+	assert.Contains(t, notations(got), "a: rbf(medians=8)", "a view with a kernel of its own does not count")
 }
 
 // Every estimator fits to the broad and the additive kernels, and has one input.

@@ -43,7 +43,7 @@ func TestMaxKernels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, d := range []int{1, 3, 30} {
 		x := normal(rng, 60, d)
-		for _, set := range []KernelSet{0, KernelsBroad, KernelsARD, KernelsARDRanks, KernelsAdditive, KernelsAdditive | KernelsARDRanks, KernelsBroad | KernelsAdditive} {
+		for _, set := range []KernelSet{0, KernelsBroad, KernelsOfView, KernelsARD, KernelsARDRanks, KernelsAdditive, KernelsAdditive | KernelsARDRanks, KernelsBroad | KernelsAdditive} {
 			views, _, err := defaultViews(set, View{X: x})
 			require.NoError(t, err)
 			assert.LessOrEqual(t, len(views), set.MaxKernels(d))

@@ -86,12 +86,12 @@ func TestHeavyTailedViews(t *testing.T) {
 		counts.Data[i] = math.Floor(math.Exp(2 * v))
 	}
 	inputs := []View{{Name: "counts", X: counts, Input: "counts"}, {Name: "normals", X: normals, Input: "normals"}}
-	for _, set := range []KernelSet{kernelsOfView, kernelsOfView | kernelsOfRanks, KernelsBroad} {
+	for _, set := range []KernelSet{KernelsOfView, KernelsOfView | kernelsOfRanks, KernelsBroad} {
 		views, _, err := FillViews(set, inputs)
 		require.NoError(t, err)
 		for _, v := range views[1:] {
 			assert.NotEqual(t, v.Ranks, v.Standardize)
-			if set == kernelsOfView {
+			if set == KernelsOfView {
 				assert.Equal(t, v.Name == "counts", v.Ranks, noted(v))
 			}
 		}

@@ -66,7 +66,7 @@ func (l *leastSquares[T]) fit(ctx context.Context) error {
 	if !hasAmplitudes(l.views) {
 		return nil
 	}
-	set := kernelsOfView
+	set := KernelsOfView
 	if countViews(l.views) == 1 {
 		set |= kernelsOfRanks
 	}

@@ -31,7 +31,7 @@ func KernelViews(features []Features, l Learner) (all []mkl.View, left []string,
 	if l.Chooses || !open {
 		return all, nil, nil
 	}
-	if all, left, err = mkl.FillViews(mkl.KernelsBroad, all); err != nil {
+	if all, left, err = mkl.FillViews(0, all); err != nil {
 		return nil, nil, console.Input(err)
 	}
 	return all, left, nil

@@ -13,6 +13,15 @@ import (
 // count is the number of kernels of views, or of features of an estimator without kernels; at most, where the data
 // suggest the kernels. An estimator that chooses kernels counts views.
 func (est *Estimator) count(shapes []dataset.Shape) (n int) {
+	set, open := mkl.KernelsBroad, 0
+	for _, s := range shapes {
+		if s.Kernels == nil {
+			open++
+		}
+	}
+	if open > 1 {
+		set = mkl.KernelsOfView
+	}
 	for _, s := range shapes {
 		if est.Kernels() {
 			n += s.OwnKernels()
@@ -23,7 +32,7 @@ func (est *Estimator) count(shapes []dataset.Shape) (n int) {
 		case est.Open:
 			n++
 		case s.Kernels == nil:
-			n += mkl.KernelsBroad.MaxKernels(s.Width)
+			n += set.MaxKernels(s.Width)
 		default:
 			n += s.Count()
 		}
