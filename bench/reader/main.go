@@ -10,7 +10,7 @@
 // With -views a table has several views. The name of a column begins with the name of its view and an underscore.
 //
 // For each table it prints the samples of the fit, two thirds of the rows in a random order but at most -most, the
-// features and the classes; then of the default predictor, in µs, the median, the 99th percentile and the 99.9th of the
+// views, the features and the classes; then of the default predictor, in µs, the median, the 99th percentile and the 99.9th of the
 // time of a call, the median after other data has filled the caches, and the median of means alone; the allocations of a
 // call; the kilobytes that a call reads first, which are matrices, weights and the features of the samples; the time, in
 // ms, that it took to make the predictor; and the rows a second that the model's PredictTargets or PredictClasses predicts
@@ -120,6 +120,7 @@ type sets struct {
 	numbers     []float64 // nil if the target is text
 }
 
+// split draws the training samples, two thirds but at most so many.
 func (t table) split(most int) sets {
 	s := sets{views: t.views}
 	order := rand.New(rand.NewPCG(1, 1)).Perm(len(t.x))
@@ -209,7 +210,7 @@ func fitNumbers(ctx context.Context, model string, views []mkl.View, y []float64
 	case "auto":
 		return mkl.Auto{}.Fit(ctx, views, y)
 	case "regression":
-		views, _, err := mkl.FillViews(mkl.KernelsBroad, views)
+		views, _, err := mkl.FillViews(0, views)
 		if err != nil {
 			return nil, err
 		}

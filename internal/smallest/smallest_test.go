@@ -42,7 +42,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// TestFirstEndsWithNaN checks that values without an order neither stop the search nor leave the slice.
+// TestFirstEndsWithNaN checks that the search ends with values that have no order, and loses no value.
 func TestFirstEndsWithNaN(t *testing.T) {
 	for n := range 9 {
 		for nan := range 1 << n {
@@ -54,7 +54,13 @@ func TestFirstEndsWithNaN(t *testing.T) {
 						x[i] = math.NaN()
 					}
 				}
+				before := slices.Clone(x)
 				First(x, m)
+				slices.Sort(before) // NaN first
+				slices.Sort(x)
+				for i, v := range before {
+					require.Equal(t, math.Float64bits(v), math.Float64bits(x[i]), "%d of %v", m, before)
+				}
 			}
 		}
 	}

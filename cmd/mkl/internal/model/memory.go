@@ -15,7 +15,7 @@ import (
 func (est *Estimator) count(shapes []dataset.Shape) (n int) {
 	set, open := mkl.KernelsBroad, 0
 	for _, s := range shapes {
-		if s.Kernels == nil {
+		if s.Kernels == nil && !s.Coded && !s.Worded { // codes and words have kernels of their own, and may be all columns of a view
 			open++
 		}
 	}
