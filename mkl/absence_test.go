@@ -529,7 +529,7 @@ func TestAmplitudesOfMissingViewsAreOfExpectedKernels(t *testing.T) {
 	kb, _, _ := expectedKernels(b, b, gaussianOf(0.8))
 	_, z := standardizeTargets([][]float64{y}, false)
 	fit := func(views []View, gaps bool) ([]float64, *amplitude.Process) {
-		k, err := newAmplitudeKernels(ctx, &fitting{missingViews: gaps}, KernelsOfView, views, make([]float64, views[0].X.Rows), false)
+		k, err := newAmplitudeKernels(ctx, &fitting{missingViews: gaps}, KernelsOfView, views, [][]float64{make([]float64, views[0].X.Rows)}, false)
 		require.NoError(t, err)
 		p := amplitude.Problem{Kernels: k.packed, Layout: k.layout, Y: z}
 		q, err := p.Screen(ctx)

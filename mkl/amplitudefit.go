@@ -32,8 +32,7 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 			g.views[k] = a.told[v]
 		}
 	}
-	p := amplitude.Problem{Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, Workers: f.Workers, Work: a.counted}
-	p.NoiseShare, p.KnownNoise = t.noiseShare, t.knownNoise
+	p := a.problem(f, &t)
 	search := amplitude.Search{Steps: cmp.Or(f.MaxSweeps, mostAmplitudeSteps)}
 	if len(a.names) == 1 {
 		fit, err := p.Fit(ctx, oneViewMember.structure, search)
@@ -42,18 +41,21 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 		}
 		return []amplitudeFit{{oneViewMember.name, fit}}, table, nil
 	}
-	few, of := p, t // the problem that the table describes
+	few, of, alone := p, t, p // the problem that the table describes, and of each view by itself
+	if t.alone != nil {
+		alone = a.problem(f, t.alone)
+	}
 	rows := a.judged(t)
 	if rows != nil {
 		if few, err = p.Part(rows); err != nil {
 			return nil, table, stopped(ctx, err)
 		}
-		of.y = few.Y
-		if of.class != nil {
-			of.class = vec.Picked(t.class, rows)
+		if alone, err = alone.Part(rows); err != nil {
+			return nil, table, stopped(ctx, err)
 		}
+		of = t.part(few.Y, rows)
 	}
-	q, err := judgeViews(ctx, few, of.class, f.Seed)
+	q, err := judgeViews(ctx, few, alone, of.class, f.Seed)
 	if err != nil {
 		return nil, table, stopped(ctx, err)
 	}
@@ -79,6 +81,13 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 	table, err = a.viewTable(ctx, few, described, q, of, groups)
 	table.samples = len(rows)
 	return out, table, err
+}
+
+// problem returns the problem of fitting amplitudes to targets.
+func (a *amplitudeKernels) problem(f *fitting, t *amplitudeTargets) amplitude.Problem {
+	return amplitude.Problem{
+		Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, NoiseShare: t.noiseShare, KnownNoise: t.knownNoise, Workers: f.Workers, Work: a.counted,
+	}
 }
 
 // judged returns the samples from which the probabilities and the table of the views are learned; nil for all of them.

@@ -69,24 +69,24 @@ func countViews(views []View) int {
 }
 
 // newAmplitudeKernels computes the centred kernels of the views. Views without kernels get those that the set names. It
-// returns nil if no view has a kernel that varies. Random numbers are drawn view by view: views are in the order of their [contents], which target
+// returns nil if no view has a kernel that varies. Random numbers are drawn view by view: views are in the order of their [contents], which targets
 // and names tell apart.
-func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views []View, target []float64, names bool) (*amplitudeKernels, error) {
+func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views []View, targets [][]float64, names bool) (a *amplitudeKernels, err error) {
 	made, notes, err := FillViews(set, views)
 	if err != nil {
 		return nil, err
 	}
 	made = slices.Clone(made)
-	a := &amplitudeKernels{notes: notes, work: judgeWork}
+	a = &amplitudeKernels{notes: notes, work: judgeWork}
 	if !slices.ContainsFunc(views, isGiven) {
-		a.some = func(class []int, most int) []int { return sampleByContent(views, target, class, most, f.Seed) }
+		a.some = func(class []int, most int) []int { return sampleByContent(views, targets[0], class, most, f.Seed) }
 	}
 	key := viewKey(made)
 	kinds, of := map[string]int{}, map[string]int{}
 	var order []int // of the kernels that vary, view by view
 	var told []string
 	var all []content // of the views
-	held := newContents(made, [][]float64{target}, names, f.Seed)
+	held := newContents(made, targets, names, f.Seed)
 	for i := range made {
 		v := &made[i]
 		if _, constant := v.Kernel.(kernel.Constant); constant {
@@ -137,6 +137,7 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 	if err != nil {
 		return nil, err
 	}
+	defer gram.Release(k, &a, &err)
 	a.design = t.Design
 	a.packed, err = amplitude.Pack(orderedKernels{k, order}, t.Samples() > packExactly)
 	if err != nil {

@@ -24,7 +24,7 @@ func (a Auto) fitAmplitudes(ctx context.Context, views []View, y []float64) (out
 		return out, nil
 	}
 	f := a.fitting()
-	k, err := newAmplitudeKernels(ctx, f, KernelsOfView, views, y, false)
+	k, err := newAmplitudeKernels(ctx, f, KernelsOfView, views, [][]float64{y}, false)
 	if err != nil || k == nil || !k.hasConstant() {
 		return out, err
 	}
@@ -59,7 +59,7 @@ func (m *AutoModel) addAmplitudes(of amplitudeRegressions, y []float64, density 
 	if of.remark != "" {
 		m.remarks = append(m.remarks, of.remark)
 	}
-	m.views, m.groups = of.table.views, of.table.groups
+	m.viewTable = of.table
 	m.remarks = append(m.remarks, of.table.remark(len(y))...)
 	for i, member := range of.members {
 		m.names, m.members = append(m.names, of.names[i]), append(m.members, member)

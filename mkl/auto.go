@@ -480,7 +480,7 @@ func allOpen(views []View) bool {
 // Members of one kind have equal weights. The member with products of features is left out if its weight beside the pool of all
 // others is below one half. own is as for [AutoClassifier.fitPool].
 func (m *AutoClassifierModel[T]) addKinds(product *MultiGPClassifierModel[T], l leastSquares[T], seed uint64) (own []float64) {
-	m.views, m.groups = l.table.views, l.table.groups
+	m.viewTable = l.table
 	m.remarks = append(m.remarks, l.table.remark(len(l.class))...)
 	w := m.weighKinds(l, seed)
 	if product != nil {

@@ -13,13 +13,48 @@ import (
 // of member M have the prefix member.M. and continue as its kind names them.
 type poolJSON struct {
 	recordJSON
-	Rule    string          `json:"rule"`
-	Of      int             `json:"of"`                // samples there were
-	Left    []string        `json:"left,omitempty"`    // members there was no time for
-	Dropped []string        `json:"dropped,omitempty"` // members whose weight was small
-	Remarks []string        `json:"remarks,omitempty"` // what the default kernels left out
-	Views   []viewShareJSON `json:"views,omitempty"`   // the table of the views
-	Groups  []viewGroupJSON `json:"groups,omitempty"`  // the table of the groups of views
+	Rule    string   `json:"rule"`
+	Of      int      `json:"of"`                // samples there were
+	Left    []string `json:"left,omitempty"`    // members there was no time for
+	Dropped []string `json:"dropped,omitempty"` // members whose weight was small
+	Remarks []string `json:"remarks,omitempty"` // what the default kernels left out
+	viewTableJSON
+}
+
+// viewTableJSON is the table of the views of a model.
+type viewTableJSON struct {
+	Views  []viewShareJSON `json:"views,omitempty"`
+	Groups []viewGroupJSON `json:"groups,omitempty"` // of the groups of views
+}
+
+// encode returns the table's settings.
+func (t *viewTable) encode() (j viewTableJSON) {
+	for _, v := range t.views {
+		j.Views = append(j.Views, newViewShareJSON(v))
+	}
+	for _, g := range t.groups {
+		j.Groups = append(j.Groups, viewGroupJSON{g.Name, g.Views, g.Share, g.SD, g.In, g.Before, g.Loss, g.LossSE})
+	}
+	return j
+}
+
+// table returns the table of the settings.
+func (j viewTableJSON) table() (t viewTable, err error) {
+	for i, v := range j.Views {
+		share, ok := v.share()
+		if !ok {
+			return t, fmt.Errorf("model: views[%d]: share %g, sd %g, in %g, informative %g, loss_se %g", i, v.Share, v.SD, share.In, v.Informative, share.LossSE)
+		}
+		t.views = append(t.views, share)
+	}
+	for i, g := range j.Groups {
+		share, ok := g.share()
+		if !ok {
+			return t, fmt.Errorf("model: groups[%d]: share %g, sd %g, in %g, before %g, loss_se %g", i, g.Share, g.SD, g.In, g.Before, g.LossSE)
+		}
+		t.groups = append(t.groups, share)
+	}
+	return t, nil
 }
 
 // viewGroupJSON is a row of the table of the groups of views.
@@ -112,14 +147,9 @@ type poolClassifierJSON struct {
 
 // addPool adds the fields that both kinds of pools have.
 func (f *fileWriter) addPool(p *pool) poolJSON {
-	j := poolJSON{recordJSON: f.addRecord(&p.record), Rule: string(p.rule), Of: p.of, Left: p.left, Dropped: p.dropped, Remarks: p.remarks}
-	for _, v := range p.views {
-		j.Views = append(j.Views, newViewShareJSON(v))
+	return poolJSON{
+		recordJSON: f.addRecord(&p.record), Rule: string(p.rule), Of: p.of, Left: p.left, Dropped: p.dropped, Remarks: p.remarks, viewTableJSON: p.viewTable.encode(),
 	}
-	for _, g := range p.groups {
-		j.Groups = append(j.Groups, viewGroupJSON{g.Name, g.Views, g.Share, g.SD, g.In, g.Before, g.Loss, g.LossSE})
-	}
-	return j
 }
 
 // addMember adds a member: encode adds its tensors and returns its settings.
@@ -212,19 +242,8 @@ func (f *fileReader) takePool(j poolJSON) (p pool, err error) {
 	if p.rule != stacked && p.rule != averaged && p.rule != byKind && p.rule != weighed {
 		return p, fmt.Errorf("model: rule %q is unknown", j.Rule)
 	}
-	for i, v := range j.Views {
-		share, ok := v.share()
-		if !ok {
-			return p, fmt.Errorf("model: views[%d]: share %g, sd %g, in %g, informative %g, loss_se %g", i, v.Share, v.SD, share.In, v.Informative, share.LossSE)
-		}
-		p.views = append(p.views, share)
-	}
-	for i, g := range j.Groups {
-		share, ok := g.share()
-		if !ok {
-			return p, fmt.Errorf("model: groups[%d]: share %g, sd %g, in %g, before %g, loss_se %g", i, g.Share, g.SD, g.In, g.Before, g.LossSE)
-		}
-		p.groups = append(p.groups, share)
+	if p.viewTable, err = j.table(); err != nil {
+		return p, err
 	}
 	p.record, err = f.takeRecord(j.recordJSON, 0)
 	return p, err

@@ -30,8 +30,7 @@ type pool struct {
 	left    []string // members that there was no time for
 	dropped []string // members whose weight was small, or that clearly fail
 	remarks []string // what the default kernels left out
-	views   []ViewShare
-	groups  []ViewGroupShare
+	viewTable
 
 	models      []Model
 	onLandmarks bool // members see different parts of very many samples

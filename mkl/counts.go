@@ -33,6 +33,7 @@ type Counts struct {
 	// [ObservationLandmarks] of more. If there are no more samples than Landmarks, the fit is exact.
 	Landmarks int
 
+	Groups       []ViewGroup   // as in [Auto]
 	MissingViews bool          // as in [Regression]
 	Storage      KernelStorage // as in [Regression]
 }
@@ -85,5 +86,5 @@ func checkExposure(name string, exposure []float64, n int) error {
 func (c Counts) EstimateMemory(size FitSize) int64 { return c.problem().memory(size) }
 
 func (c *Counts) problem() *processObservations {
-	return newProcessObservations(c.Fitting, c.Climb, c.MissingViews, c.Storage, c.Landmarks)
+	return newProcessObservations(c.Fitting, c.Climb, c.Groups, c.MissingViews, c.Storage, c.Landmarks)
 }

@@ -9,7 +9,7 @@ import (
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
 func (m *CountModel) Save(w io.Writer) error {
 	var f fileWriter
-	return f.write(w, m.Kind(), f.addObservations(&m.processes))
+	return f.write(w, m.Kind(), f.addObservations(&m.functionOfViews))
 }
 
 func (m *CountModel) decode(f *fileReader) (err error) {
@@ -17,7 +17,7 @@ func (m *CountModel) decode(f *fileReader) (err error) {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	if m.processes, err = f.takeObservations(j, mgp.Counts{}.Name(), mgp.Counts{Dispersed: true}.Name()); err != nil {
+	if m.functionOfViews, err = f.takeObservations(j, mgp.Counts{}.Name(), mgp.Counts{Dispersed: true}.Name()); err != nil {
 		return err
 	}
 	return f.close()

@@ -11,7 +11,7 @@ import (
 )
 
 // CountModel is a fitted [Counts]. It is immutable and safe for concurrent use.
-type CountModel struct{ processes }
+type CountModel struct{ functionOfViews }
 
 // Kind returns "counts".
 func (m *CountModel) Kind() string { return "counts" }

@@ -70,7 +70,7 @@ func (l *leastSquares[T]) fit(ctx context.Context) error {
 	if countViews(l.views) == 1 {
 		set |= kernelsOfRanks
 	}
-	k, err := newAmplitudeKernels(ctx, l.settings, set, l.views, vec.Floats(l.class), true)
+	k, err := newAmplitudeKernels(ctx, l.settings, set, l.views, [][]float64{vec.Floats(l.class)}, true)
 	if err != nil || k == nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func ObservationLandmarks(n int) int {
 // fitMany is fit for more samples than an exact fit can take. Some samples, the landmarks, are fitted exactly. Their fit gives
 // the weights and the widths of the kernels, and the fit of all samples begins with it. targets are as in [processObservations.fit]. With an
 // error it returns the fit of the landmarks, if there is one.
-func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, targets [][]float64, all ...mgp.Likelihood) (*processes, error) {
+func (p *processObservations) fitMany(ctx context.Context, views []View, landmarks int, targets [][]float64, all ...mgp.Likelihood) (*functionOfViews, error) {
 	effects, err := p.addLevels(ctx, views, targets, all)
 	if err != nil {
 		return nil, p.named(err)
@@ -45,7 +45,11 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 	for i, l := range all {
 		few[i] = l.Some(rows)
 	}
-	m, err := p.fitExact(ctx, takeRows(views, rows), len(few)+1, few...)
+	known := make([][]float64, len(targets))
+	for i, v := range targets {
+		known[i] = vec.Picked(v, rows)
+	}
+	m, err := p.fitExact(ctx, takeRows(views, rows), known, 1, few...)
 	if m != nil {
 		m.levels, m.about = effects.levels, effects.about
 	}

@@ -96,7 +96,7 @@ func TestLandmarksConverge(t *testing.T) {
 		like := mgp.Censored{Lower: lower, Upper: upper, Law: law.law()}
 		m, err = (&Survival{}).problem().fitMany(t.Context(), views, landmarks, [][]float64{lower, upper}, like)
 		require.NoError(t, err)
-		exact, err := (&Survival{}).problem().fitExact(t.Context(), views, 1, like)
+		exact, err := (&Survival{}).problem().fitExact(t.Context(), views, [][]float64{lower, upper}, 0, like)
 		require.NoError(t, err)
 		assert.True(t, m.Trace().Converged, law)
 		assert.InDelta(t, exact.posteriors[0].State().Shape[1], m.posteriors[0].State().Shape[1], 0.3, "the logarithm of the noise, %v", law)
@@ -122,7 +122,7 @@ func TestLandmarksWithAConstantKernel(t *testing.T) {
 	m, err := (&Ordinal[int]{}).problem().fitMany(t.Context(), views, landmarks, [][]float64{vec.Floats(grades)}, like)
 	require.NoError(t, err)
 	assert.True(t, m.Trace().Converged)
-	exact, err := (&Ordinal[int]{}).problem().fitExact(t.Context(), views, 1, like)
+	exact, err := (&Ordinal[int]{}).problem().fitExact(t.Context(), views, [][]float64{vec.Floats(grades)}, 0, like)
 	require.NoError(t, err)
 	for i, v := range exact.posteriors[0].State().Shape[1:] {
 		assert.InDelta(t, v, m.posteriors[0].State().Shape[1+i], 0.15)

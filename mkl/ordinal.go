@@ -35,6 +35,7 @@ type Ordinal[T comparable] struct {
 	// [ObservationLandmarks] of more. If there are no more samples than Landmarks, the fit is exact.
 	Landmarks int
 
+	Groups       []ViewGroup   // as in [Auto]
 	MissingViews bool          // as in [Regression]
 	Storage      KernelStorage // as in [Regression]
 }
@@ -102,5 +103,5 @@ func ascending[T comparable](labels []T) ([]T, error) {
 func (o Ordinal[T]) EstimateMemory(size FitSize) int64 { return o.problem().memory(size) }
 
 func (o *Ordinal[T]) problem() *processObservations {
-	return newProcessObservations(o.Fitting, o.Climb, o.MissingViews, o.Storage, o.Landmarks)
+	return newProcessObservations(o.Fitting, o.Climb, o.Groups, o.MissingViews, o.Storage, o.Landmarks)
 }

@@ -17,7 +17,7 @@ type ordinalJSON struct {
 func (m *OrdinalModel[T]) Save(w io.Writer) error {
 	var f fileWriter
 	j := ordinalJSON{Classes: m.classes.encode(&f)}
-	j.observationsJSON = f.addObservations(&m.processes)
+	j.observationsJSON = f.addObservations(&m.functionOfViews)
 	return f.write(w, m.Kind(), j)
 }
 
@@ -26,7 +26,7 @@ func (m *OrdinalModel[T]) decode(f *fileReader) (err error) {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	if m.processes, err = f.takeObservations(j.observationsJSON, mgp.Ordinal{}.Name()); err != nil {
+	if m.functionOfViews, err = f.takeObservations(j.observationsJSON, mgp.Ordinal{}.Name()); err != nil {
 		return err
 	}
 	cuts := len(m.posteriors[0].State().Shape)

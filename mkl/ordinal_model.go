@@ -12,7 +12,7 @@ import (
 
 // OrdinalModel is a fitted [Ordinal]. It is immutable and safe for concurrent use.
 type OrdinalModel[T comparable] struct {
-	processes
+	functionOfViews
 	classes classSet[T]
 }
 

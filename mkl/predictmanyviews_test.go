@@ -133,7 +133,7 @@ func TestPredictViewsOfManyRows(t *testing.T) {
 
 // The table of the views stays where the members that it describes have no weight.
 func TestTableOfMembersWithoutWeight(t *testing.T) {
-	p := pool{views: []ViewShare{{View: "a"}}, models: []Model{&treeModel{}}, weights: []float64{1}}
+	p := pool{viewTable: viewTable{views: []ViewShare{{View: "a"}}}, models: []Model{&treeModel{}}, weights: []float64{1}}
 	p.remarkTable(0)
 	require.Len(t, p.remarks, 1)
 	assert.Equal(t, "the table of the views is of the exact Gaussian processes; other members have 100 % of the weight", p.remarks[0])

@@ -22,9 +22,9 @@ type processObservations struct {
 }
 
 // newProcessObservations returns a fit with the settings that the estimators share.
-func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage, landmarks int) *processObservations {
+func newProcessObservations(f Fitting, c Climb, groups []ViewGroup, gaps bool, storage KernelStorage, landmarks int) *processObservations {
 	return &processObservations{
-		fitting:         &fitting{Fitting: f, Ascent: c.ascent(), limit: "MaxSteps", missingViews: gaps, storage: storage},
+		fitting:         &fitting{Fitting: f, Ascent: c.ascent(), limit: "MaxSteps", groups: groups, missingViews: gaps, storage: storage},
 		processSettings: processSettings{pointScales: true, seed: f.Seed},
 		landmarks:       landmarks,
 	}
@@ -33,7 +33,7 @@ func newProcessObservations(f Fitting, c Climb, gaps bool, storage KernelStorage
 // fit fits a function to the views of observations under each of the likelihoods, and returns the fit with the highest
 // evidence. If one ends with an error, it returns the error and the best fit before. targets are
 // numbers by which samples with the same features differ, the first of them the targets themselves.
-func (p *processObservations) fit(ctx context.Context, views []View, targets [][]float64, all ...mgp.Likelihood) (*processes, error) {
+func (p *processObservations) fit(ctx context.Context, views []View, targets [][]float64, all ...mgp.Likelihood) (*functionOfViews, error) {
 	n, given := all[0].Samples(), slices.ContainsFunc(views, isGiven)
 	switch {
 	case p.landmarks < 0:
@@ -43,7 +43,7 @@ func (p *processObservations) fit(ctx context.Context, views []View, targets [][
 	}
 	landmarks := p.landmarksOf(n, given)
 	if landmarks == 0 {
-		return p.fitExact(ctx, views, len(all), all...)
+		return p.fitExact(ctx, views, targets, 0, all...)
 	}
 	if _, err := bindViews(views, n, p.missingViews); err != nil {
 		return nil, err
@@ -77,9 +77,13 @@ func (p *processObservations) part(k, n int) *fitting {
 	return &f
 }
 
-// fitExact is fit without landmarks: the first of the given number of parts.
-func (p *processObservations) fitExact(ctx context.Context, views []View, parts int, all ...mgp.Likelihood) (best *processes, err error) {
+// fitExact is fit without landmarks. So many parts of the fit come after it.
+func (p *processObservations) fitExact(ctx context.Context, views []View, targets [][]float64, after int, all ...mgp.Likelihood) (best *functionOfViews, err error) {
 	n := all[0].Samples()
+	best, remark, err := p.fitViews(ctx, views, targets, partsOfViews(len(all))+after, all...)
+	if best != nil || err != nil {
+		return best, err
+	}
 	t, err := bindViews(views, n, p.missingViews)
 	if err != nil {
 		return nil, err
@@ -91,14 +95,20 @@ func (p *processObservations) fitExact(ctx context.Context, views []View, parts 
 	defer gram.Release(k, &best, &err)
 	for i, l := range all {
 		p.likelihood = l
-		m := &processes{onViews: onViews{p.record(Trace{}), t.Design}}
-		whole, err := p.processSettings.fit(ctx, p.part(i+1, parts), m, k, la.NewMatrix[float64](1, n), false)
+		m := &functionOfViews{processes: processes{onViews: onViews{p.record(Trace{}), t.Design}}}
+		whole, err := p.processSettings.fit(ctx, p.part(i+1, len(all)+after), &m.processes, k, la.NewMatrix[float64](1, n), false)
 		if whole && (best == nil || m.Bound() > best.Bound()) {
 			best = m
 		}
 		if err != nil {
 			return best, err
 		}
+	}
+	if remark != "" {
+		best.remarks = append(best.remarks, remark)
+	}
+	if len(p.groups) > 0 {
+		best.remarks = append(best.remarks, groupsRemark)
 	}
 	return best, nil
 }

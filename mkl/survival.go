@@ -58,6 +58,7 @@ type Survival struct {
 	// [ObservationLandmarks] of more. If there are no more samples than Landmarks, the fit is exact.
 	Landmarks int
 
+	Groups       []ViewGroup   // as in [Auto]
 	MissingViews bool          // as in [Regression]
 	Storage      KernelStorage // as in [Regression]
 }
@@ -90,5 +91,5 @@ func (s Survival) Fit(ctx context.Context, views []View, times []Lifetime) (*Sur
 func (s Survival) EstimateMemory(size FitSize) int64 { return s.problem().memory(size) }
 
 func (s *Survival) problem() *processObservations {
-	return newProcessObservations(s.Fitting, s.Climb, s.MissingViews, s.Storage, s.Landmarks)
+	return newProcessObservations(s.Fitting, s.Climb, s.Groups, s.MissingViews, s.Storage, s.Landmarks)
 }

@@ -10,14 +10,21 @@ import (
 type observationsJSON struct {
 	designJSON
 	recordJSON
-	Processes []processJSON `json:"processes"`
-	Levels    *levelsJSON   `json:"levels,omitempty"`
-	About     *levelRemarks `json:"without_levels,omitempty"` // why columns of many levels have no effects
+	Processes   []processJSON  `json:"processes"`
+	Levels      *levelsJSON    `json:"levels,omitempty"`
+	About       *levelRemarks  `json:"without_levels,omitempty"` // why columns of many levels have no effects
+	Table       *viewTableJSON `json:"table_of_views,omitempty"` // nil without one
+	ViewRemarks []string       `json:"view_remarks,omitempty"`   // on the table of the views
 }
 
 // addObservations adds the tensors of a function of times, counts or grades, and returns the settings.
-func (f *fileWriter) addObservations(m *processes) (j observationsJSON) {
-	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(m)
+func (f *fileWriter) addObservations(m *functionOfViews) (j observationsJSON) {
+	j.designJSON, j.recordJSON, j.Processes = f.addProcesses(&m.processes)
+	if m.views != nil {
+		table := m.viewTable.encode()
+		j.Table = &table
+	}
+	j.ViewRemarks = m.remarks
 	j.Levels = m.levels.encode(f)
 	if m.about != (levelRemarks{}) {
 		j.About = &m.about
@@ -29,7 +36,7 @@ func (f *fileWriter) addObservations(m *processes) (j observationsJSON) {
 // logarithms of times.
 func (m *SurvivalModel) Save(w io.Writer) error {
 	var f fileWriter
-	j := f.addObservations(&m.processes)
+	j := f.addObservations(&m.functionOfViews)
 	f.addTargets(m.unit)
 	return f.write(w, m.Kind(), j)
 }
@@ -39,7 +46,7 @@ func (m *SurvivalModel) decode(f *fileReader) (err error) {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	if m.processes, err = f.takeObservations(j, LogNormal.String(), Weibull.String()); err != nil {
+	if m.functionOfViews, err = f.takeObservations(j, LogNormal.String(), Weibull.String()); err != nil {
 		return err
 	}
 	units := f.takeTargets(1)
@@ -51,16 +58,22 @@ func (m *SurvivalModel) decode(f *fileReader) (err error) {
 }
 
 // takeObservations reads a function with one of the named likelihoods.
-func (f *fileReader) takeObservations(j observationsJSON, names ...string) (m processes, err error) {
+func (f *fileReader) takeObservations(j observationsJSON, names ...string) (m functionOfViews, err error) {
 	if len(j.Processes) != 1 {
 		return m, fmt.Errorf("model: %d processes where there is one", len(j.Processes))
 	}
 	if name := j.Processes[0].Likelihood; !slices.Contains(names, name) {
 		return m, fmt.Errorf("model: likelihood %q of a %s model", name, f.kind)
 	}
-	if m, err = f.takeProcesses(j.designJSON, j.recordJSON, j.Processes, false); err != nil {
+	if m.processes, err = f.takeProcesses(j.designJSON, j.recordJSON, j.Processes, false); err != nil {
 		return m, err
 	}
+	if j.Table != nil {
+		if m.viewTable, err = j.Table.table(); err != nil {
+			return m, err
+		}
+	}
+	m.remarks = j.ViewRemarks
 	if j.About != nil {
 		m.about = *j.About
 	}

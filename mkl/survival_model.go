@@ -14,7 +14,7 @@ import (
 
 // SurvivalModel is a fitted [Survival]. It is immutable and safe for concurrent use.
 type SurvivalModel struct {
-	processes
+	functionOfViews
 	unit target // of the logarithms of times
 }
 
@@ -202,7 +202,7 @@ func logDifference(a, b float64) float64 {
 }
 
 // Outputs reports what the fit learned for the time.
-func (m *SurvivalModel) Outputs() []ModelOutput { return m.processes.Outputs() }
+func (m *SurvivalModel) Outputs() []ModelOutput { return m.functionOfViews.Outputs() }
 
 // String describes the model in one line.
 func (m *SurvivalModel) String() string {

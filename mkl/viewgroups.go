@@ -28,8 +28,8 @@ type ViewGroupShare struct {
 }
 
 // Groups returns the table of the groups of views that the estimator was given, in their order. It is nil where there is no table of views.
-func (p *pool) Groups() []ViewGroupShare {
-	out := slices.Clone(p.groups)
+func (t *viewTable) Groups() []ViewGroupShare {
+	out := slices.Clone(t.groups)
 	for i := range out {
 		out[i].Views = slices.Clone(out[i].Views)
 	}
@@ -39,9 +39,11 @@ func (p *pool) Groups() []ViewGroupShare {
 // checkGroups adds a remark if groups were asked for and the pool has no table of views.
 func (p *pool) checkGroups(asked []ViewGroup) {
 	if len(asked) > 0 && p.groups == nil {
-		p.remarks = append(p.remarks, "groups of views: left out, because there is no table of views")
+		p.remarks = append(p.remarks, groupsRemark)
 	}
 }
+
+const groupsRemark = "groups of views: left out, because there is no table of views"
 
 // placedGroup is a group with the places of its views.
 type placedGroup struct {

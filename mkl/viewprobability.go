@@ -80,9 +80,10 @@ func splitsOf(n int) int {
 	return max(1, int(viewSplits*few*few))
 }
 
-// judgeViews computes the probabilities of the views of a problem. class, the class of each sample, is nil for numbers.
-func judgeViews(ctx context.Context, p amplitude.Problem, class []int, seed uint64) (q viewProbabilities, err error) {
-	if q.alone, err = p.Screen(ctx); err != nil {
+// judgeViews computes the probabilities of the views of a problem. Views by themselves are judged in the problem alone. class, the class of each
+// sample, is nil for numbers.
+func judgeViews(ctx context.Context, p, alone amplitude.Problem, class []int, seed uint64) (q viewProbabilities, err error) {
+	if q.alone, err = alone.Screen(ctx); err != nil {
 		return q, err
 	}
 	kernels, n := p.Kernels.Dims()

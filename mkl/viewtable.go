@@ -36,14 +36,14 @@ type ViewShare struct {
 	Loss, LossSE float64
 }
 
-// Views returns the table of the views, in their order. It is nil for a pool of one view, of landmarks, or of learned widths
+// Views returns the table of the views, in their order. It is nil for a model of one view, of landmarks, or of learned widths
 // alone, and for a file from before the table existed.
-func (p *pool) Views() []ViewShare { return slices.Clone(p.views) }
+func (t *viewTable) Views() []ViewShare { return slices.Clone(t.views) }
 
 // leastSpread is the spread of shares below which it is rounding: of a view without company.
 const leastSpread = 1e-9
 
-// viewTable is what a pool says about views and groups of views.
+// viewTable is what a model says about views and groups of views.
 type viewTable struct {
 	views  []ViewShare
 	groups []ViewGroupShare
@@ -154,10 +154,34 @@ type amplitudeTargets struct {
 	// Of targets, as in [amplitude.Problem]: nil, and 0 if it is learned.
 	noiseShare []float64
 	knownNoise float64
+
+	observed *observedTargets // what sites stand for; nil of targets and classes
+
+	// alone is what each view by itself is fitted to, to learn whether it has information; nil for the targets. Of observations these are the sites of
+	// a model without a function. At the sites of a model with one, the mean of a site depends on the function, and every view seems to say something.
+	alone *amplitudeTargets
+}
+
+// part returns the targets of some samples, y, which are standardised anew.
+func (t amplitudeTargets) part(y la.Matrix[float64], rows []int) amplitudeTargets {
+	if t.class != nil {
+		t.class = vec.Picked(t.class, rows)
+	}
+	if t.noiseShare != nil {
+		t.noiseShare = vec.Picked(t.noiseShare, rows)
+	}
+	if t.observed != nil {
+		t.observed = t.observed.part(t.y.Row(0), rows)
+	}
+	t.y = y
+	return t
 }
 
 // leftOut returns for each sample the probability of its class, or the density of its standardised targets, given the targets of all others.
 func (t *amplitudeTargets) leftOut(p *amplitude.Process) ([]float64, error) {
+	if t.observed != nil {
+		return t.observed.leftOut(p, t.noiseShare), nil
+	}
 	N := t.y.Cols
 	out := make([]float64, N)
 	if t.class == nil {

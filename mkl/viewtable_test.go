@@ -67,7 +67,7 @@ func TestLossWithoutAView(t *testing.T) {
 	views, _, y := threeViews(n, 8)
 	ctx := context.Background()
 	f := new(Auto).fitting()
-	k, err := newAmplitudeKernels(ctx, f, KernelsOfView, views, y, false)
+	k, err := newAmplitudeKernels(ctx, f, KernelsOfView, views, [][]float64{y}, false)
 	require.NoError(t, err)
 	_, z := standardizeTargets([][]float64{y}, false)
 	targets := amplitudeTargets{y: z}
@@ -199,7 +199,7 @@ func TestTableOfSomeSamples(t *testing.T) {
 	_, z := standardizeTargets([][]float64{y}, false)
 	f := new(Auto).fitting()
 	fit := func(views []View, y []float64, z la.Matrix[float64]) ([]int, []amplitudeFit, viewTable) {
-		k, err := newAmplitudeKernels(t.Context(), f, KernelsOfView, views, y, false)
+		k, err := newAmplitudeKernels(t.Context(), f, KernelsOfView, views, [][]float64{y}, false)
 		require.NoError(t, err)
 		kernels, _ := k.packed.Dims()
 		k.work = 1.25 * leastSweeps * sweepWork(most, kernels, k.layout.Views(), 1)

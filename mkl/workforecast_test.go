@@ -78,7 +78,7 @@ func TestForecastOfSeveralViews(t *testing.T) {
 		}
 		views, y := forecastViews(c.n, c.views)
 		f := new(Auto).fitting()
-		k, err := newAmplitudeKernels(t.Context(), f, KernelsOfView, views, y, false)
+		k, err := newAmplitudeKernels(t.Context(), f, KernelsOfView, views, [][]float64{y}, false)
 		require.NoError(t, err)
 		kernels, _ := k.packed.Dims()
 		k.work = 1.25 * leastSweeps * sweepWork(c.judged, kernels, c.views, 1)

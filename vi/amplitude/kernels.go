@@ -236,3 +236,17 @@ func pack(m la.Matrix[float64], doubled []float64) {
 		dst[i] = row[i]
 	}
 }
+
+// Sum returns Σ_j amplitudes[j]·K_j, of J kernels with a mean diagonal of 1.
+func (p *Kernels) Sum(amplitudes []float64, workers int) la.Matrix[float64] {
+	packed := make([]float64, size(p.n))
+	p.sum(&la.Workspace{Workers: workers}, amplitudes, packed)
+	m := la.NewMatrix[float64](p.n, p.n)
+	unpack(packed, 0, 0, m)
+	for i := range p.n {
+		for j, v := range m.Row(i)[:i] {
+			m.Set(j, i, v)
+		}
+	}
+	return m
+}

@@ -19,10 +19,14 @@ var laws = words[mkl.SurvivalLaw]{
 // countRows are the estimators of counts.
 var countRows = []*Estimator{{
 	Model: "mgp", Tasks: []string{CountsTask}, Kind: "counts", Form: dataset.Numbers, Part: partKernel, One: true, Gaps: true,
-	takes: "kernels text exposure poisson store resume",
+	takes: "kernels text exposure poisson store resume view-group",
 	settle: func(r *Request) (*settled, error) {
-		return &settled{fitter: func(f *fitting) Fitter {
-			c := mkl.Counts{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage, Poisson: r.Settings.Poisson}
+		groups, views, err := r.Settings.viewGroups()
+		if err != nil {
+			return nil, err
+		}
+		return &settled{views: views, fitter: func(f *fitting) Fitter {
+			c := mkl.Counts{Fitting: f.Fitting, Climb: f.climb(), Groups: groups, MissingViews: f.missingViews, Storage: f.storage, Poisson: r.Settings.Poisson}
 			return Fitter{c.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 				c.Exposure = d.Exposure
 				return AsModel(c.Fit(ctx, d.Views, d.Numbers[0]))
@@ -34,11 +38,15 @@ var countRows = []*Estimator{{
 // survivalRows are the estimators of times.
 var survivalRows = []*Estimator{{
 	Model: "mgp", Tasks: []string{Survival}, Kind: "survival", Form: dataset.Times, Part: partKernel, One: true, Gaps: true,
-	takes: "kernels text event upper law store resume",
+	takes: "kernels text event upper law store resume view-group",
 	settle: func(r *Request) (*settled, error) {
-		return &settled{fitter: func(f *fitting) Fitter {
+		groups, views, err := r.Settings.viewGroups()
+		if err != nil {
+			return nil, err
+		}
+		return &settled{views: views, fitter: func(f *fitting) Fitter {
 			s := mkl.Survival{
-				Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage, Law: laws.value(r.Settings.Law),
+				Fitting: f.Fitting, Climb: f.climb(), Groups: groups, MissingViews: f.missingViews, Storage: f.storage, Law: laws.value(r.Settings.Law),
 			}
 			return Fitter{s.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 				return AsModel(s.Fit(ctx, d.Views, d.Times))
@@ -50,14 +58,18 @@ var survivalRows = []*Estimator{{
 // ordinalRows are the estimators of grades.
 var ordinalRows = []*Estimator{{
 	Model: "mgp", Tasks: []string{OrdinalTask}, Kind: "ordinal", Form: dataset.Classes, Part: partKernel, One: true, Gaps: true,
-	takes: "kernels text grades store resume",
+	takes: "kernels text grades store resume view-group",
 	settle: func(r *Request) (*settled, error) {
 		order, err := gradesOf(r.Settings.Grades)
 		if err != nil {
 			return nil, err
 		}
-		return &settled{fitter: func(f *fitting) Fitter {
-			o := mkl.Ordinal[string]{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage}
+		groups, views, err := r.Settings.viewGroups()
+		if err != nil {
+			return nil, err
+		}
+		return &settled{views: views, fitter: func(f *fitting) Fitter {
+			o := mkl.Ordinal[string]{Fitting: f.Fitting, Climb: f.climb(), Groups: groups, MissingViews: f.missingViews, Storage: f.storage}
 			return Fitter{o.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 				if o.Grades, err = InOrder(order, d.Classes); err != nil {
 					return nil, err

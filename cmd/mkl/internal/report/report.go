@@ -30,11 +30,14 @@ type Report struct {
 	Sampled   *Sampled `json:"sampled,omitempty"`
 	Members   []Member `json:"members,omitempty"` // of a pool
 	Story     string   `json:"story,omitempty"`   // of a pool: what was tried, what was kept and why
-	Views     []View   `json:"views,omitempty"`   // of a pool of several views
+	Views     []View   `json:"views,omitempty"`   // of a model of several views that has a table of them
 	Groups    []Group  `json:"groups,omitempty"`  // of views, where a fit was given any
-	Kernels   []Kernel `json:"kernels"`           // of a sparse regression its features
-	Targets   []Target `json:"targets"`
-	Factors   []Factor `json:"factors,omitempty"` // of a model of factors, by their shares
+
+	ViewRemarks []string `json:"view_remarks,omitempty"` // of a model of times, counts or grades: on its table of the views
+
+	Kernels []Kernel `json:"kernels"` // of a sparse regression its features
+	Targets []Target `json:"targets"`
+	Factors []Factor `json:"factors,omitempty"` // of a model of factors, by their shares
 
 	Explained    []mkl.ViewVariance `json:"variance_explained,omitempty"` // of a model of factors of several views
 	SampleGroups []SampleGroup      `json:"sample_groups,omitempty"`      // of a model of factors of several groups of rows
@@ -114,6 +117,10 @@ type Sample struct {
 type pool interface {
 	Members() (names []string, weights []float64)
 	Story() string
+}
+
+// tabled is a model that may have a table of its views.
+type tabled interface {
 	Views() []mkl.ViewShare
 	Groups() []mkl.ViewGroupShare
 }
@@ -147,7 +154,12 @@ func New(est *model.Estimator, m mkl.Model, n *notes.Notes) *Report {
 			r.Members = append(r.Members, Member{name, weights[i]})
 		}
 		r.Story = n.NameColumns(pool.Story())
-		r.Views, r.Groups = viewsOf(pool.Views()), groupsOf(pool.Groups())
+	}
+	if t, ok := m.(tabled); ok {
+		r.Views, r.Groups = viewsOf(t.Views()), groupsOf(t.Groups())
+	}
+	if of, ok := m.(interface{ ViewRemarks() []string }); ok {
+		r.ViewRemarks = of.ViewRemarks()
 	}
 	if f, ok := m.(*mkl.FactorAnalysisModel); ok {
 		r.describeFactors(f)
@@ -444,7 +456,7 @@ func (r *Report) printKernels(out io.Writer, kernels []Kernel) error {
 	if some(func(k Kernel) bool { return k.Inclusion != nil }) {
 		what += ", probability of being there"
 	}
-	if len(r.Members) > 0 && !r.ListKernels { // a user did not choose them, and members share views
+	if (len(r.Members) > 0 || r.Views != nil) && !r.ListKernels { // a user did not choose them, and members share views
 		_, err := fmt.Fprintf(out, "%s active (-list-kernels lists them)\n", r.share(active, len(kernels)))
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// View is what a pool says about a view: see [mkl.ViewShare].
+// View is what a model says about a view: see [mkl.ViewShare].
 type View struct {
 	View        string         `json:"view"`
 	Share       float64        `json:"share"`
@@ -33,7 +33,7 @@ func viewsOf(all []mkl.ViewShare) (out []View) {
 	return out
 }
 
-// Group is what a pool says about a group of views: see [mkl.ViewGroupShare].
+// Group is what a model says about a group of views: see [mkl.ViewGroupShare].
 type Group struct {
 	Group  string         `json:"group"`
 	Views  []string       `json:"views"`
@@ -104,6 +104,9 @@ const viewLegend = "share: of the function's variance; in: probability that the 
 
 // printViews prints the table of the views.
 func (r *Report) printViews(out io.Writer) error {
+	for _, remark := range r.ViewRemarks {
+		fmt.Fprintf(out, "note: %s\n", remark)
+	}
 	if r.Views == nil {
 		return nil
 	}

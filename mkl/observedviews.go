@@ -1,0 +1,283 @@
+package mkl
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/bmkl/bmkl/internal/special"
+	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/vi"
+	"github.com/bmkl/bmkl/vi/amplitude"
+	"github.com/bmkl/bmkl/vi/mgp"
+)
+
+// observedViews is a fit of a function of several views, whose amplitudes borrow strength, to times, counts or grades. Expectation propagation
+// finds Gaussian sites that stand for the observations, the level and the parameters of the likelihood, given the amplitudes. Given the
+// sites, the amplitudes are found as for targets with known noise. Section 11 of docs/theory/likelihoods.md derives it.
+type observedViews struct {
+	*processObservations
+	kernels *amplitudeKernels
+	like    mgp.Likelihood
+	ones    la.Matrix[float64] // the constant kernel
+
+	amplitudes []float64          // a_j, in units of the function; nil for no function
+	sum        la.Matrix[float64] // Σ_j a_j·K_j
+	fit        *mgp.Fit           // whose kernels are sum, unless there is no function, and ones
+}
+
+// fitViews fits a function of several views under each of the likelihoods, and returns the fit with the highest evidence. It returns nil without an
+// error if the amplitudes cannot borrow strength: of one view, of learned widths, and of given kernels alone. remark then says why, if that does not go
+// without saying. first and starts place the parts of the fit in its progress.
+func (p *processObservations) fitViews(ctx context.Context, views []View, targets [][]float64, starts int, all ...mgp.Likelihood) (out *functionOfViews, remark string, err error) {
+	if countViews(views) < 2 || !hasAmplitudes(views) {
+		return nil, "", nil
+	}
+	k, err := newAmplitudeKernels(ctx, p.fitting, KernelsOfView, views, targets, false)
+	if err != nil || k == nil || !k.hasConstant() {
+		return nil, "", err
+	}
+	n := all[0].Samples()
+	ones := la.NewMatrix[float64](n, n)
+	for i := range n {
+		row := ones.Row(i)
+		for j := range row {
+			row[j] = 1
+		}
+	}
+	J, _ := k.packed.Dims()
+	equal := slices.Repeat([]float64{1 / float64(J)}, J)
+	part := 0
+	next := func() *fitting {
+		part++
+		return p.part(part, starts)
+	}
+	var best *observedViews
+	for _, l := range all {
+		o := &observedViews{processObservations: p, kernels: k, like: l, ones: ones}
+		if err := o.climb(ctx, next(), equal); err != nil {
+			return o.stopped(best), "", err
+		}
+		t, unit, err := o.targets()
+		if err != nil {
+			return nil, leftOutRemark(err), nil
+		}
+		tied, err := k.problem(p.fitting, t).Fit(ctx, amplitude.Tied, amplitude.Search{Steps: mostAmplitudeSteps})
+		switch {
+		case errors.Is(err, amplitude.ErrIndefinite):
+			return nil, leftOutRemark(err), nil
+		case err != nil:
+			return o.stopped(best), "", stopped(ctx, err)
+		}
+		if err := o.climb(ctx, next(), inUnits(unit, tied.Amplitudes)); err != nil {
+			return o.stopped(best), "", err
+		}
+		if best == nil || o.fit.LogEvidence > best.fit.LogEvidence {
+			best = o
+		}
+	}
+	table, err := best.settle(ctx, next)
+	switch {
+	case errors.Is(err, amplitude.ErrIndefinite), errors.Is(err, errSites):
+		return nil, leftOutRemark(err), nil
+	case err != nil:
+		return best.stopped(nil), "", err
+	}
+	if out, err = best.model(); err != nil {
+		return nil, "", err
+	}
+	out.viewTable, out.remarks = table, table.remark(n)
+	return out, "", nil
+}
+
+// partsOfViews is how many parts fitViews has under so many likelihoods.
+func partsOfViews(likelihoods int) int { return 2*likelihoods + 2 }
+
+// settle fits the members whose amplitudes borrow strength to the sites, and the process with the mean of their amplitudes to the observations.
+func (o *observedViews) settle(ctx context.Context, next func() *fitting) (table viewTable, err error) {
+	t, unit, err := o.targets()
+	if err != nil {
+		return table, err
+	}
+	none := &observedViews{processObservations: o.processObservations, kernels: o.kernels, like: o.like, ones: o.ones}
+	if err := none.climb(ctx, next(), nil); err != nil {
+		return table, err
+	}
+	if t.alone, _, err = none.targets(); err != nil {
+		return table, err
+	}
+	fits, table, err := o.kernels.fitAmplitudes(ctx, o.fitting, *t)
+	if err != nil {
+		return table, err
+	}
+	mean := make([]float64, len(o.amplitudes))
+	for _, f := range fits {
+		la.Axpy(1/float64(len(fits)), f.Amplitudes, mean)
+	}
+	return table, o.climb(ctx, next(), inUnits(unit, mean))
+}
+
+// inUnits converts amplitudes of standardised targets to the units of the function.
+func inUnits(t target, amplitudes []float64) []float64 {
+	out := make([]float64, len(amplitudes))
+	for j, a := range amplitudes {
+		out[j] = a * t.sd * t.sd
+	}
+	return out
+}
+
+// climb fits the process with these amplitudes, a factor of all of them, the variance of the constant, the level and the parameters of
+// the likelihood to the observations. nil stands for no function. With the error of a context that ended there may be a fit.
+func (o *observedViews) climb(ctx context.Context, f *fitting, amplitudes []float64) error {
+	kernels := []la.Matrix[float64]{o.ones}
+	var sum la.Matrix[float64]
+	if amplitudes != nil {
+		sum = o.kernels.packed.Sum(amplitudes, f.Workers)
+		kernels = []la.Matrix[float64]{sum, o.ones}
+	}
+	k, err := vi.NewDense(kernels...)
+	if err != nil {
+		return err
+	}
+	s := o.processSettings
+	s.likelihood = o.like
+	fit, err := s.fitOne(ctx, k, make([]float64, o.ones.Rows), false, f.Workers, f.ascent(1, 1))
+	if fit != nil {
+		o.amplitudes, o.sum, o.fit = amplitudes, sum, fit
+	}
+	if err != nil {
+		return f.named(err)
+	}
+	return nil
+}
+
+// errSites says that the sites are no targets for amplitudes.
+var errSites = errors.New("the observations do not differ")
+
+// targets returns the means of the sites as targets, standardised, and their unit. Site n has the noise variance 1/λ_n. The variance σ² of the
+// noise of times is learned anew with the amplitudes, and the noise of a site is σ²·s_n. If the sites do not differ it returns errSites.
+func (o *observedViews) targets() (*amplitudeTargets, target, error) {
+	s := o.fit.Posterior.State()
+	mean := make([]float64, len(s.Alpha))
+	if o.amplitudes != nil {
+		la.Gemv(nil, la.NoTrans, 1/s.Gamma[0], o.sum, s.Alpha, 0, mean)
+	}
+	constant := vec.Total(s.Alpha) / s.Gamma[len(s.Gamma)-1]
+	noise, known := 1.0, true
+	if isTimes(o.like) {
+		noise, known = special.Exp(s.Shape[1]), false
+	}
+	shares := make([]float64, len(mean))
+	for n, a := range s.Alpha {
+		mean[n] += constant + a/s.Sites[n]
+		shares[n] = 1 / (s.Sites[n] * noise)
+	}
+	if least, most := slices.Min(mean), slices.Max(mean); !(least < most) || math.IsInf(most-least, 0) {
+		return nil, target{}, errSites
+	}
+	units, z := standardizeWeighted(mean, s.Sites, false)
+	unit := units[0]
+	if !(unit.sd > 0) {
+		return nil, target{}, errSites
+	}
+	observed, err := mgp.Observe(o.like)
+	if err != nil {
+		return nil, target{}, err
+	}
+	t := &amplitudeTargets{y: z, noiseShare: shares, observed: &observedTargets{of: observed, unit: unit, shape: s.Shape, scaled: !known}}
+	if known {
+		t.knownNoise = noise / (unit.sd * unit.sd)
+	}
+	return t, unit, nil
+}
+
+// isTimes reports whether a likelihood is of the logarithms of times, whose second parameter is the logarithm of a noise variance.
+func isTimes(l mgp.Likelihood) bool {
+	return l.Name() == LogNormal.String() || l.Name() == Weibull.String()
+}
+
+// stopped returns the best fit before an error: of the other likelihoods, or of this one so far; nil without one.
+func (o *observedViews) stopped(best *observedViews) *functionOfViews {
+	if best == nil {
+		best = o
+	}
+	if best.fit == nil {
+		return nil
+	}
+	m, err := best.model()
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// model returns the fit as a process of all kernels.
+func (o *observedViews) model() (*functionOfViews, error) {
+	s := o.fit.Posterior.State()
+	scale, constant := 1/s.Gamma[0], 1/s.Gamma[1]
+	s.Gamma, s.Scales, s.Family, s.Prior = nil, nil, FamilyFlat, GIG{}
+	for _, w := range o.kernels.weights(o.amplitudes, constant/scale) {
+		s.Gamma = append(s.Gamma, 1/max(scale*w, leastWeight))
+	}
+	posterior, err := mgp.NewPosterior(s)
+	if err != nil {
+		return nil, err
+	}
+	fit := *o.fit
+	fit.Posterior = posterior
+	m := &functionOfViews{processes: processes{onViews: onViews{o.record(Trace{}), o.kernels.design}}}
+	m.add(&fit, o.kernels.design)
+	return m, checkWeights(m.weights(0))
+}
+
+// observedTargets are the observations whose sites are targets of amplitudes.
+type observedTargets struct {
+	of     *mgp.Observed
+	rows   []int     // of the samples; nil for all
+	unit   target    // of the targets
+	shape  []float64 // the level and the parameters of the likelihood
+	scaled bool      // the second parameter is the logarithm of the variance of noise of the share 1
+}
+
+// part returns the observations of some samples, whose targets are standardised anew.
+func (o *observedTargets) part(y []float64, rows []int) *observedTargets {
+	var mean, square float64
+	for _, r := range rows {
+		mean += y[r] / float64(len(rows))
+	}
+	for _, r := range rows {
+		d := y[r] - mean
+		square += float64(d * d / float64(len(rows)))
+	}
+	p := *o
+	p.rows = rows
+	p.unit = target{mean: o.unit.mean + float64(o.unit.sd*mean), sd: o.unit.sd * math.Sqrt(square)}
+	return &p
+}
+
+// leftOut returns the probability of each observation given all others, or its density. The function has the moments that the sites of the
+// others leave it. shares are of the noise of the sites.
+func (o *observedTargets) leftOut(p *amplitude.Process, shares []float64) []float64 {
+	eta := slices.Clone(o.shape[1:])
+	square := o.unit.sd * o.unit.sd
+	if o.scaled {
+		eta[0] = special.Log(p.Noise * square)
+	}
+	out := make([]float64, len(shares))
+	for i, v := range p.LeftOutVariance {
+		n := i
+		if o.rows != nil {
+			n = o.rows[i]
+		}
+		mean := o.unit.mean + float64(o.unit.sd*p.LeftOutMean.At(0, i)) + o.shape[0]
+		variance := square * max(v-float64(p.Noise*shares[i]), leastLeftOut*v)
+		log, _, _ := o.of.Moments(n, mean, variance, eta, nil)
+		out[i] = special.Exp(log)
+	}
+	return out
+}
+
+// leastLeftOut bounds the part of the function in a variance that rounding has moved.
+const leastLeftOut = 1e-12
