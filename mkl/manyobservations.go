@@ -144,5 +144,5 @@ func alikeIn(views []View, y []float64) []func(i, j int) bool {
 func (p *processObservations) manyMemory(s FitSize, landmarks int) int64 {
 	N, M := float64(s.Samples), float64(landmarks)
 	s.Samples = landmarks
-	return p.processMemory(s, 1, false) + inBytes(float64(N*(M+20))+float64(6*M*M)+gram.PredictWords)
+	return p.exactMemory(s) + inBytes(float64(N*(M+20))+float64(6*M*M)+gram.PredictWords)
 }

@@ -3,6 +3,7 @@ package mkl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -30,29 +31,27 @@ type observedViews struct {
 
 // fitViews fits a function of several views under each of the likelihoods, and returns the fit with the highest evidence. It returns nil without an
 // error if the amplitudes cannot borrow strength: of one view, of learned widths, and of given kernels alone. remark then says why, if that does not go
-// without saying. first and starts place the parts of the fit in its progress.
-func (p *processObservations) fitViews(ctx context.Context, views []View, targets [][]float64, starts int, all ...mgp.Likelihood) (out *functionOfViews, remark string, err error) {
-	if countViews(views) < 2 || !hasAmplitudes(views) {
+// without saying. Its progress counts parts of the given number.
+func (p *processObservations) fitViews(ctx context.Context, views []View, targets [][]float64, parts int, all ...mgp.Likelihood) (out *functionOfViews, remark string, err error) {
+	open := func(v View) bool { return v.Kernel == nil } // an error of the fit that follows
+	if countViews(views) < 2 || !hasAmplitudes(views) || slices.ContainsFunc(views, open) {
 		return nil, "", nil
+	}
+	n := all[0].Samples()
+	if err := p.check(p.exactMemory(FitSize{Samples: n, Kernels: len(views), Views: 2})); err != nil {
+		return nil, "", err
 	}
 	k, err := newAmplitudeKernels(ctx, p.fitting, KernelsOfView, views, targets, false)
 	if err != nil || k == nil || !k.hasConstant() {
 		return nil, "", err
 	}
-	n := all[0].Samples()
-	ones := la.NewMatrix[float64](n, n)
-	for i := range n {
-		row := ones.Row(i)
-		for j := range row {
-			row[j] = 1
-		}
-	}
+	ones := onesOf(n)
 	J, _ := k.packed.Dims()
 	equal := slices.Repeat([]float64{1 / float64(J)}, J)
 	part := 0
 	next := func() *fitting {
 		part++
-		return p.part(part, starts)
+		return p.part(part, parts)
 	}
 	var best *observedViews
 	for _, l := range all {
@@ -90,6 +89,18 @@ func (p *processObservations) fitViews(ctx context.Context, views []View, target
 	}
 	out.viewTable, out.remarks = table, table.remark(n)
 	return out, "", nil
+}
+
+// onesOf returns the constant kernel of n samples.
+func onesOf(n int) la.Matrix[float64] {
+	m := la.NewMatrix[float64](n, n)
+	for i := range n {
+		row := m.Row(i)
+		for j := range row {
+			row[j] = 1
+		}
+	}
+	return m
 }
 
 // partsOfViews is how many parts fitViews has under so many likelihoods.
@@ -153,11 +164,16 @@ func (o *observedViews) climb(ctx context.Context, f *fitting, amplitudes []floa
 	return nil
 }
 
+// leastDifference is by how much the means of sites differ more than by rounding. The unit of the function is of the order of the deviations of
+// logarithms of times, of the logarithm of a count, or of the noise of grades.
+const leastDifference = 1e-6
+
 // errSites says that the sites are no targets for amplitudes.
 var errSites = errors.New("the observations do not differ")
 
-// targets returns the means of the sites as targets, standardised, and their unit. Site n has the noise variance 1/λ_n. The variance σ² of the
-// noise of times is learned anew with the amplitudes, and the noise of a site is σ²·s_n. If the sites do not differ it returns errSites.
+// targets returns the means of the sites as targets, standardised, and their unit. Site n has the noise variance 1/λ_n = v·s_n, with a typical
+// variance v. It is known, but for two cases, where v is learned with the amplitudes: of times, whose noise has a parameter, and without a function, where
+// the noise has the variance that a function would have. If the sites do not differ it returns errSites.
 func (o *observedViews) targets() (*amplitudeTargets, target, error) {
 	s := o.fit.Posterior.State()
 	mean := make([]float64, len(s.Alpha))
@@ -165,30 +181,31 @@ func (o *observedViews) targets() (*amplitudeTargets, target, error) {
 		la.Gemv(nil, la.NoTrans, 1/s.Gamma[0], o.sum, s.Alpha, 0, mean)
 	}
 	constant := vec.Total(s.Alpha) / s.Gamma[len(s.Gamma)-1]
-	noise, known := 1.0, true
-	if isTimes(o.like) {
-		noise, known = special.Exp(s.Shape[1]), false
-	}
-	shares := make([]float64, len(mean))
 	for n, a := range s.Alpha {
 		mean[n] += constant + a/s.Sites[n]
-		shares[n] = 1 / (s.Sites[n] * noise)
 	}
-	if least, most := slices.Min(mean), slices.Max(mean); !(least < most) || math.IsInf(most-least, 0) {
+	shares, typical, err := mgp.NoiseShares(s.Sites)
+	if err != nil {
+		return nil, target{}, fmt.Errorf("mkl: %w", err)
+	}
+	v, times := 1/typical, isTimes(o.like)
+	if times { // the sites of censored times have far more noise than the others
+		square := special.Exp(s.Shape[1])
+		la.Scal(v/square, shares)
+		v = square
+	}
+	if differ := slices.Max(mean) - slices.Min(mean); !(differ > leastDifference) || math.IsInf(differ, 0) {
 		return nil, target{}, errSites
 	}
 	units, z := standardizeWeighted(mean, s.Sites, false)
 	unit := units[0]
-	if !(unit.sd > 0) {
-		return nil, target{}, errSites
-	}
 	observed, err := mgp.Observe(o.like)
 	if err != nil {
 		return nil, target{}, err
 	}
-	t := &amplitudeTargets{y: z, noiseShare: shares, observed: &observedTargets{of: observed, unit: unit, shape: s.Shape, scaled: !known}}
-	if known {
-		t.knownNoise = noise / (unit.sd * unit.sd)
+	t := &amplitudeTargets{y: z, noiseShare: shares, observed: &observedTargets{of: observed, unit: unit, shape: s.Shape, scaled: times}}
+	if !times && o.amplitudes != nil {
+		t.knownNoise = v / (unit.sd * unit.sd)
 	}
 	return t, unit, nil
 }

@@ -48,7 +48,7 @@ func (p *processObservations) fit(ctx context.Context, views []View, targets [][
 	if _, err := bindViews(views, n, p.missingViews); err != nil {
 		return nil, err
 	}
-	if err := p.check(p.memory(FitSize{Samples: n, Kernels: len(views)})); err != nil {
+	if err := p.check(p.memory(FitSize{Samples: n, Kernels: len(views), Views: countViews(views)})); err != nil {
 		return nil, err
 	}
 	return p.fitMany(ctx, views, landmarks, targets, all...)
@@ -80,13 +80,13 @@ func (p *processObservations) part(k, n int) *fitting {
 // fitExact is fit without landmarks. So many parts of the fit come after it.
 func (p *processObservations) fitExact(ctx context.Context, views []View, targets [][]float64, after int, all ...mgp.Likelihood) (best *functionOfViews, err error) {
 	n := all[0].Samples()
-	best, remark, err := p.fitViews(ctx, views, targets, partsOfViews(len(all))+after, all...)
-	if best != nil || err != nil {
-		return best, err
-	}
 	t, err := bindViews(views, n, p.missingViews)
 	if err != nil {
 		return nil, err
+	}
+	best, remark, err := p.fitViews(ctx, views, targets, partsOfViews(len(all))+after, all...)
+	if best != nil || err != nil {
+		return best, err
 	}
 	k, err := p.processKernels(ctx, t, 1, func(s FitSize) int64 { return p.processMemory(s, 1, false) })
 	if err != nil {
@@ -118,5 +118,14 @@ func (p *processObservations) memory(s FitSize) int64 {
 	if landmarks := p.landmarksOf(s.Samples, s.Basis > 0); landmarks > 0 {
 		return p.manyMemory(s, landmarks)
 	}
-	return p.processMemory(s, 1, false)
+	return p.exactMemory(s)
+}
+
+// exactMemory is memory without landmarks.
+func (p *processObservations) exactMemory(s FitSize) int64 {
+	need := p.processMemory(s, 1, false)
+	if s.Views > 1 {
+		need += p.amplitudeMemory(s) - inBytes(p.storage.held().Words(float64(s.Kernels), float64(s.Samples), float64(s.Samples)))
+	}
+	return need
 }

@@ -42,7 +42,7 @@ func (est *Estimator) count(shapes []dataset.Shape) (n int) {
 
 // size returns the size of a fit, and about how many bytes its tables take.
 func (r *Request) size(shapes []dataset.Shape, n, outputs int) (size mkl.FitSize, data float64) {
-	size = mkl.FitSize{Samples: n, Kernels: r.count(shapes), Outputs: outputs}
+	size = mkl.FitSize{Samples: n, Kernels: r.count(shapes), Views: len(shapes), Outputs: outputs}
 	columns, linear := 0, true
 	for _, s := range shapes {
 		switch {
