@@ -2,12 +2,15 @@
 // probability q, a share q should be among those that made the data.
 //
 //	go run ./tool/inclusion [-problems 2000] [-prior] [-samples 40] [-views 6] [-sweeps 150]
+//	go run ./tool/inclusion -observed [-problems 60] [-samples 60] [-views 4]
 //	go run ./tool/inclusion -rules [-problems 40] [-samples 60] [-classes 0]
 //	go run ./tool/inclusion -halves [-problems 40] [-samples 60] [-classes 0]
 //
 // With -prior problems are drawn from the prior of the posterior that is computed. Without, they are made by other rules: features
 // that share factors over the views, smooth functions of some views whose sizes differ by up to a factor of ten, and noise of a
 // tenth to three times their size; numbers and up to four classes in turn. It prints a table of reliability by tenths.
+//
+// With -observed the observations are times, of which four tenths are censored, then counts, then grades, and the tables are of package mkl.
 //
 // With -rules and -halves problems have three views that matter, in the ways of [kinds], and five of noise. With -rules it compares rules that
 // leave views out by the loss on new samples; with -halves the shares of the views in two halves of the samples.
@@ -32,12 +35,15 @@ func main() {
 	samples := flag.Int("samples", 40, "samples of a problem")
 	views := flag.Int("views", 6, "views of a problem")
 	sweeps := flag.Int("sweeps", 0, "sweeps of the sampler; 0 means its default")
+	observed := flag.Bool("observed", false, "judge views by times, counts and grades")
 	rules := flag.Bool("rules", false, "compare rules that leave views out")
 	halves := flag.Bool("halves", false, "compare the shares of two halves")
 	classes := flag.Int("classes", 0, "classes of the problems of -rules and -halves; 0 means numbers")
 	flag.Parse()
 	var err error
 	switch {
+	case *observed:
+		err = runObserved(*problems, *samples, *views)
 	case *rules:
 		err = compareRules(*problems, *samples, *classes)
 	case *halves:
@@ -51,14 +57,38 @@ func main() {
 	}
 }
 
-// bin is the views whose probability is in one tenth.
-type bin struct {
+// bins are the views whose probability is in each tenth.
+type bins [10]struct {
 	n, on              int
 	expected, variance float64
 }
 
+// add adds a view with the probability q.
+func (b *bins) add(q float64, on bool) {
+	t := &b[min(int(10*q), 9)]
+	t.n++
+	t.expected += q
+	t.variance += q * (1 - q)
+	if on {
+		t.on++
+	}
+}
+
+// print prints the table of reliability of some problems.
+func (b *bins) print(of string) {
+	fmt.Printf("%s\nprobability  views  included %%  expected %%  standard deviations\n", of)
+	for t, b := range b {
+		if b.n == 0 {
+			continue
+		}
+		n := float64(b.n)
+		fmt.Printf("%.1f to %.1f   %6d  %10.1f  %10.1f  %19.1f\n", float64(t)/10, float64(t+1)/10, b.n, 100*float64(b.on)/n, 100*b.expected/n,
+			(float64(b.on)-b.expected)/math.Sqrt(b.variance))
+	}
+}
+
 func run(problems int, prior bool, samples, views, sweeps int) error {
-	var bins [10]bin
+	var bins bins
 	for i := range problems {
 		src := rand.New(rand.NewPCG(uint64(i), 77))
 		var p amplitude.Problem
@@ -78,45 +108,24 @@ func run(problems int, prior bool, samples, views, sweeps int) error {
 			return err
 		}
 		for v, q := range s.Included {
-			b := &bins[min(int(10*q), 9)]
-			b.n++
-			b.expected += q
-			b.variance += q * (1 - q)
-			if truth[v] {
-				b.on++
-			}
+			bins.add(q, truth[v])
 		}
 	}
-	fmt.Println("probability  views  included %  expected %  standard deviations")
-	for t, b := range bins {
-		if b.n == 0 {
-			continue
-		}
-		n := float64(b.n)
-		fmt.Printf("%.1f to %.1f   %6d  %10.1f  %10.1f  %19.1f\n", float64(t)/10, float64(t+1)/10, b.n, 100*float64(b.on)/n, 100*b.expected/n,
-			(float64(b.on)-b.expected)/math.Sqrt(b.variance))
-	}
+	bins.print("numbers and classes")
 	return nil
 }
 
 // problem returns kernels of views that share factors, targets of so many classes (below 2: numbers), and which views have a function.
 func problem(src *rand.Rand, n, views, classes int) (p amplitude.Problem, on []bool, err error) {
 	const factors = 4
-	normal := func(rows, cols int) la.Matrix[float64] {
-		m := la.NewMatrix[float64](rows, cols)
-		for i := range m.Data {
-			m.Data[i] = src.NormFloat64()
-		}
-		return m
-	}
-	shared := normal(n, factors)
+	shared := normal(src, n, factors)
 	columns := max(classes, 1)
 	f := la.NewMatrix[float64](columns, n)
 	var kernels []la.Matrix[float64]
 	for v := range views {
 		width := 1 + src.IntN(8)
-		x := normal(n, width)
-		la.Gemm(nil, la.NoTrans, la.NoTrans, 0.5, shared, normal(factors, width), 1, x)
+		x := normal(src, n, width)
+		la.Gemm(nil, la.NoTrans, la.NoTrans, 0.5, shared, normal(src, factors, width), 1, x)
 		standardise(x)
 		median := float64(2 * width)
 		for kind, gamma := range []float64{0, 1 / median, 0.25 / median} {
@@ -136,11 +145,7 @@ func problem(src *rand.Rand, n, views, classes int) (p amplitude.Problem, on []b
 		}
 		size := math.Pow(10, src.Float64()-1)
 		for c := range columns {
-			direction, phase := normal(width, 1).Data, 6*src.Float64()
-			for i := range n {
-				u := la.Dot(x.Row(i), direction) / math.Sqrt(float64(width))
-				f.Row(c)[i] += size * (u + math.Sin(u+phase))
-			}
+			addPart(src, size, x, f.Row(c))
 		}
 	}
 	d, err := vi.NewDense(kernels...)
