@@ -129,3 +129,42 @@ func TestFoldsEnd(t *testing.T) {
 	assert.NoError(t, err)
 	assert.False(t, better)
 }
+
+// Which noise predicts better does not depend on the unit of the target.
+func TestFoldsInAnyUnit(t *testing.T) {
+	for varies, sd := range map[bool]func(float64) float64{true: growing, false: func(float64) float64 { return 0.3 }} {
+		x, y := uneven(rand.New(rand.NewPCG(5, 6)), 120, sd)
+		views, _, err := FillViews(KernelsBroad, []View{{X: x}})
+		require.NoError(t, err)
+		for _, unit := range []float64{1e-8, 1, 1e8} {
+			z := make([]float64, len(y))
+			for i, v := range y {
+				z[i] = unit * v
+			}
+			better, err := Auto{}.predictsFolds(t.Context(), MultiGP{Noise: VaryingNoise, hurried: true}, false, views, z)
+			require.NoError(t, err)
+			assert.Equal(t, varies, better, "unit %g", unit)
+		}
+	}
+}
+
+// Copies stay together where at least half of the samples differ, and are spread where fewer do.
+func TestFewCopiesStayTogether(t *testing.T) {
+	for different, together := range map[int]bool{19: false, 20: true} {
+		x := la.NewMatrix[float64](40, 1)
+		for i := range 40 {
+			x.Set(i, 0, float64(min(i, different-1)))
+		}
+		y := make([]float64, 40)
+		for i := range y {
+			y[i] = float64(i)
+		}
+		holding := 0 // folds with copies
+		for _, fold := range copiesTogether([]View{{X: x}}, y, 5, 1) {
+			if slices.ContainsFunc(fold, func(i int) bool { return i >= different-1 }) {
+				holding++
+			}
+		}
+		assert.Equal(t, together, holding == 1, "%d different samples", different)
+	}
+}

@@ -241,3 +241,25 @@ func TestClassPredictViewsOnLandmarks(t *testing.T) {
 		}
 	}
 }
+
+// The one part of a classifier that is no sum over views is its log odds, as if they were known.
+func TestOddsAsOnePart(t *testing.T) {
+	views, class, _ := threeViews(40, 5)
+	m, err := MultiGPClassifier[int]{}.Fit(t.Context(), []View{{X: views[0].X, Kernel: kernel.RBF{Width: 1.5}}}, class)
+	require.NoError(t, err)
+	at := normal(rand.New(rand.NewPCG(9, 9)), 6, 3)
+	got, err := oddsAsOnePart(t.Context(), m, "all", PredictOptions{MeanOnly: true}, []Features{at})
+	require.NoError(t, err)
+	_, probability, err := m.Predict(at)
+	require.NoError(t, err)
+	for i, of := range probability {
+		for c, want := range oddsAgainstOthers(of) {
+			assert.Equal(t, []string{"all"}, got[c].names)
+			assert.InDelta(t, want, got[c].mean[0][i], 1e-9)
+			assert.Zero(t, got[c].variance[0][i])
+			assert.Zero(t, got[c].constant[i])
+		}
+	}
+	_, err = oddsAsOnePart(t.Context(), m, "all", PredictOptions{}, nil)
+	assert.ErrorContains(t, err, "0 input matrices")
+}
