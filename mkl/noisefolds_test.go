@@ -130,20 +130,20 @@ func TestFoldsEnd(t *testing.T) {
 	assert.False(t, better)
 }
 
-// Which noise predicts better does not depend on the unit of the target.
+// Which noise predicts better does not depend on the unit of the target, and is found for other samples too.
 func TestFoldsInAnyUnit(t *testing.T) {
 	for varies, sd := range map[bool]func(float64) float64{true: growing, false: func(float64) float64 { return 0.3 }} {
-		x, y := uneven(rand.New(rand.NewPCG(5, 6)), 120, sd)
-		views, _, err := FillViews(KernelsBroad, []View{{X: x}})
-		require.NoError(t, err)
-		for _, unit := range []float64{1e-8, 1, 1e8} {
-			z := make([]float64, len(y))
-			for i, v := range y {
-				z[i] = unit * v
-			}
-			better, err := Auto{}.predictsFolds(t.Context(), MultiGP{Noise: VaryingNoise, hurried: true}, false, views, z)
+		for _, c := range []struct {
+			seed uint64
+			unit float64
+		}{{5, 1e-8}, {5, 1}, {5, 1e8}, {6, 1}, {7, 1}, {8, 1}, {9, 1}} {
+			x, y := uneven(rand.New(rand.NewPCG(c.seed, 6)), 120, sd)
+			la.Scal(c.unit, y)
+			views, _, err := FillViews(KernelsBroad, []View{{X: x}})
 			require.NoError(t, err)
-			assert.Equal(t, varies, better, "unit %g", unit)
+			better, err := Auto{}.predictsFolds(t.Context(), MultiGP{Noise: VaryingNoise, hurried: true}, false, views, y)
+			require.NoError(t, err)
+			assert.Equal(t, varies, better, "seed %d, unit %g", c.seed, c.unit)
 		}
 	}
 }
@@ -166,5 +166,11 @@ func TestFewCopiesStayTogether(t *testing.T) {
 			}
 		}
 		assert.Equal(t, together, holding == 1, "%d different samples", different)
+	}
+	for seed := range uint64(20) { // of as many samples as folds too, wherever the copies are in the order
+		x := la.MatrixOf(5, 1, []float64{0, 0, 1, 2, 3})
+		for _, fold := range copiesTogether([]View{{X: x}}, []float64{0, 1, 2, 3, 4}, 5, seed) {
+			assert.Equal(t, slices.Contains(fold, 0), slices.Contains(fold, 1))
+		}
 	}
 }

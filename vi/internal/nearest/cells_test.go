@@ -159,7 +159,8 @@ func TestEnoughOfSmallLevels(t *testing.T) {
 		k := n / 3
 		switch seed % 4 {
 		case 0:
-			n, m, k = group+1, 9, group // one row beyond a task
+			n = group - 1 + int(seed/4%3)
+			k = n / 3
 		case 1: // more neighbours than rows, each in a cell of its own
 			n, m = 10+int(seed/4), 60
 			k = n
@@ -195,6 +196,25 @@ func TestEnoughOfSmallLevels(t *testing.T) {
 		}
 		require.Equal(t, want, l.enough(1+int(seed%2), x, m), "%d rows, %d neighbours", n, m)
 	}
+}
+
+// The row beyond the last whole task is judged too. It lies between six rows that are not searched, so that its neighbour is in the seventh
+// cell. The neighbours of all other rows are in nearer cells.
+func TestEnoughJudgesTheLastRow(t *testing.T) {
+	x := la.NewMatrix[float32](group+1, 3)
+	for i := range group / 2 {
+		near, beside := x.Row(i), x.Row(group/2+i) // the first half of the rows is searched
+		if i < 12 {
+			sign := float32(1 - 2*(i%2))
+			near[i/2%3], beside[i/2%3] = sign*(1.3+0.01*float32(i/6)), sign
+			if i >= 6 {
+				beside[i/2%3] = sign * 1.4
+			}
+			continue
+		}
+		near[0], beside[0] = float32(100*i), float32(100*i)+0.1
+	}
+	assert.Equal(t, 7, celled(x, group).enough(1, x, 1))
 }
 
 func TestLevels(t *testing.T) {
