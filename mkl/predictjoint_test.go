@@ -212,7 +212,7 @@ func TestPredictJointOfClasses(t *testing.T) {
 	assert.Equal(t, []float64{0, 0, 0}, noise)
 	_, probability, err := m.Predict(at)
 	require.NoError(t, err)
-	variance := make([]float64, 3) // of the function, that the probabilities say: they are those of Φ(mean/√(1 + variance)), sharpened
+	variance := make([]float64, 3) // of the function, as the probabilities Φ(mean/√(1 + variance)), sharpened, say
 	for i, of := range probability {
 		odds := math.Log(of[1]/of[0]) / m.Sharpness()
 		z := math.Sqrt2 * math.Erfinv(math.Tanh(odds/2))

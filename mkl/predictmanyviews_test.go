@@ -168,8 +168,8 @@ func TestOnePart(t *testing.T) {
 	assert.ErrorContains(t, err, "0 input matrices")
 }
 
-// The parts of classes on landmarks add up to the log odds of the probabilities. Their standard deviations are those of the functions' parts times the
-// log odds by the function's mean.
+// The parts of classes on landmarks add up to the log odds of the probabilities. The standard deviation of a part is the standard deviation of the
+// function's part, times the log odds by the function's mean.
 func TestClassPredictViewsOnLandmarks(t *testing.T) {
 	views, class, _ := threeViews(300, 5)
 	at, _, _ := threeViews(40, 6)
