@@ -23,7 +23,7 @@ func (c *counting) Err() error {
 }
 
 // Conjugate gradients need as many steps as the matrix has different eigenvalues. Where every level of a column meets every level of the other one equally
-// often, the matrix with its diagonal as the preconditioner has four.
+// often, the matrix with its diagonal as the preconditioner has three.
 func TestConjugateGradientsAreConjugate(t *testing.T) {
 	const first, second, times = 6, 9, 2
 	columns := []Column{{Levels: first}, {Levels: second}}
@@ -41,7 +41,7 @@ func TestConjugateGradientsAreConjugate(t *testing.T) {
 	ctx := &counting{Context: context.Background()}
 	got, err := m.Without(ctx, columns, rest, kept)
 	require.NoError(t, err)
-	assert.LessOrEqual(t, ctx.steps, 4)
+	assert.LessOrEqual(t, ctx.steps, 3)
 	p := problem{phi: la.NewMatrix[float64](len(rest), 4), columns: columns, y: rest}
 	a, b := p.dense(1, []float64{1, 40, 3})
 	a.Set(0, 0, 1)
@@ -112,5 +112,5 @@ func TestForecasts(t *testing.T) {
 	assert.InDelta(t, 2*14*(1730+8*9*140)+5*5*10*50, ObservedWork(10, 2, 7, 3, 2, 5, 50), 1e-9,
 		"14 sweeps under each of 2 laws, and 5 rounds over moments of 50 products for each of 5 folds")
 	assert.EqualValues(t, 8*(10*14+7*(3+8*3+20)+3*(2*3+2*2048+10)), Memory(10, 2, 7, 3))
-	assert.InEpsilon(t, math.MaxInt64/2, Memory(math.MaxInt, 2, 7, 3), 1e-12)
+	assert.InEpsilon(t, math.MaxInt64/2, Memory(math.MaxInt32, 1<<28, 7, 3), 1e-12)
 }

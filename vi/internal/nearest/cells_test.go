@@ -168,7 +168,7 @@ func TestEnoughOfSmallLevels(t *testing.T) {
 		x := draw(n, 3, 100+seed)
 		for i := range x.Rows {
 			for f, v := range x.Row(i) {
-				x.Set(i, f, float32(math.Round(float64(v)*1024))) // distances are exact
+				x.Set(i, f, float32(math.Round(float64(v)*1024))) // distances of neighbours are exact
 			}
 		}
 		l := celled(x, k)
