@@ -29,11 +29,16 @@ func TestEdges(t *testing.T) {
 	assert.Equal(t, [][]float64{{e[0][0][0], 5}}, e.row([][]float64{row}))
 	assert.Equal(t, -9.0, row[0])
 	assert.Len(t, e.row([][]float64{{1}})[0], 1, "to be refused")
+	assert.Empty(t, e.row(nil), "to be refused")
+	same := [][]float64{{1, 5}}
+	assert.Same(t, &same[0], &e.row(same)[0], "nothing is copied")
 	assert.NoError(t, e.check([]ModelInput{{Cols: 2}}))
 	assert.ErrorContains(t, e.check([]ModelInput{{Cols: 3}}), "edges[0] has 2 features where the input has 3")
 	assert.ErrorContains(t, e.check(nil), "edges of 1 inputs where there are 0")
 	e[0][1] = [2]float64{3, 2}
 	assert.ErrorContains(t, e.check([]ModelInput{{Cols: 2}}), "edges[0][1] is [3 2]")
+	e[0][1] = [2]float64{math.NaN(), 2}
+	assert.ErrorContains(t, e.check([]ModelInput{{Cols: 2}}), "edges[0][1] is [NaN 2]")
 }
 
 // A wild value of a feature that the target depends on makes no wild prediction.

@@ -109,6 +109,8 @@ func TestLeaveOneOutOfPool(t *testing.T) {
 	part, err := Auto{MaxSamples: 40}.Fit(t.Context(), []View{{X: x}}, y)
 	require.NoError(t, err)
 	assert.Nil(t, part.LeaveOneOut())
+	assert.Nil(t, requireFile(t, m, LoadAs[*AutoModel], 1<<30).LeaveOneOut(), "a loaded pool")
+	assert.Len(t, m.members[0].LeaveOneOut().Mean, 1)
 }
 
 // The leave-one-out probabilities of a pool of classes are the mean over all members, members by least squares too. The
@@ -146,4 +148,9 @@ func TestLeaveOneOutOfClassPool(t *testing.T) {
 		_, err = m.LeaveOneOut(labels[1:])
 		require.ErrorContains(t, err, "labels where the fit had")
 	}
+	part, err := AutoClassifier[string]{MaxSamples: 40}.Fit(t.Context(), []View{{X: x}}, labels)
+	require.NoError(t, err)
+	p, err := part.LeaveOneOut(labels)
+	require.NoError(t, err)
+	assert.Nil(t, p, "of a part of the samples")
 }

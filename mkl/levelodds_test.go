@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 )
 
@@ -182,5 +183,10 @@ func TestRowsWithEffectsOnClasses(t *testing.T) {
 	assert.Equal(t, []float64{1, 0.2, 9, 0.4, 2, 3, 0, 0, 9, 0, 0, 0}, got[0].Data)
 	assert.Equal(t, []float64{0, 0}, got[1].Data)
 	var r levelRow
-	assert.Equal(t, [][]float64{got[0].Row(0), {0}}, l.point(&r, [][]float64{x[0].Row(0), x[1].Row(0)}))
+	for i := range 2 { // levels that the fit did not have have no effects
+		assert.Equal(t, [][]float64{got[0].Row(i), {0}}, l.point(&r, [][]float64{x[0].Row(i), x[1].Row(i)}))
+	}
+	assert.Equal(t, []gram.Input{{Cols: 3}, {Cols: 1}}, l.points([]gram.Input{{Cols: 6}, {Cols: 1}}))
+	var none *levelOdds
+	assert.Equal(t, []gram.Input{{Cols: 6}}, none.points([]gram.Input{{Cols: 6}}))
 }

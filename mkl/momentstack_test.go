@@ -64,3 +64,25 @@ func TestMomentDensityHasItsGradient(t *testing.T) {
 		assert.InEpsilon(t, difference, g[m], 1e-5)
 	}
 }
+
+// Samples that all predictions hit exactly, without variance, have no log density of a mixture and count for the errors of the means only.
+func TestMomentDensityOfExactPredictions(t *testing.T) {
+	d, v := [][]float64{{0.5, 0, 1}, {-0.5, 0, 0}}, [][]float64{{1, 0, 2}, {1, 0, 3}}
+	w, gradient := []float64{0.25, 0.75}, make([]float64, 2)
+	want := 0.0
+	for n := range 3 {
+		mean := w[0]*d[0][n] + w[1]*d[1][n]
+		if n != 1 {
+			V := -mean * mean
+			for m, u := range w {
+				V += u * (v[m][n] + d[m][n]*d[m][n])
+			}
+			want -= 0.5 * (math.Log(V) + mean*mean/V) / 3
+		}
+	}
+	squares := math.Pow(-0.25, 2) + math.Pow(0.25, 2)
+	want -= 0.5 * math.Log(squares/3)
+	want += 0.1 * (math.Log(0.25) + math.Log(0.75))
+	assert.InDelta(t, want, momentDensity(d, v, w, 0.1, gradient), 1e-12)
+	assert.False(t, math.IsNaN(gradient[0]+gradient[1]) || math.IsInf(gradient[0]+gradient[1], 0))
+}

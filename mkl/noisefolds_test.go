@@ -129,3 +129,52 @@ func TestFoldsEnd(t *testing.T) {
 	assert.NoError(t, err)
 	assert.False(t, better)
 }
+
+// Which noise predicts better does not depend on the unit of the target. Noise that varies much is found with other samples too.
+func TestFoldsInAnyUnit(t *testing.T) {
+	constant := func(float64) float64 { return 0.3 }
+	for _, c := range []struct {
+		sd   func(float64) float64
+		seed uint64
+		unit float64
+		want bool
+	}{
+		{growing, 5, 1e-8, true}, {growing, 5, 1, true}, {growing, 5, 1e8, true}, {growing, 6, 1, true}, {growing, 7, 1, true}, {growing, 8, 1, true},
+		{constant, 5, 1e-8, false}, {constant, 5, 1, false}, {constant, 5, 1e8, false},
+	} {
+		x, y := uneven(rand.New(rand.NewPCG(c.seed, 6)), 120, c.sd)
+		la.Scal(c.unit, y)
+		views, _, err := FillViews(KernelsBroad, []View{{X: x}})
+		require.NoError(t, err)
+		better, err := Auto{}.predictsFolds(t.Context(), MultiGP{Noise: VaryingNoise, hurried: true}, false, views, y)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, better, "seed %d, unit %g, varying noise %t", c.seed, c.unit, c.want)
+	}
+}
+
+// Copies stay together where at least half of the samples differ, and are spread where fewer do.
+func TestFewCopiesStayTogether(t *testing.T) {
+	for different, together := range map[int]bool{19: false, 20: true} {
+		x := la.NewMatrix[float64](40, 1)
+		for i := range 40 {
+			x.Set(i, 0, float64(min(i, different-1)))
+		}
+		y := make([]float64, 40)
+		for i := range y {
+			y[i] = float64(i)
+		}
+		holding := 0 // folds with copies
+		for _, fold := range copiesTogether([]View{{X: x}}, y, 5, 1) {
+			if slices.ContainsFunc(fold, func(i int) bool { return i >= different-1 }) {
+				holding++
+			}
+		}
+		assert.Equal(t, together, holding == 1, "%d different samples", different)
+	}
+	for seed := range uint64(20) { // of as many samples as folds too, wherever the copies are in the order
+		x := la.MatrixOf(5, 1, []float64{0, 0, 1, 2, 3})
+		for _, fold := range copiesTogether([]View{{X: x}}, []float64{0, 1, 2, 3, 4}, 5, seed) {
+			assert.Equal(t, slices.Contains(fold, 0), slices.Contains(fold, 1))
+		}
+	}
+}

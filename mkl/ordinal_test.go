@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi/mgp"
 )
 
 // someStages are grades between the cut points −1, 0 and 1.5 of sin 1.5x₁ + noise, three times as large as the noise.
@@ -50,7 +51,8 @@ func TestOrdinal(t *testing.T) {
 	cuts := m.CutPoints()
 	assert.InDelta(t, 1, cuts[1]-cuts[0], 0.3)
 	assert.InDelta(t, 1.5, cuts[2]-cuts[1], 0.4)
-	assert.Contains(t, m.Summary(), "cut points 1 | ")
+	assert.Regexp(t, `cut points 1 \| \S+ \| 2 \| \S+ \| 3 \| \S+ \| 4, `, m.Summary())
+	assert.Equal(t, cuts, mgp.CutPoints(m.Posterior().State().Shape))
 	p2, err := m.PredictClasses(t.Context(), PredictOptions{MeanOnly: true}, test[0].X)
 	require.NoError(t, err)
 	assert.Nil(t, p2.Probability)

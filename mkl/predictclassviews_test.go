@@ -261,12 +261,13 @@ func TestPoolOfBothKindsPredictsViews(t *testing.T) {
 func TestOddsFactor(t *testing.T) {
 	for _, z := range []float64{0, 1e-9, 0.99e-4, 1.01e-4, 0.1, -0.99e-4, -1.01e-4, -0.1} {
 		t.Run(fmt.Sprint(z), func(t *testing.T) {
-			const sd = 3
-			above, below := 0.5*math.Erfc(-z/math.Sqrt2), 0.5*math.Erfc(z/math.Sqrt2)
-			got := oddsFactor(z*sd, sd*sd, math.Log(above), math.Log(below))
-			want := math.Sqrt(8/math.Pi) / sd * (1 + (4-math.Pi)/(6*math.Pi)*z*z) // up to z⁴
-			assert.InEpsilon(t, want, got, 1e-9+math.Pow(z, 4))
-			assert.Positive(t, got)
+			for _, sd := range []float64{1e-4, 3, 1e4} {
+				above, below := 0.5*math.Erfc(-z/math.Sqrt2), 0.5*math.Erfc(z/math.Sqrt2)
+				got := oddsFactor(z*sd, sd*sd, math.Log(above), math.Log(below))
+				want := math.Sqrt(8/math.Pi) / sd * (1 + (4-math.Pi)/(6*math.Pi)*z*z) // up to z⁴
+				assert.InEpsilon(t, want, got, 1e-9+math.Pow(z, 4))
+				assert.Positive(t, got)
+			}
 		})
 	}
 }

@@ -171,3 +171,67 @@ func TestPredictJointRefuses(t *testing.T) {
 	_, err = given.PredictJoint(ctx, PredictOptions{}, withSelf)
 	assert.ErrorContains(t, err, "input 0 holds kernels or distances to the training samples")
 }
+
+// Draws come from each part of a mixture as often as its weight says.
+func TestDrawsOfEachPart(t *testing.T) {
+	p := &JointPrediction{}
+	weights := []float64{0.2, 0.3, 0.5}
+	for k, w := range weights {
+		p.Parts = append(p.Parts, JointPart{w, []float64{float64(100 * k)}, la.MatrixOf(1, 1, []float64{1}), []float64{0}})
+	}
+	const draws = 20_000
+	all, err := p.Draws(draws, 3)
+	require.NoError(t, err)
+	share := make([]float64, len(weights))
+	for _, d := range all {
+		share[int(math.Round(d[0]/100))] += 1.0 / draws
+	}
+	for k, w := range weights {
+		assert.InDelta(t, w, share[k], 5*math.Sqrt(w*(1-w)/draws))
+	}
+	none, err := p.Draws(0, 3)
+	require.NoError(t, err)
+	assert.Empty(t, none)
+}
+
+// The joint posterior of the function between two classes has the moments that explain the probabilities. With linear kernels the function of the
+// sample in the middle of two others is the mean of theirs, which fixes the covariances.
+func TestPredictJointOfClasses(t *testing.T) {
+	views, class, _ := threeViews(80, 5)
+	x := views[0].X
+	ctx := t.Context()
+	m, err := MultiGPClassifier[int]{}.Fit(ctx, []View{{X: x, Kernel: kernel.Linear{}}}, atMost(class, 2))
+	require.NoError(t, err)
+	at := normal(rand.New(rand.NewPCG(8, 8)), 3, 3)
+	for f := range at.Cols {
+		at.Set(2, f, 0.5*(at.At(0, f)+at.At(1, f)))
+	}
+	p, err := m.PredictJoint(ctx, PredictOptions{}, at)
+	require.NoError(t, err)
+	mean, cov, noise := p.Moments()
+	assert.Equal(t, []float64{0, 0, 0}, noise)
+	_, probability, err := m.Predict(at)
+	require.NoError(t, err)
+	variance := make([]float64, 3) // of the function, as the probabilities Φ(mean/√(1 + variance)), sharpened, say
+	for i, of := range probability {
+		odds := math.Log(of[1]/of[0]) / m.Sharpness()
+		z := math.Sqrt2 * math.Erfinv(math.Tanh(odds/2))
+		variance[i] = math.Pow(mean[i]/z, 2) - 1
+		assert.InEpsilon(t, variance[i], cov.At(i, i), 1e-6)
+	}
+	assert.InDelta(t, 0.5*(mean[0]+mean[1]), mean[2], 1e-9)
+	assert.InDelta(t, 0.5*(4*variance[2]-variance[0]-variance[1]), cov.At(0, 1), 1e-5*variance[0])
+	for j := range 3 {
+		assert.InDelta(t, 0.5*(cov.At(0, j)+cov.At(1, j)), cov.At(2, j), 1e-9)
+		assert.Equal(t, cov.At(1, j), cov.At(j, 1))
+	}
+
+	_, err = m.PredictJoint(ctx, PredictOptions{}, la.NewMatrix[float64](0, 3))
+	assert.ErrorContains(t, err, "no samples")
+	_, err = m.PredictJoint(ctx, PredictOptions{}, at, at)
+	assert.ErrorContains(t, err, "2 input matrices where the model needs 1")
+	three, err := MultiGPClassifier[int]{}.Fit(ctx, []View{{X: x, Kernel: kernel.Linear{}}}, class)
+	require.NoError(t, err)
+	_, err = three.PredictJoint(ctx, PredictOptions{}, at)
+	assert.ErrorContains(t, err, "3 classes have 3 functions")
+}

@@ -145,3 +145,121 @@ func TestTableOfMembersWithoutWeight(t *testing.T) {
 	require.Empty(t, m.members, m.Story())
 	assert.Len(t, m.Views(), 2, m.Story())
 }
+
+// The one part of a model that is no sum over views is its function: of a model of one view it is what PredictViews says.
+func TestOnePart(t *testing.T) {
+	x, y := bumpy(60)
+	for i := range y {
+		y[i] = 40 + 7*y[i]
+	}
+	ctx := t.Context()
+	m, err := MultiGP{PointScales: true}.Fit(ctx, []View{{X: x, Kernel: kernel.RBF{Width: 1.5}}}, y)
+	require.NoError(t, err)
+	at := normal(rand.New(rand.NewPCG(9, 9)), 6, 3)
+	want, err := m.PredictViews(ctx, PredictOptions{}, at)
+	require.NoError(t, err)
+	got, err := onePart(ctx, m, "all", want.Constant, PredictOptions{MeanOnly: true}, []Features{at})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"all"}, got.Views)
+	assert.Equal(t, want.Constant, got.Constant)
+	assert.InDeltaSlice(t, want.Mean[0], got.Mean[0], 1e-9)
+	assert.InDeltaSlice(t, want.SD[0], got.SD[0], 1e-7)
+	_, err = onePart(ctx, m, "all", 0, PredictOptions{}, nil)
+	assert.ErrorContains(t, err, "0 input matrices")
+}
+
+// The parts of classes on landmarks add up to the log odds of the probabilities. The standard deviation of a part is the standard deviation of the
+// function's part, times the log odds by the function's mean.
+func TestClassPredictViewsOnLandmarks(t *testing.T) {
+	views, class, _ := threeViews(300, 5)
+	at, _, _ := threeViews(40, 6)
+	x := matricesOf(at)
+	for i := range views {
+		views[i].Kernel = kernel.RBF{Width: 1.5}
+	}
+	ctx := t.Context()
+	for _, C := range []int{2, 3} {
+		m, err := LandmarkClassifier[int]{Landmarks: &Landmarks{Count: 40}}.Fit(ctx, views, atMost(class, C))
+		require.NoError(t, err)
+		parts, err := m.PredictViews(ctx, PredictOptions{}, x...)
+		require.NoError(t, err)
+		require.Equal(t, []string{"a", "b", "noise"}, parts.Views)
+		_, probability, err := m.Predict(x...)
+		require.NoError(t, err)
+		assertAddsUp(t, parts, probability, 1e-8)
+		_, err = m.PredictViews(ctx, PredictOptions{}, x[0])
+		assert.ErrorContains(t, err, "1 input matrices where the model needs 3")
+
+		_, which, _ := m.design.UserViews()
+		variance := make([][][]float64, len(m.posteriors)) // of each function's parts
+		mean := make([][][]float64, len(m.posteriors))
+		require.NoError(t, m.eachBlock(ctx, 1, x, len(probability), func(phi []la.Matrix[float64], first int) error {
+			for o, p := range m.posteriors {
+				of, noisy, err := p.Predict(phi, la.Matrix[float64]{}, false, 1)
+				if err != nil {
+					return err
+				}
+				constant := p.State().Mean[len(p.State().Mean)-1]
+				for v, kernels := range which {
+					value, spread, err := p.Contribution(phi, kernels, 1)
+					if err != nil {
+						return err
+					}
+					mean[o], variance[o] = append(mean[o], nil), append(variance[o], nil)
+					for i, f := range of {
+						z := f / math.Sqrt(2*noisy[i])
+						odds := m.Sharpness() * math.Log(math.Erfc(-z)/math.Erfc(z)) / f
+						mean[o][v] = append(mean[o][v], odds*value[i])
+						variance[o][v] = append(variance[o][v], odds*odds*spread[i])
+						if v == 0 && C == 2 {
+							assert.InDelta(t, odds*constant, parts.Constant[1][first+i], 1e-7)
+						}
+					}
+				}
+			}
+			return nil
+		}))
+		for c := range C {
+			for v := range which {
+				for i := range probability {
+					want, square := 0.0, 0.0
+					for o := range m.posteriors {
+						weight := -1 / float64(C-1)
+						if o == c || C == 2 && c == 1 {
+							weight = 1
+						}
+						want += weight * mean[o][v][i]
+						square += weight * weight * variance[o][v][i]
+					}
+					if C == 2 && c == 0 {
+						want = -mean[0][v][i]
+					}
+					assert.InDelta(t, want, parts.Mean[c][v][i], 1e-7)
+					assert.InEpsilon(t, math.Sqrt(square), parts.SD[c][v][i], 1e-6)
+				}
+			}
+		}
+	}
+}
+
+// The one part of a classifier that is no sum over views is its log odds, as if they were known.
+func TestOddsAsOnePart(t *testing.T) {
+	views, class, _ := threeViews(40, 5)
+	m, err := MultiGPClassifier[int]{}.Fit(t.Context(), []View{{X: views[0].X, Kernel: kernel.RBF{Width: 1.5}}}, class)
+	require.NoError(t, err)
+	at := normal(rand.New(rand.NewPCG(9, 9)), 6, 3)
+	got, err := oddsAsOnePart(t.Context(), m, "all", PredictOptions{MeanOnly: true}, []Features{at})
+	require.NoError(t, err)
+	_, probability, err := m.Predict(at)
+	require.NoError(t, err)
+	for i, of := range probability {
+		for c, want := range oddsAgainstOthers(of) {
+			assert.Equal(t, []string{"all"}, got[c].names)
+			assert.InDelta(t, want, got[c].mean[0][i], 1e-9)
+			assert.Zero(t, got[c].variance[0][i])
+			assert.Zero(t, got[c].constant[i])
+		}
+	}
+	_, err = oddsAsOnePart(t.Context(), m, "all", PredictOptions{}, nil)
+	assert.ErrorContains(t, err, "0 input matrices")
+}

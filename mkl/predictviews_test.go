@@ -164,3 +164,16 @@ func TestPredictViewsOfOneMatrix(t *testing.T) {
 		assert.InDelta(t, p[i], parts.Constant+parts.Mean[0][i]+parts.Mean[1][i], 1e-9)
 	}
 }
+
+// A model predicts the parts of no samples.
+func TestPredictViewsOfNoSamples(t *testing.T) {
+	x, y := bumpy(30)
+	m, err := MultiGP{PointScales: true}.Fit(t.Context(), []View{{X: x, Kernel: kernel.RBF{Width: 1.5}}}, y)
+	require.NoError(t, err)
+	parts, err := m.PredictViews(t.Context(), PredictOptions{}, la.NewMatrix[float64](0, 3))
+	require.NoError(t, err)
+	for v := range parts.Views {
+		assert.Empty(t, parts.Mean[v])
+		assert.Empty(t, parts.SD[v])
+	}
+}

@@ -189,4 +189,20 @@ func TestStandardizeWeighted(t *testing.T) {
 	assert.InEpsilon(t, plain[0].mean, same[0].mean, 1e-12)
 	assert.InEpsilon(t, plain[0].sd, same[0].sd, 1e-12)
 	assert.InDeltaSlice(t, want.Row(0), z.Row(0), 1e-12)
+	assert.Equal(t, 1, z.Rows)
+
+	for _, unit := range []float64{1e-200, 1, 1e200} { // targets as far below 0 as above
+		weights, y := []float64{1, 4, 2, 0.5}, []float64{-2 * unit, unit, -unit, 2 * unit}
+		got, _ := standardizeWeighted(y, weights, false)
+		var all, mean, square float64
+		for i, w := range weights {
+			u := w / (w + 2) // the upper of both weights in the middle
+			all += u
+			mean += u * y[i] / unit
+			square += u * y[i] / unit * (y[i] / unit)
+		}
+		mean /= all
+		assert.InDelta(t, mean, got[0].mean/unit, 1e-12)
+		assert.InEpsilon(t, math.Sqrt((square/all-mean*mean)*4/3), got[0].sd/unit, 1e-12)
+	}
 }

@@ -144,6 +144,10 @@ func TestSurvivalSaysWhatIsWrong(t *testing.T) {
 		_, err := Survival{}.Fit(t.Context(), views, times)
 		assert.ErrorContains(t, err, want)
 	}
+	for _, l := range []Lifetime{EventBetween(math.NaN(), 2), EventBetween(2, math.NaN())} {
+		_, _, _, err := logTimes([]Lifetime{EventAt(1), l})
+		assert.ErrorContains(t, err, "times[1] is NaN")
+	}
 	_, err := Survival{Law: 7}.Fit(t.Context(), views, Lifetimes(time, event))
 	assert.ErrorContains(t, err, "Law is 7")
 	_, err = Survival{}.Fit(t.Context(), views, nil)

@@ -42,6 +42,8 @@ func TestTargetScaleMoments(t *testing.T) {
 	m, v := logScale.moments(1e9, 1e9)
 	assert.False(t, math.IsInf(m, 0) || math.IsInf(v, 0))
 	assert.Zero(t, rootScale.target(-2))
+	assert.Zero(t, largestTarget(ownScale, []float64{3, 8, 2}))
+	assert.EqualValues(t, 8, largestTarget(logScale, []float64{3, 8, 2}))
 }
 
 // prices are positive targets whose noise grows with their level, besides targets whose noise does not.

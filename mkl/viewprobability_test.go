@@ -26,3 +26,30 @@ func TestSweepsOf(t *testing.T) {
 		}
 	}
 }
+
+// There are four divisions into halves up to 150 samples, fewer in proportion to the inverse square of more, and none of few samples.
+func TestSplitsOf(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 15: 0, 16: 4, 150: 4, 151: 3, 173: 3, 174: 2, 212: 2, 213: 1, 1000: 1, 1e6: 1} {
+		assert.Equal(t, want, splitsOf(n), "%d samples", n)
+	}
+}
+
+// The views of a table that are doubtful are those that are not kept.
+func TestDoubtfulViewsAreNotKept(t *testing.T) {
+	for _, q := range []viewProbabilities{
+		{alone: []float64{0.6, 0.2, 0.2, 0.5}, in: []float64{0.1, 0.9, 0.7, 0.3}},
+		{alone: []float64{0.1, 0.2}, in: []float64{0.5, 0.4}},
+		{alone: []float64{0.6, 0.7}, in: []float64{0.5, 0.4}},
+	} {
+		var table []ViewShare
+		var want []string
+		kept := q.kept()
+		for v, alone := range q.alone {
+			table = append(table, ViewShare{View: string(rune('a' + v)), Informative: alone, In: q.in[v]})
+			if kept != nil && kept[v] == 0 {
+				want = append(want, table[v].View)
+			}
+		}
+		assert.Equal(t, want, doubtful(table))
+	}
+}

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -102,30 +103,14 @@ func TestEnoughAgainstAllNeighbours(t *testing.T) {
 			cell[l.row[at]] = c
 		}
 	}
-	ordered := func(many int, distance func(int) float64) []int {
-		order := make([]int, many)
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			switch da, db := distance(a), distance(b); {
-			case da < db:
-				return -1
-			case da > db:
-				return 1
-			}
-			return 0
-		})
-		return order
-	}
 	recall := make([]float64, l.centres.Rows+1) // by the number of cells that are visited
 	for i := range judged {
 		rank := make([]int, l.centres.Rows)
-		for r, c := range ordered(l.centres.Rows, func(c int) float64 { return squared(x.Row(i), l.centres.Row(c)) }) {
+		for r, c := range nearer(l.centres.Rows, func(c int) float64 { return squared(x.Row(i), l.centres.Row(c)) }) {
 			rank[c] = r
 		}
 		found := 0
-		for _, j := range ordered(n/2, func(j int) float64 { return squared(x.Row(i), x.Row(j)) }) {
+		for _, j := range nearer(n/2, func(j int) float64 { return squared(x.Row(i), x.Row(j)) }) {
 			if j == i {
 				continue
 			}
@@ -141,8 +126,99 @@ func TestEnoughAgainstAllNeighbours(t *testing.T) {
 	assert.Less(t, recall[l.visits-1], Recall)
 }
 
+// celled is a level of k cells around the first rows of x.
+func celled(x la.Matrix[float32], k int) *level {
+	l := &level{n: x.Rows, centres: x.Slice(0, k, 0, x.Cols).Clone(), start: make([]int32, k+1), x: la.NewMatrix[float32](x.Rows, x.Cols)}
+	for c := range k {
+		for i := range x.Rows {
+			if nearestCentre(x.Row(i), l.centres) == c {
+				copy(l.x.Row(len(l.row)), x.Row(i))
+				l.row = append(l.row, int32(i))
+			}
+		}
+		l.start[c+1] = int32(len(l.row))
+	}
+	return l
+}
+
+// nearer sorts numbers below n by a distance; of equal ones the first is nearer.
+func nearer(n int, distance func(int) float64) []int {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
+	return order
+}
+
+// Small levels are counted exactly: a row more or less among the judged ones, among the half that is searched or among the neighbours
+// shows in some of them.
+func TestEnoughOfSmallLevels(t *testing.T) {
+	for seed := range uint64(150) {
+		n, m := 12+int(seed*7%300), 1+int(seed%6)
+		k := n / 3
+		switch seed % 4 {
+		case 0:
+			n = group - 1 + int(seed/4%3)
+			k = n / 3
+		case 1: // more neighbours than rows, each in a cell of its own
+			n, m = 10+int(seed/4), 60
+			k = n
+		}
+		x := draw(n, 3, 100+seed)
+		for i := range x.Rows {
+			for f, v := range x.Row(i) {
+				x.Set(i, f, float32(math.Round(float64(v)*1024))) // distances of neighbours are exact
+			}
+		}
+		l := celled(x, k)
+		cell := make([]int, n)
+		for c := range k {
+			for at := l.start[c]; at < l.start[c+1]; at++ {
+				cell[l.row[at]] = c
+			}
+		}
+		counts, total := make([]int, k), 0 // neighbours by the rank of their cells
+		for i := range min(n, judged) {
+			centres := nearer(k, func(c int) float64 { return squared(x.Row(i), l.centres.Row(c)) })
+			others := nearer(n/2, func(j int) float64 { return squared(x.Row(i), x.Row(j)) })
+			if at := slices.Index(others, i); at >= 0 {
+				others = slices.Delete(others, at, at+1)
+			}
+			for _, j := range others[:min(m, len(others), n/2-1)] {
+				counts[slices.Index(centres, cell[j])]++
+				total++
+			}
+		}
+		want := 0
+		for sum := 0; 100*sum < 99*total; want++ {
+			sum += counts[want]
+		}
+		require.Equal(t, want, l.enough(1+int(seed%2), x, m), "%d rows, %d neighbours", n, m)
+	}
+}
+
+// The row beyond the last whole task is judged too. It lies between six rows that are not searched, so that its neighbour is in the seventh
+// cell. The neighbours of all other rows are in nearer cells.
+func TestEnoughJudgesTheLastRow(t *testing.T) {
+	x := la.NewMatrix[float32](group+1, 3)
+	for i := range group / 2 {
+		near, beside := x.Row(i), x.Row(group/2+i) // the first half of the rows is searched
+		if i < 12 {
+			sign := float32(1 - 2*(i%2))
+			near[i/2%3], beside[i/2%3] = sign*(1.3+0.01*float32(i/6)), sign
+			if i >= 6 {
+				beside[i/2%3] = sign * 1.4
+			}
+			continue
+		}
+		near[0], beside[0] = float32(100*i), float32(100*i)+0.1
+	}
+	assert.Equal(t, 7, celled(x, group).enough(1, x, 1))
+}
+
 func TestLevels(t *testing.T) {
-	for n, sizes := range map[int][]int{0: {0}, 7: {7}, fewest: {fewest}, fewest + 1: {513, fewest + 1}, 9000: {563, 2250, 9000}} {
+	for n, sizes := range map[int][]int{0: {0}, 1: {1}, 7: {7}, fewest: {fewest}, fewest + 1: {513, fewest + 1}, 9000: {563, 2250, 9000}} {
 		ix := New(2, draw(n, 2, 5), 4)
 		var got []int
 		for _, l := range ix.levels {

@@ -138,3 +138,55 @@ func TestSingleFindsWhatSearchFinds(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(20, func() { one.Nearest(s, q.Row(1), got) }))
 	}
 }
+
+// On a lattice many rows are at equal distances. The first of them in the cells that are visited count, whatever the order of the cells.
+func TestEqualDistancesAcrossCells(t *testing.T) {
+	const n, m = 4096, 10
+	x := la.NewMatrix[float32](n, 3)
+	for i, p := range rand.New(rand.NewPCG(3, 1)).Perm(n) {
+		copy(x.Row(i), []float32{float32(p % 16), float32(p / 16 % 16), float32(p / 256)})
+	}
+	ix := New(2, x, m)
+	l := &ix.levels[len(ix.levels)-1]
+	require.Greater(t, l.visits, 1)
+	require.Less(t, ix.Visited(), 0.9)
+	near, one := make([]int32, n*m), make([]int32, m)
+	ix.Search(2, x, nil, m, near)
+	single := ix.Single()
+	s := single.NewScratch()
+	d := la.NewMatrix[float32](n, l.centres.Rows)
+	la.SqDist(&la.Workspace{Workers: 1}, x, l.centres, d)
+	for q := range n {
+		var rows []int
+		for _, c := range nearer(l.centres.Rows, func(c int) float64 { return float64(d.Row(q)[c]) })[:l.visits] {
+			for _, r := range l.row[l.start[c]:l.start[c+1]] {
+				rows = append(rows, int(r))
+			}
+		}
+		slices.Sort(rows)
+		want := make([]int32, m)
+		for j, at := range nearer(len(rows), func(at int) float64 { return squared(x.Row(q), x.Row(rows[at])) })[:m] {
+			want[j] = int32(rows[at])
+		}
+		require.Equal(t, want, near[q*m:][:m], "query %d", q)
+		single.Nearest(s, x.Row(q), one)
+		require.Equal(t, want, one, "query %d alone", q)
+	}
+}
+
+// A single earlier row is found.
+func TestSearchOfOneEarlierRow(t *testing.T) {
+	x := draw(40, 2, 9)
+	near := make([]int32, 2)
+	New(1, x, 2).Search(1, x.Slice(5, 6, 0, 2), []int{1}, 2, near)
+	require.Equal(t, []int32{0, -1}, near)
+}
+
+// A search for no rows finds none.
+func TestSearchForNoRows(t *testing.T) {
+	x := draw(5000, 2, 9)
+	ix := New(1, x, 0)
+	ix.Search(1, x, nil, 0, nil)
+	single := ix.Single()
+	single.Nearest(single.NewScratch(), x.Row(0), nil)
+}
