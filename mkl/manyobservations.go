@@ -45,7 +45,7 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 	for i, l := range all {
 		few[i] = l.Some(rows)
 	}
-	m, err := p.fitExact(ctx, takeRows(views, rows), len(few)+1, few...)
+	m, err := p.fitExact(ctx, takeRows(views, rows), 1, few...)
 	if m != nil {
 		m.levels, m.about = effects.levels, effects.about
 	}
@@ -56,7 +56,7 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 	e := mgp.Extension{
 		Likelihood: all[slices.IndexFunc(all, func(l mgp.Likelihood) bool { return l.Name() == start.State().Likelihood })],
 		Cross:      la.NewMatrix[float64](n, len(rows)), Self: make([]float64, n),
-		Progress: p.part(len(all)+1, len(all)+1).ascent(1, 1).Progress,
+		Progress: p.part(p.fitted+1, p.fitted+1).ascent(1, 1).Progress,
 	}
 	gamma := start.State().Gamma
 	err = m.designs[0].EachBlock(ctx, p.Workers, gram.PredictWords, true, x, n, func(k *vi.Dense, self la.Matrix[float64], first, count int) error {
