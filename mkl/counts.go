@@ -127,7 +127,7 @@ func (c Counts) laws(y []float64) ([]CountLaw, error) {
 
 // rival says when the double Poisson distribution is fitted too, and when it is chosen. The fitted negative binomial counts have the mean 1 + ȳ/r of variance
 // over mean. Where counts vary less than Poisson counts, r grows until ȳ/r is small beside √(2/n), the standard error of this mean among n Poisson counts.
-// Where ȳ/r is larger, the evidence of every ν > 1 is below the evidence of the Poisson distribution, and this is below the one in hand.
+// Where ȳ/r is larger, the samples vary more than Poisson counts about the fitted function, and there the likelihood falls in ν from ν = 1 on.
 func (c Counts) rival(y []float64) *rivalLaw {
 	var mean float64
 	for _, v := range y {

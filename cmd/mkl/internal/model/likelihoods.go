@@ -11,18 +11,46 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// laws are the distributions of times that -law names.
-var laws = words[mkl.SurvivalLaw]{
-	{mkl.LawByEvidence.String(), mkl.LawByEvidence}, {mkl.LogNormal.String(), mkl.LogNormal}, {mkl.Weibull.String(), mkl.Weibull},
+// laws are the distributions of times that -law names, and countLaws the distributions of counts but for the first, by evidence.
+var (
+	laws = words[mkl.SurvivalLaw]{
+		{mkl.LawByEvidence.String(), mkl.LawByEvidence}, {mkl.LogNormal.String(), mkl.LogNormal}, {mkl.Weibull.String(), mkl.Weibull},
+	}
+	countLaws = words[mkl.CountLaw]{
+		{mkl.NegativeBinomial.String(), mkl.NegativeBinomial}, {mkl.DoublePoisson.String(), mkl.DoublePoisson},
+	}
+)
+
+// countLaw returns the distribution of counts that -law and -poisson name.
+func (s *Settings) countLaw() (mkl.CountLaw, error) {
+	for _, l := range countLaws {
+		if l.name == s.Law && s.Poisson {
+			return 0, console.Inputf("-law %s: -poisson names another distribution", s.Law)
+		}
+		if l.name == s.Law {
+			return l.value, nil
+		}
+	}
+	switch {
+	case s.Poisson && s.Law == mkl.LawByEvidence.String():
+		return mkl.Poisson, nil
+	case s.Law == mkl.LawByEvidence.String():
+		return mkl.CountLawByEvidence, nil
+	}
+	return 0, console.Inputf("-law %s: counts have %s", s.Law, strings.Join(strings.Split(countLaws.names(), ","), " or "))
 }
 
 // countRows are the estimators of counts.
 var countRows = []*Estimator{{
 	Model: "mgp", Tasks: []string{CountsTask}, Kind: "counts", Form: dataset.Numbers, Part: partKernel, One: true, Gaps: true,
-	takes: "kernels text exposure poisson store resume",
+	takes: "kernels text exposure law poisson store resume",
 	settle: func(r *Request) (*settled, error) {
+		law, err := r.Settings.countLaw()
+		if err != nil {
+			return nil, err
+		}
 		return &settled{fitter: func(f *fitting) Fitter {
-			c := mkl.Counts{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage, Poisson: r.Settings.Poisson}
+			c := mkl.Counts{Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage, Law: law}
 			return Fitter{c.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 				c.Exposure = d.Exposure
 				return AsModel(c.Fit(ctx, d.Views, d.Numbers[0]))
@@ -36,6 +64,9 @@ var survivalRows = []*Estimator{{
 	Model: "mgp", Tasks: []string{Survival}, Kind: "survival", Form: dataset.Times, Part: partKernel, One: true, Gaps: true,
 	takes: "kernels text event upper law store resume",
 	settle: func(r *Request) (*settled, error) {
+		if !slices.Contains(strings.Split(laws.names(), ","), r.Settings.Law) {
+			return nil, console.Inputf("-law %s: times have %s or %s", r.Settings.Law, mkl.LogNormal, mkl.Weibull)
+		}
 		return &settled{fitter: func(f *fitting) Fitter {
 			s := mkl.Survival{
 				Fitting: f.Fitting, Climb: f.climb(), MissingViews: f.missingViews, Storage: f.storage, Law: laws.value(r.Settings.Law),
