@@ -167,7 +167,7 @@ func (s *narrowNormal) term(k, x, nu float64) (far, peak float64) {
 }
 
 // series stores the value for large μ. With j = νk and the Stirling series of g(k) over g(j), √ν·S is the mean of exp(−(ν−1)/12j + (ν³−1)/360j³) where j
-// has a Poisson distribution of the mean νμ. The mean has a series in u = 1/(νμ), of which three terms are left.
+// has a Poisson distribution of the mean νμ. The mean is a series in u = 1/(νμ), which ends here after u³.
 func (s *narrowNormal) series(nu float64) {
 	e, u := nu-1, 1/(nu*s.mu)
 	e2 := float64(e * e)
