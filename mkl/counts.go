@@ -25,8 +25,11 @@ var countLaws = []mgp.Counts{Poisson: {}, NegativeBinomial: {Dispersed: true}, D
 
 // String returns "by-evidence", "poisson", "negative-binomial" or "double-poisson".
 func (l CountLaw) String() string {
-	if l == CountLawByEvidence {
+	switch {
+	case l == CountLawByEvidence:
 		return LawByEvidence.String()
+	case l < Poisson || l > DoublePoisson:
+		return fmt.Sprintf("CountLaw(%d)", int(l))
 	}
 	return countLaws[l].Name()
 }

@@ -1,6 +1,7 @@
 package mkl
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -180,6 +181,7 @@ func TestCountLawsSayWhatIsWrong(t *testing.T) {
 	m, err = Counts{Law: Poisson}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	assert.Equal(t, Poisson, m.Law())
+	assert.Equal(t, "CountLaw(9) CountLaw(-1)", fmt.Sprint(CountLaw(9), CountLaw(-1)))
 	for l, name := range []string{"by-evidence", "poisson", "negative-binomial", "double-poisson"} {
 		assert.Equal(t, name, CountLaw(l).String())
 	}
