@@ -3,28 +3,64 @@ package mkl
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
+	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
+
+// CountLaw is the distribution of counts given the function: see [Counts].
+type CountLaw int
+
+// Distributions of counts.
+const (
+	CountLawByEvidence CountLaw = iota // negative binomial, unless the evidence is strong for the double Poisson distribution
+	Poisson                            // the variance is the mean
+	NegativeBinomial                   // the variance is above the mean
+	DoublePoisson                      // the variance is below the mean
+)
+
+// countLaws are the likelihoods of the distributions but for the zero law.
+var countLaws = []mgp.Counts{Poisson: {}, NegativeBinomial: {Dispersed: true}, DoublePoisson: {Narrow: true}}
+
+// String returns "by-evidence", "poisson", "negative-binomial" or "double-poisson".
+func (l CountLaw) String() string {
+	switch {
+	case l == CountLawByEvidence:
+		return LawByEvidence.String()
+	case l < Poisson || l > DoublePoisson:
+		return fmt.Sprintf("CountLaw(%d)", int(l))
+	}
+	return countLaws[l].Name()
+}
+
+// StrongEvidence is how much the logarithm of the evidence of the double Poisson distribution has to be higher for [Counts] to choose it. Strong evidence is a
+// ratio of more than 20.
+//
+// Source: R. E. Kass and A. E. Raftery, "Bayes factors", JASA 90, 1995.
+const StrongEvidence = 3
 
 // Counts is the multiple Gaussian process model for counts 0, 1, 2, …: the logarithm of the mean is a level and a sum
 // of one Gaussian process for each view,
 //
-//	y ~ NB(μ, r) of the variance μ + μ²/r,   log μ = log o + b + Σ_p f_p(x),
+//	y ~ NB(μ, r) of the variance μ + μ²/r, or y ~ DP(μ, ν) of a variance of about μ/ν,   log μ = log o + b + Σ_p f_p(x),
 //
-// with the exposure o, such as the time under observation. The kernels' weights, b, r and learned length scales maximise the
+// with the exposure o, such as the time under observation. By default a count with a given mean has a negative binomial distribution, whose variance is above the
+// mean. If the fitted variance is hardly above the mean, the double Poisson distribution is fitted too, whose variance is below the mean. It is the
+// model's if its evidence is higher by [StrongEvidence]. The kernels' weights, b, r or ν, and learned length scales maximise the
 // evidence, which expectation propagation estimates. The zero value is ready to fit. The fit has
-// no random start: Seed chooses the landmarks of many samples. Its cost and effects of codes are as in [Survival].
+// no random start: Seed chooses the landmarks of many samples. Its cost and effects of codes are as in [Survival], with effects under the
+// negative binomial distribution.
 //
-// Source: docs/theory/likelihoods.md derives the moments; the model is the one of [MultiGP].
+// Source: docs/theory/likelihoods.md derives the moments and the choice; the model is the one of [MultiGP].
 type Counts struct {
 	Fitting
 	Climb
 
-	// Poisson makes a count with a given mean Poisson distributed: its variance is the mean. By default the distribution is
-	// negative binomial, and the fit learns from the samples how much larger the variance is. Counts with a Poisson distribution
-	// are at most 1e12, others at most 2⁵³.
-	Poisson bool
+	// Law is the distribution of a count with a given mean; the zero value is CountLawByEvidence. Counts with a Poisson distribution are at most 1e12, with a
+	// double Poisson distribution at most 1e8, and others at most 2⁵³.
+	Law CountLaw
 
 	// Exposure holds the exposure o of each sample, positive; nil means 1.
 	Exposure []float64
@@ -56,11 +92,49 @@ func (c Counts) Fit(ctx context.Context, views []View, y []float64) (*CountModel
 	if c.Exposure != nil {
 		targets = append(targets, c.Exposure)
 	}
-	m, err := c.problem().fit(ctx, views, targets, mgp.Counts{Y: y, Exposure: c.Exposure, Dispersed: !c.Poisson})
+	p := c.problem()
+	laws, err := c.laws(y)
+	if err != nil {
+		return nil, err
+	}
+	var all []mgp.Likelihood
+	for _, l := range laws {
+		of := countLaws[l]
+		of.Y, of.Exposure = y, c.Exposure
+		all = append(all, of)
+	}
+	p.rival = c.rival(y)
+	m, err := p.fit(ctx, views, targets, all...)
 	if m == nil {
 		return nil, err
 	}
 	return &CountModel{*m}, err
+}
+
+// laws returns the distributions that may be fitted.
+func (c Counts) laws(y []float64) ([]CountLaw, error) {
+	switch {
+	case c.Law < CountLawByEvidence || c.Law > DoublePoisson:
+		return nil, fmt.Errorf("mkl: Law is %d: there are CountLawByEvidence, Poisson, NegativeBinomial and DoublePoisson", int(c.Law))
+	case c.Law != CountLawByEvidence:
+		return []CountLaw{c.Law}, nil
+	case slices.Max(y) > mgp.MostNarrowCount:
+		return []CountLaw{NegativeBinomial}, nil
+	}
+	return []CountLaw{NegativeBinomial, DoublePoisson}, nil
+}
+
+// rival says when the double Poisson distribution is fitted too, and when it is chosen. The fitted negative binomial counts have the mean 1 + ȳ/r of variance
+// over mean. Where counts vary less than Poisson counts, r grows until ȳ/r is small beside √(2/n), the standard error of this mean among n Poisson counts.
+// Where ȳ/r is larger, the samples vary more than Poisson counts about the fitted function, and there the likelihood falls in ν from ν = 1 on.
+func (c Counts) rival(y []float64) *rivalLaw {
+	var mean float64
+	for _, v := range y {
+		mean += v / float64(len(y))
+	}
+	return &rivalLaw{margin: StrongEvidence, worth: func(shape []float64, n int) bool {
+		return mean/special.Exp(shape[1]) <= math.Sqrt(2/float64(n))
+	}}
 }
 
 // Limits of the exposures of counts.

@@ -1,10 +1,6 @@
 package mkl
 
-import (
-	"io"
-
-	"github.com/bmkl/bmkl/vi/mgp"
-)
+import "io"
 
 // Save writes the model to a file that [Load] reads, like [RegressionModel.Save].
 func (m *CountModel) Save(w io.Writer) error {
@@ -17,7 +13,7 @@ func (m *CountModel) decode(f *fileReader) (err error) {
 	if err := f.settings(&j); err != nil {
 		return err
 	}
-	if m.functionOfViews, err = f.takeObservations(j, mgp.Counts{}.Name(), mgp.Counts{Dispersed: true}.Name()); err != nil {
+	if m.functionOfViews, err = f.takeObservations(j, Poisson.String(), NegativeBinomial.String(), DoublePoisson.String()); err != nil {
 		return err
 	}
 	return f.close()

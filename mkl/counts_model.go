@@ -16,18 +16,40 @@ type CountModel struct{ functionOfViews }
 // Kind returns "counts".
 func (m *CountModel) Kind() string { return "counts" }
 
-// Dispersion returns 1/r: the variance of a count is μ + μ²/r. It is 0 for a Poisson distribution.
-func (m *CountModel) Dispersion() float64 {
-	if r := m.shape(); r > 0 {
-		return 1 / r
+// Law returns the distribution of counts given the function.
+func (m *CountModel) Law() CountLaw {
+	name := m.posteriors[0].State().Likelihood
+	for l := Poisson; l <= DoublePoisson; l++ {
+		if l.String() == name {
+			return l
+		}
 	}
-	return 0
+	return CountLawByEvidence // no model has it
 }
 
-// shape returns r, or 0 for a Poisson distribution.
-func (m *CountModel) shape() float64 {
-	if s := m.posteriors[0].State().Shape; len(s) > 1 {
+// Dispersion returns 1/r of a negative binomial distribution: the variance of a count is μ + μ²/r. It is 0 for the other distributions.
+func (m *CountModel) Dispersion() float64 {
+	if m.Law() != NegativeBinomial {
+		return 0
+	}
+	return 1 / m.parameter()
+}
+
+// Precision returns ν of a double Poisson distribution: the variance of a count is about μ/ν. It is 0 for the other distributions.
+func (m *CountModel) Precision() float64 {
+	if m.Law() != DoublePoisson {
+		return 0
+	}
+	return m.parameter()
+}
+
+// parameter returns r or ν; 0 for a Poisson distribution.
+func (m *CountModel) parameter() float64 {
+	switch s := m.posteriors[0].State().Shape; m.Law() {
+	case NegativeBinomial:
 		return special.Exp(s[1])
+	case DoublePoisson:
+		return mgp.Precision(s[1])
 	}
 	return 0
 }
@@ -64,8 +86,16 @@ func (m *CountModel) PredictCounts(ctx context.Context, opt PredictOptions, expo
 		return nil, err
 	}
 	p := &CountPrediction{counts: make([]mgp.CountDistribution, t)}
+	of := mgp.CountDistribution{Exposure: 1}
+	switch m.Law() {
+	case NegativeBinomial:
+		of.R = m.parameter()
+	case DoublePoisson:
+		of.Nu = m.parameter()
+	}
 	for i := range p.counts {
-		p.counts[i] = mgp.CountDistribution{Mean: mean[i], Variance: variance[i], Exposure: 1, R: m.shape()}
+		p.counts[i] = of
+		p.counts[i].Mean, p.counts[i].Variance = mean[i], variance[i]
 		if exposure != nil {
 			p.counts[i].Exposure = exposure[i]
 		}
@@ -140,8 +170,11 @@ func (m *CountModel) String() string {
 // Summary describes the model in words, line by line.
 func (m *CountModel) Summary() string {
 	return m.summary(m.String(), func(int) string {
-		if d := m.Dispersion(); d > 0 {
-			return fmt.Sprintf("the variance of a count of the mean μ is μ + %.3g·μ²", d)
+		switch m.Law() {
+		case NegativeBinomial:
+			return fmt.Sprintf("the variance of a count of the mean μ is μ + %.3g·μ²", m.Dispersion())
+		case DoublePoisson:
+			return fmt.Sprintf("the variance of a count of the mean μ is below μ: about μ/%.3g", m.Precision())
 		}
 		return "the variance of a count is its mean"
 	})

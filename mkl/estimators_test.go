@@ -346,7 +346,7 @@ var estimators = []estimator{
 		counted: true,
 		process: true,
 		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
-			return orNil(Counts{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Poisson: true}.Fit(ctx, views, someCounts(y)))
+			return orNil(Counts{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Law: Poisson}.Fit(ctx, views, someCounts(y)))
 		},
 		predict: predictCounts,
 	},

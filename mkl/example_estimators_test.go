@@ -164,7 +164,7 @@ func ExampleCounts() {
 	mean, _ := p.Moments()
 	q := p.Quantiles(0.05, 0.95)[0]
 	fmt.Printf("%.0f faults in a week, between %.0f and %.0f\n", mean[0], q[0], q[1])
-	// Output: 32 faults in a week, between 21 and 43
+	// Output: 34 faults in a week, between 32 and 35
 }
 
 func ExampleOrdinal() {

@@ -69,9 +69,10 @@ func (p *processObservations) fitLevels(f *levelFit, order []int, out *observedL
 	if err := p.check(effects.Memory(n, len(f.columns), levels, width)); err != nil {
 		return err
 	}
-	passes := p.passes(len(out.all))
+	laws := p.certain(out.all)
+	passes := p.passes(len(laws))
 	var best *observedOf
-	for _, l := range out.all {
+	for _, l := range laws {
 		o := &observedOf{f: f, passes: passes}
 		var err error
 		if o.observed, err = mgp.Observe(l.Some(order)); err != nil {

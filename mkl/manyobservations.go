@@ -60,7 +60,7 @@ func (p *processObservations) fitMany(ctx context.Context, views []View, landmar
 	e := mgp.Extension{
 		Likelihood: all[slices.IndexFunc(all, func(l mgp.Likelihood) bool { return l.Name() == start.State().Likelihood })],
 		Cross:      la.NewMatrix[float64](n, len(rows)), Self: make([]float64, n),
-		Progress: p.part(len(all)+1, len(all)+1).ascent(1, 1).Progress,
+		Progress: p.part(p.fitted+1, p.fitted+1).ascent(1, 1).Progress,
 	}
 	gamma := start.State().Gamma
 	err = m.designs[0].EachBlock(ctx, p.Workers, gram.PredictWords, true, x, n, func(k *vi.Dense, self la.Matrix[float64], first, count int) error {

@@ -227,7 +227,7 @@ func TestObservationsOfNoVariance(t *testing.T) {
 		y[i], times[i] = math.Round(math.Exp(f)), EventAt(math.Exp(f)*rng.ExpFloat64())
 	}
 	views := []View{{X: x, Kernel: kernel.Linear{}}}
-	m, err := Counts{}.Fit(t.Context(), views, y)
+	m, err := Counts{Law: NegativeBinomial}.Fit(t.Context(), views, y)
 	require.NoError(t, err)
 	many := countsOnLandmarks(t, Counts{}, views, landmarks, y)
 	for _, m := range []*CountModel{m, many} {
@@ -236,6 +236,14 @@ func TestObservationsOfNoVariance(t *testing.T) {
 		mean, _ := p.Moments()
 		assert.InEpsilon(t, math.Exp(2), mean[0], 0.05)
 	}
+	m, err = Counts{}.Fit(t.Context(), views, y) // the counts are without noise
+	require.NoError(t, err)
+	assert.Equal(t, DoublePoisson, m.Law())
+	p, err := m.Predict(Column([]float64{0}))
+	require.NoError(t, err)
+	mean, variance := p.Moments()
+	assert.InDelta(t, 7, mean[0], 0.1)
+	assert.Less(t, variance[0], 0.3)
 	_, err = Survival{Law: Weibull}.Fit(t.Context(), views, times)
 	assert.NoError(t, err)
 }
@@ -273,7 +281,7 @@ func TestCountsBeyondNumbers(t *testing.T) {
 func TestPoissonLimit(t *testing.T) {
 	views := []View{{X: Column([]float64{1, 2, 3}), Kernel: kernel.RBF{Width: 1}}}
 	y := []float64{1e12, 4, 2e12}
-	_, err := Counts{Poisson: true}.Fit(t.Context(), views, y)
+	_, err := Counts{Law: Poisson}.Fit(t.Context(), views, y)
 	assert.ErrorContains(t, err, "sample 2 is 2e+12: a Poisson distribution takes counts up to 1e+12, a negative binomial one up to 2⁵³")
 	_, err = Counts{}.Fit(t.Context(), views, y)
 	assert.NoError(t, err)

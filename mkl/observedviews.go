@@ -29,10 +29,10 @@ type observedViews struct {
 	fit        *mgp.Fit           // whose kernels are sum, unless there is no function, and ones
 }
 
-// fitViews fits a function of several views under each of the likelihoods, and returns the fit with the highest evidence. It returns nil without an
+// fitViews fits a function of several views under each of the likelihoods, or those that the rival says, and returns the fit with the highest evidence. It returns nil without an
 // error if the amplitudes cannot borrow strength: of one view, of learned widths, and of given kernels alone. remark then says why, if that does not go
-// without saying. Its progress counts parts of the given number.
-func (p *processObservations) fitViews(ctx context.Context, views []View, targets [][]float64, parts int, all ...mgp.Likelihood) (out *functionOfViews, remark string, err error) {
+// without saying. So many parts of the fit come after it.
+func (p *processObservations) fitViews(ctx context.Context, views []View, targets [][]float64, after int, all ...mgp.Likelihood) (out *functionOfViews, remark string, err error) {
 	open := func(v View) bool { return v.Kernel == nil } // an error of the fit that follows
 	if countViews(views) < 2 || !hasAmplitudes(views) || slices.ContainsFunc(views, open) {
 		return nil, "", nil
@@ -46,40 +46,37 @@ func (p *processObservations) fitViews(ctx context.Context, views []View, target
 		return nil, "", err
 	}
 	ones := onesOf(n)
-	J, _ := k.packed.Dims()
-	equal := slices.Repeat([]float64{1 / float64(J)}, J)
-	part := 0
+	laws, margin, part := len(p.certain(all)), 0.0, 0
 	next := func() *fitting {
 		part++
-		return p.part(part, parts)
+		return p.part(part, partsOfViews(laws)+after)
 	}
 	var best *observedViews
-	for _, l := range all {
+	for i, l := range all {
+		if i == laws {
+			if !p.rival.worth(best.fit.Posterior.State().Shape, n) {
+				break
+			}
+			laws, margin = i+1, p.rival.margin
+		}
 		o := &observedViews{processObservations: p, kernels: k, like: l, ones: ones}
-		if err := o.climb(ctx, next(), equal); err != nil {
-			return o.stopped(best), "", err
-		}
-		t, unit, err := o.targets()
-		if err != nil {
-			return nil, leftOutRemark(err), nil
-		}
-		tied, err := k.problem(p.fitting, t).Fit(ctx, amplitude.Tied, amplitude.Search{Steps: mostAmplitudeSteps})
+		err := o.begin(ctx, next)
 		switch {
-		case errors.Is(err, amplitude.ErrIndefinite):
+		case err != nil && margin > 0 && ctx.Err() == nil: // the fit in hand stands if a rival has none
+			continue
+		case isLeftOut(err):
 			return nil, leftOutRemark(err), nil
 		case err != nil:
-			return o.stopped(best), "", stopped(ctx, err)
-		}
-		if err := o.climb(ctx, next(), inUnits(unit, tied.Amplitudes)); err != nil {
 			return o.stopped(best), "", err
 		}
-		if best == nil || o.fit.LogEvidence > best.fit.LogEvidence {
+		if best == nil || o.fit.LogEvidence > best.fit.LogEvidence+margin {
 			best = o
 		}
 	}
+	p.fitted = partsOfViews(laws)
 	table, err := best.settle(ctx, next)
 	switch {
-	case errors.Is(err, amplitude.ErrIndefinite), errors.Is(err, errSites):
+	case isLeftOut(err):
 		return nil, leftOutRemark(err), nil
 	case err != nil:
 		return best.stopped(nil), "", err
@@ -105,6 +102,28 @@ func onesOf(n int) la.Matrix[float64] {
 
 // partsOfViews is how many parts fitViews has under so many likelihoods.
 func partsOfViews(likelihoods int) int { return 2*likelihoods + 2 }
+
+// isLeftOut reports whether an error says that amplitudes cannot borrow strength.
+func isLeftOut(err error) bool {
+	return errors.Is(err, amplitude.ErrIndefinite) || errors.Is(err, errSites)
+}
+
+// begin fits the process with equal amplitudes to the observations, and then the process with tied ones.
+func (o *observedViews) begin(ctx context.Context, next func() *fitting) error {
+	J, _ := o.kernels.packed.Dims()
+	if err := o.climb(ctx, next(), slices.Repeat([]float64{1 / float64(J)}, J)); err != nil {
+		return err
+	}
+	t, unit, err := o.targets()
+	if err != nil {
+		return err
+	}
+	tied, err := o.kernels.problem(o.fitting, t).Fit(ctx, amplitude.Tied, amplitude.Search{Steps: mostAmplitudeSteps})
+	if err != nil {
+		return stopped(ctx, err)
+	}
+	return o.climb(ctx, next(), inUnits(unit, tied.Amplitudes))
+}
 
 // settle fits the members whose amplitudes borrow strength to the sites, and the process with the mean of their amplitudes to the observations.
 func (o *observedViews) settle(ctx context.Context, next func() *fitting) (table viewTable, err error) {

@@ -19,6 +19,23 @@ type processObservations struct {
 	before    int // parts of the fit before the fits of the landmarks: 1 for effects of levels
 
 	levelLimit int // of sweeps of a fit of effects of levels; 0 means the usual one
+
+	rival  *rivalLaw // nil: every likelihood is fitted, and the one with the highest evidence is chosen
+	fitted int       // likelihoods that were fitted
+}
+
+// rivalLaw says when likelihoods beside the first are fitted, and by how much their evidence has to be higher.
+type rivalLaw struct {
+	worth  func(shape []float64, n int) bool // given the parameters of the first likelihood, fitted to n samples
+	margin float64
+}
+
+// certain returns the likelihoods that are fitted in any case.
+func (p *processObservations) certain(all []mgp.Likelihood) []mgp.Likelihood {
+	if p.rival != nil {
+		return all[:1]
+	}
+	return all
 }
 
 // newProcessObservations returns a fit with the settings that the estimators share.
@@ -30,7 +47,7 @@ func newProcessObservations(f Fitting, c Climb, groups []ViewGroup, gaps bool, s
 	}
 }
 
-// fit fits a function to the views of observations under each of the likelihoods, and returns the fit with the highest
+// fit fits a function to the views of observations under each of the likelihoods, or those that the rival says, and returns the fit with the highest
 // evidence. If one ends with an error, it returns the error and the best fit before. targets are
 // numbers by which samples with the same features differ, the first of them the targets themselves.
 func (p *processObservations) fit(ctx context.Context, views []View, targets [][]float64, all ...mgp.Likelihood) (*functionOfViews, error) {
@@ -84,23 +101,32 @@ func (p *processObservations) fitExact(ctx context.Context, views []View, target
 	if err != nil {
 		return nil, err
 	}
-	best, remark, err := p.fitViews(ctx, views, targets, partsOfViews(len(all))+after, all...)
+	best, remark, err := p.fitViews(ctx, views, targets, after, all...)
 	if best != nil || err != nil {
 		return best, err
 	}
+	p.fitted = 0
 	k, err := p.processKernels(ctx, t, 1, func(s FitSize) int64 { return p.processMemory(s, 1, false) })
 	if err != nil {
 		return nil, err
 	}
 	defer gram.Release(k, &best, &err)
+	parts, margin := len(p.certain(all)), 0.0
 	for i, l := range all {
+		if i == parts {
+			if best == nil || !p.rival.worth(best.posteriors[0].State().Shape, n) {
+				break
+			}
+			parts, margin = i+1, p.rival.margin
+		}
 		p.likelihood = l
 		m := &functionOfViews{processes: processes{onViews: onViews{p.record(Trace{}), t.Design}}}
-		whole, err := p.processSettings.fit(ctx, p.part(i+1, len(all)+after), &m.processes, k, la.NewMatrix[float64](1, n), false)
-		if whole && (best == nil || m.Bound() > best.Bound()) {
+		whole, err := p.processSettings.fit(ctx, p.part(i+1, parts+after), &m.processes, k, la.NewMatrix[float64](1, n), false)
+		p.fitted++
+		if whole && (best == nil || m.Bound() > best.Bound()+margin) {
 			best = m
 		}
-		if err != nil {
+		if err != nil && (margin == 0 || ctx.Err() != nil) { // the fit in hand stands if a rival has none
 			return best, err
 		}
 	}

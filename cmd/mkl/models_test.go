@@ -413,6 +413,47 @@ func TestCountModel(t *testing.T) {
 	assert.Less(t, measured(t, "d.csv")["RMSE/SD"], 0.9)
 }
 
+// Counts that vary less than Poisson counts have a double Poisson distribution, which the commands name, measure and predict by.
+func TestNarrowCountModel(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "%g,%d\n", float64(i%10)/3, 1+i%10/2+i*i%7/5)
+	}
+	command(t, map[string]string{"d.csv": text.String()}, "")
+	fitted(t, "d.csv", "-target", "y", "-task", "counts", "-kernels", "rbf(width=1)")
+	m := fromFile[*mkl.CountModel](t)
+	require.Equal(t, mkl.DoublePoisson, m.Law())
+	for _, args := range []string{"inspect m", "report m -data d.csv"} {
+		status, stdout, stderr := command(t, nil, "", strings.Fields(args)...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stdout, "double Poisson given the function: a count of the mean μ has a variance of about μ/"+console.Figure(m.Precision())+", below μ", args)
+	}
+	v := measured(t, "d.csv")
+	assert.Less(t, v["RMSE/SD"], 0.4)
+	p, err := m.Predict(mkl.Column([]float64{0, 3}))
+	require.NoError(t, err)
+	mean, variance := p.Moments()
+	assert.Less(t, variance[1], 0.5*mean[1])
+	got := numbersOf(t, predicted(t, "d.csv")["mean"])
+	assert.InEpsilon(t, mean[0], got[0], 1e-9)
+	status, _, stderr := command(t, nil, "", strings.Fields("cv d.csv -target y -task counts -kernels rbf -folds 2")...)
+	require.Equal(t, console.StatusOK, status, stderr)
+	status, _, stderr = command(t, nil, "", "export", "m", "-o", "m.onnx")
+	require.NotEqual(t, console.StatusOK, status)
+	assert.Contains(t, stderr, "-law negative-binomial")
+
+	fitted(t, "d.csv", "-target", "y", "-task", "counts", "-kernels", "rbf(width=1)", "-law", "negative-binomial")
+	assert.Equal(t, mkl.NegativeBinomial, fromFile[*mkl.CountModel](t).Law())
+	for _, c := range [][2]string{
+		{"-law log-normal", "counts have poisson or negative-binomial or double-poisson"},
+	} {
+		status, _, stderr = command(t, nil, "", strings.Fields("fit d.csv -target y -task counts "+c[0])...)
+		require.Equal(t, console.StatusInput, status)
+		assert.Contains(t, stderr, c[1])
+	}
+}
+
 // TestClassModels fits the same classes by every model that has them.
 func TestClassModels(t *testing.T) {
 	files := map[string]string{"f.csv": flowers()}

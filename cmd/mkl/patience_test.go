@@ -48,7 +48,7 @@ func TestForecastOfCounts(t *testing.T) {
 	for i := range 3001 {
 		b.WriteString(number(float64(i%300)/40) + "," + number(float64(i%5)) + "\n")
 	}
-	fit := strings.Fields("fit d.csv -target y -task counts -poisson -sweeps 1 -view x:linear")
+	fit := strings.Fields("fit d.csv -target y -task counts -law poisson -sweeps 1 -view x:linear")
 	status, _, stderr := command(t, map[string]string{"d.csv": b.String()}, "", fit...)
 	require.Equal(t, console.StatusOK, status, stderr)
 }

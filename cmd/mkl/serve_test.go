@@ -117,7 +117,7 @@ func TestServeEqualsPredict(t *testing.T) {
 	kinds := []struct{ name, fit, predict, query string }{
 		{"counts", "-target faults -task counts" + views, "", ""},
 		{"exposed", "-target faults -exposure days" + views, "-interval 0.8", "&interval=0.8"},
-		{"poisson", "-target faults -exposure days -poisson" + views, "", ""},
+		{"poisson", "-target faults -exposure days -law poisson" + views, "", ""},
 		{"grades", "-target grade -task ordinal" + views, "", ""},
 		{"times", "-target time -event died" + views, "-times 0.5,2,1e9,1e-9 -interval 0.5", "&times=0.5,2,1e9,1e-9&interval=0.5"},
 		{"pool", "-target y" + views, "", ""},

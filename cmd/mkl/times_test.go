@@ -250,7 +250,7 @@ func TestTimesSayWhatIsWrong(t *testing.T) {
 		"fit d.csv -target x -exposure u -task survival":             "-exposure is not for -task survival with -model mgp",
 		"fit d.csv -target x -event died -task survival -model auto": "-model auto is for -task regression, binary and multiclass, not survival",
 		"fit d.csv -target x -law weibull -task regression":          "-law is not for -task regression",
-		"fit e.csv -target n -exposure t -task counts -law weibull":  "-law is not for -task counts",
+		"fit e.csv -target n -exposure t -task counts -law weibull":  "-law weibull: counts have poisson or negative-binomial or double-poisson",
 		"fit e.csv -target t -event died -missing refuse":            "row 6 (line 7), column 3 \"died\": the cell is empty",
 		"fit d.csv -target died -exposure t":                         "row 2 (line 3), column 2 \"t\": the exposure is 0: it must be positive; leave out the row, or leave this cell empty",
 		"cv d.csv -target t -task counts -folds 2":                   `row 4 (line 5), column 2 "t": -1 is none of the counts 0, 1, 2, …`,
@@ -373,7 +373,7 @@ func TestExposures(t *testing.T) {
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stdout, "to mean, sd, for the 1 target Claims")
 	assert.Contains(t, stderr, `mean and sd are of counts with the exposure 1: a graph has no input for the column "policies"`)
-	status, _, stderr = command(t, nil, "", "fit", "gap.csv", "-target", "Claims", "-exposure", "policies", "-view", "District:rbf", "-poisson", "-o", "m")
+	status, _, stderr = command(t, nil, "", "fit", "gap.csv", "-target", "Claims", "-exposure", "policies", "-view", "District:rbf", "-law", "poisson", "-o", "m")
 	require.Equal(t, console.StatusOK, status, stderr)
 	assert.Contains(t, stderr, "1 of 64 rows left out, where something is missing")
 	assert.Zero(t, fromFile[*mkl.CountModel](t).Dispersion())

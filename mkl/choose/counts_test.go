@@ -31,7 +31,7 @@ func TestValidationOfCounts(t *testing.T) {
 	views := []mkl.View{{X: x, Kernel: kernel.RBF{Width: 1}}}
 	folds := split(t, 60, Plan{Folds: 3})
 	v := Validation{Truth: Truth{Counts: y}, Folds: folds, Workers: 1,
-		Candidates: []Candidate{Counts("gp", views, y, exposure, mkl.Counts{Poisson: true}), Counts("no exposure", views, y, nil, mkl.Counts{Poisson: true})}}
+		Candidates: []Candidate{Counts("gp", views, y, exposure, mkl.Counts{Law: mkl.Poisson}), Counts("no exposure", views, y, nil, mkl.Counts{Law: mkl.Poisson})}}
 	r, err := v.Run(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []Score{LogScore, Deviance, RMSE, CRPS, Coverage, PIT}, r.Scores())
@@ -40,7 +40,7 @@ func TestValidationOfCounts(t *testing.T) {
 	assert.Equal(t, 0, k.Best)
 	assert.Negative(t, k.Rows[1].Difference.Value)
 	for j, f := range folds {
-		m, err := mkl.Counts{Poisson: true, Exposure: pick(exposure, f.Train)}.Fit(t.Context(), rowsOf(views, f.Train), pick(y, f.Train))
+		m, err := mkl.Counts{Law: mkl.Poisson, Exposure: pick(exposure, f.Train)}.Fit(t.Context(), rowsOf(views, f.Train), pick(y, f.Train))
 		require.NoError(t, err)
 		p, err := m.PredictCounts(t.Context(), mkl.PredictOptions{}, pick(exposure, f.Test), x.TakeRows(f.Test))
 		require.NoError(t, err)

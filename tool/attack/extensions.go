@@ -174,7 +174,13 @@ func (p *problem) likelihood(z []float64) mgp.Likelihood {
 		}
 		return c
 	}
-	c := mgp.Counts{Dispersed: p.IntN(2) == 0}
+	c := mgp.Counts{}
+	switch p.IntN(3) {
+	case 0:
+		c.Dispersed = true
+	case 1:
+		c.Narrow = true
+	}
 	size := pick(p.Rand, -3, 0, 1, 5, 12)
 	for _, v := range z {
 		c.Y = append(c.Y, math.Floor(math.Exp(float64(size)+float64(spread*v))))

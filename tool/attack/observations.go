@@ -19,7 +19,10 @@ var observed = []estimate{
 		return some(e.Fit(ctx, p.seen(e.MissingViews), p.lifetimes()))
 	}},
 	{"counts", func(ctx context.Context, p *problem) (mkl.Model, error) {
-		e := with(p.viewless(), mkl.Counts{Poisson: p.IntN(2) == 0})
+		e := with(p.viewless(), mkl.Counts{Law: pick(p.Rand, mkl.CountLawByEvidence, mkl.Poisson, mkl.NegativeBinomial, mkl.DoublePoisson)})
+		if !p.mild() {
+			e.Law = pick(p.Rand, mkl.CountLaw(-1), mkl.CountLaw(99), mkl.DoublePoisson)
+		}
 		if p.IntN(3) == 0 {
 			for range p.n {
 				e.Exposure = append(e.Exposure, p.size(0.1, 1, 50))

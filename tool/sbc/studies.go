@@ -13,6 +13,7 @@ var studies = []study{
 	{name: "process-ep", about: "labels of a process by expectation propagation", runs: 300, once: labelsAtKnownScales(mgp.SitesEP)},
 	{name: "process-bound", about: "labels of a process by bounds", runs: 300, once: labelsAtKnownScales(mgp.SitesBound)},
 	{name: "process-grades", about: "grades of a process, cut points learned", runs: 300, once: grades},
+	{name: "process-counts", about: "counts of a process that vary less than Poisson counts, precision learned", runs: 300, once: narrowCounts},
 	{name: "process-factorised", about: "factorised process, targets", runs: 2000, once: factorised},
 	{name: "process-factorised-labels", about: "factorised process, labels", runs: 2000, once: factorisedLabels},
 	{name: "process-draws", about: "process with draws of its scales", runs: 100, once: evidenceDraws},

@@ -7,7 +7,16 @@ import (
 	"github.com/bmkl/bmkl/internal/special"
 )
 
-// upTo returns P(count ≤ y) for any y ≥ 0. A Poisson count of the mean M is at most y if M is at most a variable Γ with the density of
+// distribution returns the function P(count ≤ y) of y ≥ 0, and the count from which on it is smooth.
+func (d CountDistribution) distribution() (upTo func(y float64) float64, smooth float64) {
+	if d.Nu > 0 {
+		t := d.newNarrowTable()
+		return t.at, t.first + float64(len(t.upTo)) + 1
+	}
+	return d.upTo, singly
+}
+
+// upTo returns P(count ≤ y) for any y ≥ 0, unless the distribution is double Poisson. A Poisson count of the mean M is at most y if M is at most a variable Γ with the density of
 // Gamma(y+1, 1). The mean of a negative binomial count is exp(x)·G with G ~ Gamma(r, r), so that with x ~ N(m, s²) the logarithm of the mean
 //
 //	P(count ≤ y) = P(x ≤ U) = E[Φ((U − m)/s)],   U = log Γ − log G.
@@ -125,12 +134,12 @@ func (g *countGap) panels(low, high, c, s float64) []float64 {
 	return slices.Compact(edges)
 }
 
-// quantile returns the least count y with P(count ≤ y) ≥ p, for a p of at least P(count = 0), or nearly this count beyond 2⁵³. The normal
+// quantile returns the least count y with upTo(y) = P(count ≤ y) ≥ p, for a p of at least P(count = 0), or nearly this count beyond 2⁵³. The normal
 // quantile of P(count ≤ y) is nearly linear in log(y+1). So a secant is tried in every second step, and the others halve the interval.
-func (d CountDistribution) quantile(p float64) float64 {
+func (d CountDistribution) quantile(upTo func(y float64) float64, p float64) float64 {
 	goal := special.NormalQuantile(p)
 	low, high := 0.0, math.Ceil(min(d.reach(max(p, 0.5)), math.MaxFloat64))
-	below, above := special.NormalQuantile(d.upTo(0)), math.Inf(1)
+	below, above := special.NormalQuantile(upTo(0)), math.Inf(1)
 	if below >= goal {
 		return 0
 	}
@@ -142,7 +151,7 @@ func (d CountDistribution) quantile(p float64) float64 {
 		from := special.Log1p(low)
 		y := math.Floor(special.Expm1(from + float64(share*(special.Log1p(high)-from))))
 		y = min(max(y, low+1), high-1)
-		if z := special.NormalQuantile(d.upTo(y)); z < goal {
+		if z := special.NormalQuantile(upTo(y)); z < goal {
 			low, below = y, z
 		} else {
 			high, above = y, z

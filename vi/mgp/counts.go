@@ -1,6 +1,7 @@
 package mgp
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -11,6 +12,7 @@ import (
 const (
 	poisson          = "poisson"
 	negativeBinomial = "negative-binomial"
+	doublePoisson    = "double-poisson"
 )
 
 // Counts is the likelihood of counts y_n = 0, 1, 2, … of the mean μ_n = o_n·exp(f_n + b) with the exposure o_n, such as
@@ -18,14 +20,16 @@ const (
 //
 //	Poisson            log p = y·log μ − μ − log y!
 //	negative binomial  log p = log Γ(y+r) − log Γ(r) − log y! + y·log μ + r·log r − (y+r)·log(r+μ),
+//	double Poisson     log p = −ν·(y·log(y/μ) − y + μ) + y·log y − y − log y! − log S(μ),
 //
-// of the variances μ and μ + μ²/r. η is log r; [Counts] without Dispersed has none. The level has a weak prior about
-// the logarithm of the mean rate, and log r one about log 10, both of the standard deviation 2. Moments are by
-// quadrature.
+// of the variances μ, μ + μ²/r and about μ/ν, with ν > 1 and S the sum that makes the probabilities one. η is log r or log(ν − 1), and a Poisson
+// distribution has none. The level has a weak prior about the logarithm of the mean rate, log r one about log 10, and log(ν − 1) one about 0, all of
+// the standard deviation 2. Moments are by quadrature.
 type Counts struct {
 	Y         []float64 // the counts
 	Exposure  []float64 // positive; nil means 1
 	Dispersed bool      // the distribution is negative binomial, not Poisson
+	Narrow    bool      // the distribution is double Poisson, not Poisson: see [Precision]
 }
 
 // firstShape is the r that the prior lies about.
@@ -33,7 +37,10 @@ const firstShape = 10
 
 // Name implements [Likelihood].
 func (c Counts) Name() string {
-	if c.Dispersed {
+	switch {
+	case c.Narrow:
+		return doublePoisson
+	case c.Dispersed:
 		return negativeBinomial
 	}
 	return poisson
@@ -51,10 +58,13 @@ const mostPoisson = 1e12
 
 // Some implements [Likelihood].
 func (c Counts) Some(rows []int) Likelihood {
-	return Counts{picked(c.Y, rows), picked(c.Exposure, rows), c.Dispersed}
+	return Counts{picked(c.Y, rows), picked(c.Exposure, rows), c.Dispersed, c.Narrow}
 }
 
 func (c Counts) check() error {
+	if c.Narrow && c.Dispersed {
+		return errors.New("counts: the distribution is either negative binomial or double Poisson")
+	}
 	if c.Exposure != nil && len(c.Exposure) != len(c.Y) {
 		return fmt.Errorf("counts: %d exposures for %d counts", len(c.Exposure), len(c.Y))
 	}
@@ -67,6 +77,9 @@ func (c Counts) check() error {
 	for n, v := range c.Y {
 		if !(v >= 0 && v <= mostCount) || v != math.Floor(v) {
 			return fmt.Errorf("counts: sample %d is %g, not one of 0, 1, 2, …", n, v)
+		}
+		if c.Narrow && v > MostNarrowCount {
+			return fmt.Errorf("counts: sample %d is %g: a double Poisson distribution takes counts up to %g, a negative binomial one up to 2⁵³", n, v, MostNarrowCount)
 		}
 		if !c.Dispersed && v > mostPoisson {
 			return fmt.Errorf("counts: sample %d is %g: a Poisson distribution takes counts up to %g, a negative binomial one up to 2⁵³", n, v, mostPoisson)
@@ -101,7 +114,10 @@ func (c Counts) prior() (mean, sd []float64) {
 		o += c.exposure(n)
 	}
 	mean, sd = []float64{special.Log(y) - special.Log(o)}, []float64{noiseSpread}
-	if c.Dispersed {
+	switch {
+	case c.Narrow: // about ν = 2
+		mean, sd = append(mean, 0), append(sd, noiseSpread)
+	case c.Dispersed:
 		mean, sd = append(mean, special.Log(firstShape)), append(sd, noiseSpread)
 	}
 	return mean, sd
@@ -116,6 +132,13 @@ func (c Counts) logProbability(n int, mean, variance float64, eta []float64) flo
 }
 
 func (c Counts) moments(n int, mean, variance float64, eta, slopes []float64) moments {
+	if c.Narrow {
+		m, shape := narrowMoments(c.Y[n], c.exposure(n), mean, variance, eta[0])
+		if slopes != nil {
+			slopes[0] = shape
+		}
+		return m
+	}
 	m, shape := integrate(mean, variance, 1, countOf(c.Y[n], c.exposure(n), eta))
 	if slopes != nil && c.Dispersed {
 		slopes[0] = shape
@@ -186,10 +209,14 @@ type CountDistribution struct {
 	Mean, Variance float64
 	Exposure       float64 // o
 	R              float64 // r of the negative binomial distribution, or 0
+	Nu             float64 // ν of the double Poisson distribution, or 0
 }
 
 // Moments returns the mean and the variance of the count. Beyond the largest float64 they are the largest float64.
 func (d CountDistribution) Moments() (mean, variance float64) {
+	if d.Nu > 0 {
+		return d.narrowMoments()
+	}
 	log := d.Mean + special.Log(d.Exposure) + float64(0.5*d.Variance)
 	mean = min(special.Exp(log), math.MaxFloat64)
 	square := float64(mean * mean)
@@ -209,6 +236,9 @@ func (d CountDistribution) Moments() (mean, variance float64) {
 
 // LogProbability returns log P(y).
 func (d CountDistribution) LogProbability(y float64) float64 {
+	if d.Nu > 0 {
+		return d.narrowLogProbability(y)
+	}
 	var eta []float64
 	if d.R > 0 {
 		eta = []float64{special.Log(d.R)}
@@ -223,12 +253,13 @@ func (d CountDistribution) LogProbability(y float64) float64 {
 
 // Quantiles returns for each probability, in ascending order between 0 and 1, the least count y with P(count ≤ y) no
 // less. It sums the probabilities of the counts from 0 on, for each of a grid of values of f. If these are many terms, it
-// finds the quantiles by [CountDistribution.upTo]. A count beyond the largest float64 is the largest float64.
+// finds the quantiles by [CountDistribution.distribution]. A count beyond the largest float64 is the largest float64.
 func (d CountDistribution) Quantiles(probabilities []float64) []float64 {
 	out := make([]float64, 0, len(probabilities))
 	if d.isLong(d.reach(probabilities[len(probabilities)-1])) {
+		upTo, _ := d.distribution()
 		for _, p := range probabilities {
-			out = append(out, d.quantile(p))
+			out = append(out, d.quantile(upTo, p))
 		}
 		return out
 	}
@@ -236,7 +267,7 @@ func (d CountDistribution) Quantiles(probabilities []float64) []float64 {
 	below := 0.0
 	for y := 0.0; len(out) < len(probabilities); y++ {
 		for i := range nodes {
-			below += nodes[i].step(y, d.R)
+			below += nodes[i].step(y, d)
 		}
 		for len(out) < len(probabilities) && (below >= probabilities[len(out)] || y > mostSummed) {
 			out = append(out, y)
@@ -257,9 +288,13 @@ func (d CountDistribution) isLong(y float64) bool {
 }
 
 // reach returns a count that is no less than the quantile of the probability p ≥ ½. At the quantile of f the mean is μ. With t = −log(1−p),
-// Chernoff's bounds of the quantiles are μ·(1 + √(2t/r) + t/r) for μ·G, and M + √(2tM) + t for a Poisson distribution of the mean M.
+// Chernoff's bounds of the quantiles are μ·(1 + √(2t/r) + t/r) for μ·G, and M + √(2tM) + t for a Poisson distribution of the mean M. The upper tail of a
+// double Poisson distribution is below four times the tail of the Poisson distribution of the same μ, or begins at the next count.
 func (d CountDistribution) reach(p float64) float64 {
 	t := -special.Log1p(-p)
+	if d.Nu > 0 {
+		t += math.Ln2 + math.Ln2
+	}
 	mean := special.Exp(d.Mean + special.Log(d.Exposure) + float64(math.Sqrt(d.Variance)*max(0, special.NormalQuantile(p))))
 	if d.R > 0 {
 		mean *= 1 + math.Sqrt(2*t/d.R) + t/d.R
@@ -270,13 +305,20 @@ func (d CountDistribution) reach(p float64) float64 {
 // countNode is a value of f: the probabilities of its counts follow one another. The probabilities of a large mean begin below the
 // least number: scaled has them without the factor e^log.
 type countNode struct {
+	x            float64 // log of mean
 	mean, weight float64
 	scaled, log  float64
 	factor       float64 // weight·e^log
+	normal       narrowNormal
 }
 
 // step returns the weight times the probability of the count y, and goes on to y + 1.
-func (c *countNode) step(y, r float64) float64 {
+func (c *countNode) step(y float64, d CountDistribution) float64 {
+	if d.Nu > 0 {
+		far, peak := c.normal.term(y, c.x, d.Nu)
+		return float64(c.weight * special.Exp(peak-float64(d.Nu*far)-c.normal.log))
+	}
+	r := d.R
 	const large, logLarge = 0x1p600, 600 * math.Ln2
 	p := float64(c.factor * c.scaled)
 	if r > 0 {
@@ -301,7 +343,11 @@ func (d CountDistribution) steps() float64 {
 	if sd == 0 {
 		return 0
 	}
-	return math.Ceil(gridReach * (3 + float64(4*sd) + float64(sd*math.Sqrt(special.Exp(min(d.Mean+special.Log(d.Exposure), 12))))))
+	root := math.Sqrt(special.Exp(min(d.Mean+special.Log(d.Exposure), 12)))
+	if d.Nu > 0 { // a count takes the place of the next within 1/ν
+		root = float64(root*math.Sqrt(d.Nu)) + float64(2*d.Nu)
+	}
+	return math.Ceil(gridReach * (3 + float64(4*sd) + float64(sd*root)))
 }
 
 // grid returns values of f over 8.5 standard deviations on either side, each with the probability of the count 0.
@@ -313,7 +359,11 @@ func (d CountDistribution) grid() (nodes []countNode) {
 		if steps > 0 {
 			z = gridReach * k / steps
 		}
-		n := countNode{mean: special.Exp(d.Mean + special.Log(d.Exposure) + float64(sd*z)), weight: special.Exp(-0.5 * z * z), scaled: 1}
+		x := d.Mean + special.Log(d.Exposure) + float64(sd*z)
+		n := countNode{x: x, mean: special.Exp(x), weight: special.Exp(-0.5 * z * z), scaled: 1}
+		if d.Nu > 0 {
+			n.normal = narrowSum(x, d.Nu, 0)
+		}
 		n.log = -n.mean
 		if d.R > 0 {
 			n.log = -float64(d.R * special.Log1p(n.mean/d.R))

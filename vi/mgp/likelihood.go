@@ -191,7 +191,8 @@ func sumOf(v []float64) (sum float64) {
 
 // shapes are the likelihoods that a state can name, each with the least and the largest number of its parameters.
 var shapes = map[string][2]int{
-	LogNormal.String(): {2, 2}, Weibull.String(): {2, 2}, poisson: {1, 1}, negativeBinomial: {2, 2}, ordinal: {1, mostGrades - 1},
+	LogNormal.String(): {2, 2}, Weibull.String(): {2, 2}, poisson: {1, 1}, negativeBinomial: {2, 2},
+	doublePoisson: {2, 2}, ordinal: {1, mostGrades - 1},
 }
 
 // mostShape is the most that the level, or the logarithm of a likelihood's parameter, can be.

@@ -33,7 +33,7 @@ func likelihoodOf(kind string, lower, upper *float64, y, exposure float64) Likel
 		}
 		return c
 	}
-	return Counts{Y: []float64{y}, Exposure: []float64{exposure}, Dispersed: kind == "negative-binomial"}
+	return Counts{Y: []float64{y}, Exposure: []float64{exposure}, Dispersed: kind == "negative-binomial", Narrow: kind == doublePoisson}
 }
 
 func TestGoldenMoments(t *testing.T) {
@@ -106,6 +106,7 @@ func TestLikelihoodGradient(t *testing.T) {
 	for name, l := range map[string]Likelihood{
 		"log-normal": someTargets(y, LogNormal), "weibull": someTargets(y, Weibull),
 		"poisson": someCounts(y, false), "negative binomial": someCounts(y, true), "ordinal": someGrades(y, 5),
+		"double poisson": Counts{Y: someCounts(y, false).Y, Exposure: someCounts(y, false).Exposure, Narrow: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, at, err := Evidence{like: l}.objective(context.Background(), newScaled(t, x), make([]float64, len(y)), false)
@@ -158,6 +159,7 @@ func TestLikelihoodOfTwo(t *testing.T) {
 		"weibull":    Censored{Lower: []float64{0.5, math.Inf(-1)}, Upper: []float64{1.1, -0.3}, Law: Weibull},
 		"poisson":    Counts{Y: []float64{0, 4}},
 		"negative":   Counts{Y: []float64{3, 0}, Exposure: []float64{1, 6}, Dispersed: true},
+		"double":     Counts{Y: []float64{3, 0}, Exposure: []float64{1, 2}, Narrow: true},
 		"ordinal":    Ordinal{Y: []int{3, 1}, Grades: 4},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,6 +209,8 @@ func TestCensoredSaysWhatIsWrong(t *testing.T) {
 		"sample 1 is -1":                     Counts{Y: []float64{0, -1}},
 		"sample 0 is 0.5":                    Counts{Y: []float64{0.5, 1}},
 		"all 2 counts are 0":                 Counts{Y: []float64{0, 0}},
+		"either negative binomial or double": Counts{Y: []float64{0, 1}, Dispersed: true, Narrow: true},
+		"double Poisson distribution takes":  Counts{Y: []float64{0, 2e8}, Narrow: true},
 		"exposure of sample 1 is 0":          Counts{Y: []float64{1, 0}, Exposure: []float64{1, 0}},
 	} {
 		_, err := Evidence{}.FitLikelihood(context.Background(), k, l)
@@ -311,6 +315,7 @@ func TestCountDistribution(t *testing.T) {
 		{Mean: 0.3, Variance: 0.5, Exposure: 2}, {Mean: 0.3, Variance: 0.5, Exposure: 2, R: 1.5},
 		{Mean: -2, Variance: 0, Exposure: 1}, {Mean: 1, Variance: 1, Exposure: 0.1, R: 20},
 		{Mean: -9, Variance: 2, Exposure: 1}, {Mean: -7, Variance: 1, Exposure: 1, R: 0.5}, // rare counts
+		{Mean: 0.3, Variance: 0.5, Exposure: 2, Nu: 3}, {Mean: -2, Exposure: 1, Nu: 1.5}, {Mean: 3, Variance: 0.1, Exposure: 2, Nu: 40},
 	} {
 		mean, variance := d.Moments()
 		var sum, first, second float64
@@ -500,7 +505,7 @@ func TestLateIntervals(t *testing.T) {
 // Moments without variance are the limit of those with little.
 func TestMomentsWithoutVariance(t *testing.T) {
 	for _, l := range []Likelihood{
-		Counts{Y: []float64{7}}, Counts{Y: []float64{7}, Dispersed: true}, Counts{Y: []float64{3e6}, Dispersed: true},
+		Counts{Y: []float64{7}}, Counts{Y: []float64{7}, Dispersed: true}, Counts{Y: []float64{3e6}, Dispersed: true}, Counts{Y: []float64{7}, Narrow: true},
 		Censored{Lower: []float64{0.3}, Upper: []float64{0.3}, Law: Weibull}, Censored{Lower: []float64{0.3}, Upper: []float64{math.Inf(1)}, Law: Weibull},
 	} {
 		near, at := []float64{0}, []float64{0}

@@ -64,7 +64,7 @@ func Groups() []kong.Group {
 func Vars() map[string]string {
 	return map[string]string{
 		"tasks": strings.Join(Tasks(), ","), "models": strings.Join(Models(), ","),
-		"families": families.names(), "methods": strings.Join(methods, ","), "laws": laws.names(), "updates": updates.names(), "inferences": inferenceNames(),
+		"families": families.names(), "methods": strings.Join(methods, ","), "laws": laws.names() + "," + countLaws.names(), "updates": updates.names(), "inferences": inferenceNames(),
 	}
 }
 

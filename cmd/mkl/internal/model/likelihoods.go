@@ -11,22 +11,44 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// laws are the distributions of times that -law names.
-var laws = words[mkl.SurvivalLaw]{
-	{mkl.LawByEvidence.String(), mkl.LawByEvidence}, {mkl.LogNormal.String(), mkl.LogNormal}, {mkl.Weibull.String(), mkl.Weibull},
+// laws are the distributions of times that -law names, and countLaws the distributions of counts but for the first, by evidence.
+var (
+	laws = words[mkl.SurvivalLaw]{
+		{mkl.LawByEvidence.String(), mkl.LawByEvidence}, {mkl.LogNormal.String(), mkl.LogNormal}, {mkl.Weibull.String(), mkl.Weibull},
+	}
+	countLaws = words[mkl.CountLaw]{
+		{mkl.Poisson.String(), mkl.Poisson}, {mkl.NegativeBinomial.String(), mkl.NegativeBinomial}, {mkl.DoublePoisson.String(), mkl.DoublePoisson},
+	}
+)
+
+// countLaw returns the distribution of counts that -law names.
+func (s *Settings) countLaw() (mkl.CountLaw, error) {
+	if s.Law == mkl.CountLawByEvidence.String() {
+		return mkl.CountLawByEvidence, nil
+	}
+	for _, l := range countLaws {
+		if l.name == s.Law {
+			return l.value, nil
+		}
+	}
+	return 0, console.Inputf("-law %s: counts have %s", s.Law, strings.Join(strings.Split(countLaws.names(), ","), " or "))
 }
 
 // countRows are the estimators of counts.
 var countRows = []*Estimator{{
 	Model: "mgp", Tasks: []string{CountsTask}, Kind: "counts", Form: dataset.Numbers, Part: partKernel, One: true, Gaps: true,
-	takes: "kernels text exposure poisson store resume view-group",
+	takes: "kernels text exposure law store resume view-group",
 	settle: func(r *Request) (*settled, error) {
+		law, err := r.Settings.countLaw()
+		if err != nil {
+			return nil, err
+		}
 		groups, views, err := r.Settings.viewGroups()
 		if err != nil {
 			return nil, err
 		}
 		return &settled{views: views, fitter: func(f *fitting) Fitter {
-			c := mkl.Counts{Fitting: f.Fitting, Climb: f.climb(), Groups: groups, MissingViews: f.missingViews, Storage: f.storage, Poisson: r.Settings.Poisson}
+			c := mkl.Counts{Fitting: f.Fitting, Climb: f.climb(), Groups: groups, MissingViews: f.missingViews, Storage: f.storage, Law: law}
 			return Fitter{c.EstimateMemory, func(ctx context.Context, d *Data) (mkl.Model, error) {
 				c.Exposure = d.Exposure
 				return AsModel(c.Fit(ctx, d.Views, d.Numbers[0]))
@@ -40,6 +62,9 @@ var survivalRows = []*Estimator{{
 	Model: "mgp", Tasks: []string{Survival}, Kind: "survival", Form: dataset.Times, Part: partKernel, One: true, Gaps: true,
 	takes: "kernels text event upper law store resume view-group",
 	settle: func(r *Request) (*settled, error) {
+		if !slices.Contains(strings.Split(laws.names(), ","), r.Settings.Law) {
+			return nil, console.Inputf("-law %s: times have %s or %s", r.Settings.Law, mkl.LogNormal, mkl.Weibull)
+		}
 		groups, views, err := r.Settings.viewGroups()
 		if err != nil {
 			return nil, err

@@ -15,14 +15,13 @@ import (
 
 // MGPFlags are the flags of -model mgp.
 type MGPFlags struct {
-	Method  string   `enum:"${methods}" default:"evidence" help:"How the scales of the kernels are learned: by the evidence; by gaussian-bound, a lower bound for labels; or as in the paper, factorised or published (${default})."`
-	Noise   string   `enum:"constant,varying,heavy" default:"constant" help:"Noise of a regression: constant; varying, with a variance that is a function of the views; or heavy, with heavy tails, so that outliers hardly move the function (${default}). -model auto tests for both."`
-	Weight  []string `sep:"none" placeholder:"VIEW=NUMBER" help:"Known weight of a view with one kernel, for targets of variance 1; can be repeated. A view with a linear kernel and a known weight is a mean function."`
-	Family  string   `enum:"${families}" default:"none" help:"Prior of the kernels' scales: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
-	Law     string   `enum:"${laws}" default:"by-evidence" help:"Distribution of times, for -task survival: log-normal, weibull, or by-evidence, which takes the one with the higher evidence (${default})."`
-	Poisson bool     `help:"Make the variance of a count equal to its mean, for -task counts. By default the variance is larger, and the fit learns by how much."`
-	Grades  []string `placeholder:"LOW,…,HIGH" help:"Grades from the lowest to the highest, for -task ordinal. By default they are numbers in ascending order."`
-	Hold    []string `sep:"none" placeholder:"NAME=NUMBER" help:"Parameter omega, chi or phi of the prior of -family, fixed at a number instead of learned; can be repeated. With -family student-t, omega=0.5 is the Cauchy process; with gig, omega=-1 is the hyperbolic process."`
+	Method string   `enum:"${methods}" default:"evidence" help:"How the scales of the kernels are learned: by the evidence; by gaussian-bound, a lower bound for labels; or as in the paper, factorised or published (${default})."`
+	Noise  string   `enum:"constant,varying,heavy" default:"constant" help:"Noise of a regression: constant; varying, with a variance that is a function of the views; or heavy, with heavy tails, so that outliers hardly move the function (${default}). -model auto tests for both."`
+	Weight []string `sep:"none" placeholder:"VIEW=NUMBER" help:"Known weight of a view with one kernel, for targets of variance 1; can be repeated. A view with a linear kernel and a known weight is a mean function."`
+	Family string   `enum:"${families}" default:"none" help:"Prior of the kernels' scales: none, student-t, laplace, gamma-variance, gig or ard (${default})."`
+	Law    string   `enum:"${laws}" default:"by-evidence" help:"Distribution of times, for -task survival, or of counts, for -task counts. Times have log-normal or weibull; by-evidence takes the one with the higher evidence (${default}). Counts have poisson, whose variance is the mean, negative-binomial, with a variance above the mean, or double-poisson, with a variance below; by-evidence takes negative-binomial unless the evidence is strong for double-poisson."`
+	Grades []string `placeholder:"LOW,…,HIGH" help:"Grades from the lowest to the highest, for -task ordinal. By default they are numbers in ascending order."`
+	Hold   []string `sep:"none" placeholder:"NAME=NUMBER" help:"Parameter omega, chi or phi of the prior of -family, fixed at a number instead of learned; can be repeated. With -family student-t, omega=0.5 is the Cauchy process; with gig, omega=-1 is the hyperbolic process."`
 }
 
 // families are the priors that -family names.

@@ -135,7 +135,9 @@ type (
 			Labels bool
 			Noise  *struct{ Level float64 }
 			Shape  []float64 // the level and the parameters of the likelihood of counts and grades
-			Widths [][]float64
+
+			Likelihood string // of counts and grades
+			Widths     [][]float64
 		}
 		Draws []struct {
 			Tau    float64

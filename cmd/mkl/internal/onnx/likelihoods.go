@@ -2,10 +2,12 @@ package onnx
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/bmkl/bmkl/la"
+	"github.com/bmkl/bmkl/mkl"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -70,6 +72,9 @@ func (e *exporter) counts() error {
 	m, f, err := e.observed()
 	if err != nil {
 		return err
+	}
+	if m.Processes[0].Likelihood == mkl.DoublePoisson.String() {
+		return errors.New("the mean and the variance of counts with a double Poisson distribution have no formula: a negative binomial distribution has one (-law negative-binomial)")
 	}
 	shape, more := m.Processes[0].Shape, 1.0
 	if len(shape) > 1 {

@@ -179,7 +179,7 @@ var fitted = []struct {
 		return mkl.Counts{Fitting: one, Climb: fewSteps}.Fit(t.Context(), s.views(), s.counts())
 	}},
 	{"counts, Poisson", func(t *testing.T, s sample) (mkl.Model, error) {
-		return mkl.Counts{Fitting: one, Climb: fewSteps, Poisson: true}.Fit(t.Context(), s.views(), s.counts())
+		return mkl.Counts{Fitting: one, Climb: fewSteps, Law: mkl.Poisson}.Fit(t.Context(), s.views(), s.counts())
 	}},
 	{"grades", func(t *testing.T, s sample) (mkl.Model, error) {
 		return mkl.Ordinal[string]{Fitting: one, Climb: fewSteps, Grades: []string{"a", "b", "c", "d"}}.Fit(t.Context(), s.views(), s.classes)

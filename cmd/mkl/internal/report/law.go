@@ -33,8 +33,11 @@ func lawOf(m mkl.Model) string {
 		}
 		return text + " " + grades[len(grades)-1]
 	case *mkl.CountModel:
-		if d := m.Dispersion(); d > 0 {
-			return fmt.Sprintf("negative binomial given the function: a count of the mean μ has the variance μ + %s·μ²", console.Figure(d))
+		switch m.Law() {
+		case mkl.NegativeBinomial:
+			return fmt.Sprintf("negative binomial given the function: a count of the mean μ has the variance μ + %s·μ²", console.Figure(m.Dispersion()))
+		case mkl.DoublePoisson:
+			return fmt.Sprintf("double Poisson given the function: a count of the mean μ has a variance of about μ/%s, below μ", console.Figure(m.Precision()))
 		}
 		return "Poisson given the function: the variance of a count is its mean"
 	}

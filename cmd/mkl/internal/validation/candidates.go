@@ -338,7 +338,7 @@ func (c *comparison) linear(target int) (*problem, error) {
 			return false
 		}
 		// What says how a target is to be read and distributed is not a matter of the kernels.
-		ofTarget := slices.Contains([]string{"grades", "event", "upper", "exposure", "law", "poisson"}, flag)
+		ofTarget := slices.Contains([]string{"grades", "event", "upper", "exposure", "law"}, flag)
 		return !ofTarget || !model.ForTask(c.task)[0].Takes(flag)
 	}); err != nil {
 		return nil, err
