@@ -342,6 +342,19 @@ var estimators = []estimator{
 		predict: predictCounts,
 	},
 	{
+		name:    "counts, double Poisson",
+		counted: true,
+		process: true,
+		fit: func(ctx context.Context, s fitting, views []View, y []float64) (Model, error) {
+			small := slices.Clone(y) // its counts are at most 1e8
+			for i := range small {
+				small[i] /= 2
+			}
+			return orNil(Counts{Fitting: s.Fitting, Climb: s.climb(), MissingViews: s.missingViews, Storage: s.storage, Law: DoublePoisson}.Fit(ctx, views, someCounts(small)))
+		},
+		predict: predictCounts,
+	},
+	{
 		name:    "counts, Poisson",
 		counted: true,
 		process: true,
