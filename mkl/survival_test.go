@@ -180,11 +180,11 @@ func someVisits(seed uint64, n int, r float64) (views []View, y, exposure, mean 
 
 func TestCounts(t *testing.T) {
 	for _, c := range []struct {
-		poisson bool
-		r       float64
-	}{{true, 0}, {false, 0}, {false, 2}} {
+		law CountLaw
+		r   float64
+	}{{Poisson, 0}, {CountLawByEvidence, 0}, {CountLawByEvidence, 2}} {
 		views, y, exposure, _ := someVisits(1, 200, c.r)
-		m, err := Counts{Poisson: c.poisson, Exposure: exposure}.Fit(t.Context(), views, y)
+		m, err := Counts{Law: c.law, Exposure: exposure}.Fit(t.Context(), views, y)
 		require.NoError(t, err)
 		test, later, o, mean := someVisits(2, 300, c.r)
 		p, err := m.PredictCounts(t.Context(), PredictOptions{}, o, test[0].X)
@@ -203,7 +203,7 @@ func TestCounts(t *testing.T) {
 		assert.Less(t, miss, 0.2)
 		assert.InDelta(t, 0.93, inside, 0.05) // of counts more than nine in ten
 		switch {
-		case c.poisson:
+		case c.law == Poisson:
 			assert.Zero(t, m.Dispersion())
 		case c.r > 0:
 			assert.InDelta(t, 1/c.r, m.Dispersion(), 0.2)
