@@ -13,7 +13,7 @@ import (
 var leveled = []estimate{
 	{"counts with codes", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		views := p.codes()
-		return some(with(p.fitting(), mkl.Counts{Landmarks: p.few(), Poisson: p.IntN(2) == 0}).Fit(ctx, views, p.counts()))
+		return some(with(p.fitting(), mkl.Counts{Landmarks: p.few(), Law: pick(p.Rand, mkl.CountLawByEvidence, mkl.Poisson)}).Fit(ctx, views, p.counts()))
 	}},
 	{"survival with codes", func(ctx context.Context, p *problem) (mkl.Model, error) {
 		views, law := p.codes(), pick(p.Rand, mkl.LawByEvidence, mkl.LogNormal, mkl.Weibull)
