@@ -25,7 +25,7 @@ func filled(t *testing.T, views []View) []View {
 	return out
 }
 
-// noisyViews are two views, of which the first has the function, and three views of noise.
+// noisyViews are a view that has the function, and three views of noise.
 func noisyViews(n int, seed uint64) (views []View, f []float64) {
 	r := rand.New(rand.NewPCG(seed, 36))
 	for _, name := range []string{"signal", "noise 1", "noise 2", "noise 3"} {

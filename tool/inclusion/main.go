@@ -10,7 +10,7 @@
 // that share factors over the views, smooth functions of some views whose sizes differ by up to a factor of ten, and noise of a
 // tenth to three times their size; numbers and up to four classes in turn. It prints a table of reliability by tenths.
 //
-// With -observed the observations are times, of which four tenths are censored, then counts, then grades, and the tables are of package mkl.
+// With -observed the observations are times, then counts, then grades. Four tenths of the times are censored. Package mkl computes the tables.
 //
 // With -rules and -halves problems have three views that matter, in the ways of [kinds], and five of noise. With -rules it compares rules that
 // leave views out by the loss on new samples; with -halves the shares of the views in two halves of the samples.
