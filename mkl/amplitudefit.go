@@ -86,7 +86,7 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 // problem returns the problem of fitting amplitudes to targets.
 func (a *amplitudeKernels) problem(f *fitting, t *amplitudeTargets) amplitude.Problem {
 	return amplitude.Problem{
-		Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, NoiseShare: t.noiseShare, KnownNoise: t.knownNoise, Workers: f.Workers, Work: a.counted,
+		Kernels: a.packed, Layout: a.layout, Y: t.y, Indicators: t.classes > 2, NoiseShare: t.noiseShare, OwnNoise: t.ownNoise, KnownNoise: t.knownNoise, Workers: f.Workers, Work: a.counted,
 	}
 }
 

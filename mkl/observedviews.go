@@ -190,9 +190,9 @@ const leastDifference = 1e-6
 // errSites says that the sites are no targets for amplitudes.
 var errSites = errors.New("the observations do not differ")
 
-// targets returns the means of the sites as targets, standardised, and their unit. Site n has the noise variance 1/λ_n = v·s_n, with a typical
-// variance v. It is known, but for two cases, where v is learned with the amplitudes: of times, whose noise has a parameter, and without a function, where
-// the noise has the variance that a function would have. If the sites do not differ it returns errSites.
+// targets returns the means of the sites as targets, standardised, and their unit. Site n has the noise variance 1/λ_n, which is known, but for two cases.
+// Sites of known times have the noise σ², a parameter that is learned with the amplitudes. Sites of counts and grades without a function have the
+// noise v·s_n with a learned v: their noise has the variance that a function would have. If the sites do not differ it returns errSites.
 func (o *observedViews) targets() (*amplitudeTargets, target, error) {
 	s := o.fit.Posterior.State()
 	mean := make([]float64, len(s.Alpha))
@@ -200,33 +200,71 @@ func (o *observedViews) targets() (*amplitudeTargets, target, error) {
 		la.Gemv(nil, la.NoTrans, 1/s.Gamma[0], o.sum, s.Alpha, 0, mean)
 	}
 	constant := vec.Total(s.Alpha) / s.Gamma[len(s.Gamma)-1]
+	precision, known := slices.Clone(s.Sites), knownTimes(o.like, s.Shape)
+	for n, ok := range known {
+		if ok {
+			// A known time with errors of Weibull has a site of the precision E/σ², E being its cumulative hazard. This is nearly 0 for an early event,
+			// and the mean of such a site is far out. The expected value is 1/σ².
+			precision[n] = special.Exp(-s.Shape[1])
+		}
+	}
 	for n, a := range s.Alpha {
-		mean[n] += constant + a/s.Sites[n]
-	}
-	shares, typical, err := mgp.NoiseShares(s.Sites)
-	if err != nil {
-		return nil, target{}, fmt.Errorf("mkl: %w", err)
-	}
-	v, times := 1/typical, isTimes(o.like)
-	if times { // the sites of censored times have far more noise than the others
-		square := special.Exp(s.Shape[1])
-		la.Scal(v/square, shares)
-		v = square
+		mean[n] += constant + a/precision[n]
 	}
 	if differ := slices.Max(mean) - slices.Min(mean); !(differ > leastDifference) || math.IsInf(differ, 0) {
 		return nil, target{}, errSites
 	}
-	units, z := standardizeWeighted(mean, s.Sites, false)
+	units, z := standardizeWeighted(mean, precision, false)
 	unit := units[0]
+	square := unit.sd * unit.sd
 	observed, err := mgp.Observe(o.like)
 	if err != nil {
 		return nil, target{}, err
 	}
-	t := &amplitudeTargets{y: z, noiseShare: shares, observed: &observedTargets{of: observed, unit: unit, shape: s.Shape, scaled: times}}
-	if !times && o.amplitudes != nil {
-		t.knownNoise = v / (unit.sd * unit.sd)
+	t := &amplitudeTargets{y: z, observed: &observedTargets{of: observed, unit: unit, shape: s.Shape, scaled: known != nil}}
+	if known != nil {
+		t.noiseShare, t.ownNoise = make([]float64, len(known)), make([]float64, len(known))
+		for n, ok := range known {
+			if ok {
+				t.noiseShare[n] = 1
+			} else {
+				t.ownNoise[n] = 1 / (precision[n] * square)
+			}
+		}
+		return t, unit, nil
+	}
+	var typical float64
+	if t.noiseShare, typical, err = mgp.NoiseShares(precision); err != nil {
+		return nil, target{}, fmt.Errorf("mkl: %w", err)
+	}
+	if isTimes(o.like) || o.amplitudes != nil {
+		t.knownNoise = 1 / (typical * square)
 	}
 	return t, unit, nil
+}
+
+// leastKnown is the least number of known times whose noise is learned with the amplitudes.
+const leastKnown = 10
+
+// knownTimes reports which times are known, or known better than to their noise σ; nil if they are few, and of counts and grades.
+func knownTimes(l mgp.Likelihood, shape []float64) []bool {
+	if !isTimes(l) {
+		return nil
+	}
+	for of, ok := l.(mgp.Offset); ok; of, ok = l.(mgp.Offset) {
+		l = of.Likelihood
+	}
+	times, scale := l.(mgp.Censored), special.Exp(0.5*shape[1])
+	known, count := make([]bool, len(times.Lower)), 0
+	for n, from := range times.Lower {
+		if known[n] = times.Upper[n]-from < scale; known[n] {
+			count++
+		}
+	}
+	if count < leastKnown {
+		return nil
+	}
+	return known
 }
 
 // isTimes reports whether a likelihood is of the logarithms of times, whose second parameter is the logarithm of a noise variance.
@@ -294,8 +332,8 @@ func (o *observedTargets) part(y []float64, rows []int) *observedTargets {
 }
 
 // leftOut returns the probability of each observation given all others, or its density. The function has the moments that the sites of the
-// others leave it. shares are of the noise of the sites.
-func (o *observedTargets) leftOut(p *amplitude.Process, shares []float64) []float64 {
+// others leave it. Site n has the noise σ² times its share, and its own.
+func (o *observedTargets) leftOut(p *amplitude.Process, shares, own []float64) []float64 {
 	eta := slices.Clone(o.shape[1:])
 	square := o.unit.sd * o.unit.sd
 	if o.scaled {
@@ -308,7 +346,11 @@ func (o *observedTargets) leftOut(p *amplitude.Process, shares []float64) []floa
 			n = o.rows[i]
 		}
 		mean := o.unit.mean + float64(o.unit.sd*p.LeftOutMean.At(0, i)) + o.shape[0]
-		variance := square * max(v-float64(p.Noise*shares[i]), leastLeftOut*v)
+		noise := float64(p.Noise * shares[i])
+		if own != nil {
+			noise += own[i]
+		}
+		variance := square * max(v-noise, leastLeftOut*v)
 		log, _, _ := o.of.Moments(n, mean, variance, eta, nil)
 		out[i] = special.Exp(log)
 	}

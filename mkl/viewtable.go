@@ -152,8 +152,8 @@ type amplitudeTargets struct {
 	classes int                // 0 of targets
 
 	// Of targets, as in [amplitude.Problem]: nil, and 0 if it is learned.
-	noiseShare []float64
-	knownNoise float64
+	noiseShare, ownNoise []float64
+	knownNoise           float64
 
 	observed *observedTargets // what sites stand for; nil of targets and classes
 
@@ -171,7 +171,13 @@ func (t amplitudeTargets) part(y la.Matrix[float64], rows []int) amplitudeTarget
 		t.noiseShare = vec.Picked(t.noiseShare, rows)
 	}
 	if t.observed != nil {
+		before := t.observed.unit.sd
 		t.observed = t.observed.part(t.y.Row(0), rows)
+		if t.ownNoise != nil {
+			scale := before / t.observed.unit.sd
+			t.ownNoise = vec.Picked(t.ownNoise, rows)
+			la.Scal(scale*scale, t.ownNoise)
+		}
 	}
 	t.y = y
 	return t
@@ -180,7 +186,7 @@ func (t amplitudeTargets) part(y la.Matrix[float64], rows []int) amplitudeTarget
 // leftOut returns for each sample the probability of its class, or the density of its standardised targets, given the targets of all others.
 func (t *amplitudeTargets) leftOut(p *amplitude.Process) ([]float64, error) {
 	if t.observed != nil {
-		return t.observed.leftOut(p, t.noiseShare), nil
+		return t.observed.leftOut(p, t.noiseShare, t.ownNoise), nil
 	}
 	N := t.y.Cols
 	out := make([]float64, N)

@@ -17,7 +17,7 @@ import (
 //
 //	∂E/∂log a_j = a_j·⟨Q, K_j⟩,   ∂E/∂log(σ² − σ₀²) = (σ² − σ₀²)·Σ_n s_n·Q_nn,
 //
-// σ₀² being the least noise, and σ²·s_n the noise of sample n. A known noise has no gradient. An evaluation costs one
+// σ₀² being the least noise, and σ²·s_n + d_n the noise of sample n. A known noise has no gradient. An evaluation costs one
 // factorisation and one inverse of order N for all C columns, and two passes over the kernels.
 type evidence struct {
 	k      *Kernels
@@ -26,6 +26,7 @@ type evidence struct {
 	least  float64            // σ₀²
 	known  float64            // σ² if it is known, else 0
 	share  []float64          // s_n
+	own    []float64          // d_n; nil for 0
 	ws     la.Workspace
 	work   *atomic.Int64 // see [Problem].Work
 
@@ -44,7 +45,7 @@ func (p *Problem) evidence(k *Kernels) *evidence {
 		share = slices.Repeat([]float64{1}, N)
 	}
 	return &evidence{
-		k: k, y: y, weight: p.weight(), least: p.leastNoise(), known: p.KnownNoise, share: share, ws: la.Workspace{Workers: p.Workers}, work: p.Work,
+		k: k, y: y, weight: p.weight(), least: p.leastNoise(), known: p.KnownNoise, share: share, own: p.OwnNoise, ws: la.Workspace{Workers: p.Workers}, work: p.Work,
 		amplitude: make([]float64, J), inner: make([]float64, J), packed: make([]float64, size(N)),
 		factor: la.NewMatrix[float64](N, N), solved: la.NewMatrix[float64](y.Rows, N),
 	}
@@ -99,6 +100,9 @@ func (e *evidence) valueOf(packed []float64, noise float64) float64 {
 	unpack(packed, 1, 0, e.factor)
 	for i, s := range e.share {
 		e.factor.Row(i)[i] += float64(noise * s)
+	}
+	for i, d := range e.own {
+		e.factor.Row(i)[i] += d
 	}
 	e.count(1, 0)
 	if la.Cholesky(&e.ws, e.factor) != nil {

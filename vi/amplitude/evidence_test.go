@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -125,7 +126,9 @@ func TestGradients(t *testing.T) {
 					if grouped {
 						for i := range 15 {
 							p.NoiseShare = append(p.NoiseShare, math.Exp(0.3*float64(i-7)))
+							p.OwnNoise = append(p.OwnNoise, 0.2*float64(i%3))
 						}
+						p.NoiseShare[2], p.NoiseShare[5] = 0, 0
 					}
 					pr := newPrior(s, l)
 					pr.include(l, []float64{1, 0.3, 0, 1})
@@ -298,6 +301,9 @@ func TestArguments(t *testing.T) {
 		"vi: KnownNoise is NaN":               with(func(p *Problem) { p.KnownNoise = math.NaN() }),
 		"vi: NoiseShare: 2 where there are":   with(func(p *Problem) { p.NoiseShare = []float64{1, 1} }),
 		"vi: NoiseShare[0] is 0":              with(func(p *Problem) { p.NoiseShare = make([]float64, 10) }),
+		"vi: OwnNoise: 2 where there are":     with(func(p *Problem) { p.OwnNoise = []float64{1, 1} }),
+		"vi: OwnNoise[0] is -1":               with(func(p *Problem) { p.OwnNoise = []float64{-1, 1, 1, 1, 1, 1, 1, 1, 1, 1} }),
+		"vi: OwnNoise[0] is 0":                with(func(p *Problem) { p.NoiseShare, p.OwnNoise = make([]float64, 10), make([]float64, 10) }),
 	} {
 		_, err := p.Fit(context.Background(), Tied, Search{})
 		assert.ErrorContains(t, err, want)
@@ -331,4 +337,75 @@ func TestArguments(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Pack(d, false)
 	assert.ErrorContains(t, err, "vi: kernel 0: its trace is 0")
+}
+
+// A noise of a sample's own is the same as a larger share, and a part keeps its units.
+func TestOwnNoise(t *testing.T) {
+	src := rand.New(rand.NewPCG(3, 2))
+	k, l := simulated(t, src, 2, 12, false)
+	p := Problem{Kernels: k, Layout: l, Y: targets(src, 1, 12)}
+	J, _ := k.Dims()
+	amplitudes := slices.Repeat([]float64{0.4}, J)
+	const noise = 0.3
+	q := p
+	for i := range 12 {
+		own := 0.1 * float64(i)
+		p.OwnNoise, p.NoiseShare = append(p.OwnNoise, own), append(p.NoiseShare, float64(i%2+1))
+		q.NoiseShare = append(q.NoiseShare, float64(i%2+1)+own/noise)
+	}
+	a, err := p.At(amplitudes, noise)
+	require.NoError(t, err)
+	b, err := q.At(amplitudes, noise)
+	require.NoError(t, err)
+	assert.InDelta(t, b.LogEvidence, a.LogEvidence, 1e-9)
+	assert.InDeltaSlice(t, b.LeftOutVariance, a.LeftOutVariance, 1e-9)
+
+	rows := []int{1, 4, 5, 9, 11}
+	part, err := p.Part(rows)
+	require.NoError(t, err)
+	scale := (part.Y.At(0, 1) - part.Y.At(0, 0)) / (p.Y.At(0, 4) - p.Y.At(0, 1))
+	for i, r := range rows {
+		assert.InDelta(t, p.OwnNoise[r]*scale*scale, part.OwnNoise[i], 1e-9)
+	}
+}
+
+// A sum of kernels is the naive sum.
+func TestSumOfKernels(t *testing.T) {
+	src := rand.New(rand.NewPCG(4, 2))
+	for _, rounded := range []bool{false, true} {
+		k, _ := simulated(t, src, 3, 9, rounded)
+		J, N := k.Dims()
+		amplitudes := make([]float64, J)
+		for j := range amplitudes {
+			amplitudes[j] = src.Float64()
+		}
+		sum := k.Sum(amplitudes, 1)
+		one := make([]float64, J)
+		for a := range N {
+			for b := range N {
+				var want float64
+				for j := range J {
+					clear(one)
+					one[j] = 1
+					want += amplitudes[j] * k.Sum(one, 1).At(max(a, b), min(a, b))
+				}
+				assert.InDelta(t, want, sum.At(a, b), 1e-12)
+			}
+		}
+		assert.InDelta(t, vecTotal(amplitudes)*float64(N), trace(sum), 1e-6, "kernels have a mean diagonal of 1")
+	}
+}
+
+func trace(m la.Matrix[float64]) (sum float64) {
+	for i := range m.Rows {
+		sum += m.At(i, i)
+	}
+	return sum
+}
+
+func vecTotal(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
 }

@@ -36,6 +36,9 @@ type Problem struct {
 	// have the geometric mean 1, since σ² has a prior. Predictions have the noise σ².
 	NoiseShare []float64
 
+	// OwnNoise, if not nil, holds a known variance d_n for each of the N samples, whose noise then has the variance σ²·s_n + d_n. Its share may be 0 then.
+	OwnNoise []float64
+
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do not depend on it.
 	Workers int
 
@@ -90,8 +93,16 @@ func (p *Problem) check() error {
 		return fmt.Errorf("vi: NoiseShare: %d where there are %d samples", len(p.NoiseShare), N)
 	}
 	for i, s := range p.NoiseShare {
-		if !check.Positive(s) {
+		if !check.Positive(s) && !(s == 0 && p.OwnNoise != nil) {
 			return fmt.Errorf("vi: NoiseShare[%d] is %g", i, s)
+		}
+	}
+	if p.OwnNoise != nil && len(p.OwnNoise) != N {
+		return fmt.Errorf("vi: OwnNoise: %d where there are %d samples", len(p.OwnNoise), N)
+	}
+	for i, d := range p.OwnNoise {
+		if !check.NotNegative(d) || d == 0 && p.NoiseShare != nil && p.NoiseShare[i] == 0 {
+			return fmt.Errorf("vi: OwnNoise[%d] is %g", i, d)
 		}
 	}
 	if l := p.LeastNoise; l < 0 || math.IsNaN(l) || math.IsInf(l, 1) {

@@ -153,6 +153,12 @@ func (p Problem) Part(rows []int) (Problem, error) {
 			q.NoiseShare[i] = p.NoiseShare[r]
 		}
 	}
+	if p.OwnNoise != nil {
+		q.OwnNoise = make([]float64, n)
+		for i, r := range rows {
+			q.OwnNoise[i] = p.OwnNoise[r] / variance
+		}
+	}
 	return q, nil
 }
 
