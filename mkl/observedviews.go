@@ -29,8 +29,8 @@ type observedViews struct {
 	fit        *mgp.Fit           // whose kernels are sum, unless there is no function, and ones
 }
 
-// fitViews fits a function of several views under each of the likelihoods, or those that the rival says, and returns the fit with the highest evidence. It returns nil without an
-// error if the amplitudes cannot borrow strength: of one view, of learned widths, and of given kernels alone. remark then says why, if that does not go
+// fitViews fits a function of several views under each of the likelihoods, or those that the rival says, and returns the fit with the highest
+// evidence. It returns nil without an error if the amplitudes cannot borrow strength: of one view, of learned widths, and of given kernels alone. remark then says why, if that does not go
 // without saying. So many parts of the fit come after it.
 func (p *processObservations) fitViews(ctx context.Context, views []View, targets [][]float64, after int, all ...mgp.Likelihood) (out *functionOfViews, remark string, err error) {
 	open := func(v View) bool { return v.Kernel == nil } // an error of the fit that follows
@@ -65,7 +65,7 @@ func (p *processObservations) fitViews(ctx context.Context, views []View, target
 		case err != nil && margin > 0 && ctx.Err() == nil: // the fit in hand stands if a rival has none
 			continue
 		case isLeftOut(err):
-			return nil, leftOutRemark(err), nil
+			return nil, noTableRemark(err), nil
 		case err != nil:
 			return o.stopped(best), "", err
 		}
@@ -77,7 +77,7 @@ func (p *processObservations) fitViews(ctx context.Context, views []View, target
 	table, err := best.settle(ctx, next)
 	switch {
 	case isLeftOut(err):
-		return nil, leftOutRemark(err), nil
+		return nil, noTableRemark(err), nil
 	case err != nil:
 		return best.stopped(nil), "", err
 	}
@@ -106,6 +106,11 @@ func partsOfViews(likelihoods int) int { return 2*likelihoods + 2 }
 // isLeftOut reports whether an error says that amplitudes cannot borrow strength.
 func isLeftOut(err error) bool {
 	return errors.Is(err, amplitude.ErrIndefinite) || errors.Is(err, errSites)
+}
+
+// noTableRemark says why a model of several views has no table of them.
+func noTableRemark(err error) string {
+	return fmt.Sprintf("there is no table of the views, and each kernel has an amplitude of its own (%v)", err)
 }
 
 // begin fits the process with equal amplitudes to the observations, and then the process with tied ones.

@@ -233,6 +233,7 @@ func TestObservedViewsFiles(t *testing.T) {
 	assert.InDelta(t, m.Views()[0].Share+m.Views()[1].Share, m.Groups()[0].Share, 1e-9)
 	assert.Empty(t, m.Outputs()[0].Prior, "one prior does not describe amplitudes that borrow strength")
 	assert.Nil(t, m.ViewRemarks())
+	assert.Contains(t, m.Summary(), "views (share of the variance of the function ± SD, probability that the view is needed):\n  a ")
 	m.remarks = []string{"a remark"}
 	again := requireFile(t, m, LoadAs[*CountModel], 1<<30)
 	assert.Equal(t, m.Views(), again.Views())

@@ -43,6 +43,9 @@ func (l SurvivalLaw) law() mgp.Law { return mgp.Law(l - LogNormal) }
 // are landmarks, 2000 to 300 by the number of samples. The landmarks alone are fitted so, which decides the law. All samples then give
 // the function, b and σ, in N·M numbers and about ten sweeps of N·M² operations.
 //
+// With several views and a constant kernel, as [FillViews] returns them, the weights of the kernels borrow strength from each other, unless kernels learn
+// widths. Views of noise then get little weight, and [SurvivalModel].Views says which views matter. See docs/theory/likelihoods.md, section 11.
+//
 // A fit with landmarks, but without MissingViews, learns an effect of each code of a column of more than 30 codes, if only views with the zero [kernel.Categorical] see the
 // column and the effects predict other samples. The effects are added to the function, and a linear and a Gaussian kernel of the effects take the place of
 // the kernel of categories. See docs/theory/levels.md.

@@ -29,8 +29,8 @@ type ViewShare struct {
 	// Informative is the probability that the view by itself has information about the targets, rather than none.
 	Informative float64
 
-	// Loss is how much lower the log density of a training target, or the log probability of a class, is without the view, in nats for a
-	// sample, given the targets of all other samples: the mean over the samples, and LossSE its standard error. Both sides are
+	// Loss is how much lower the log density of a training target, or the log probability of a class, a grade, a count or of what is known of a
+	// time, is without the view, in nats for a sample, given the targets of all other samples: the mean over the samples, and LossSE its standard error. Both sides are
 	// the mean of the two members with amplitudes that borrow strength, with amplitudes found anew; the other views are as in the pool. Below 0
 	// predictions are better without the view. NaN if the model was saved before there was one.
 	Loss, LossSE float64
