@@ -107,6 +107,24 @@ func TestCVViews(t *testing.T) {
 	}
 }
 
+// The default model compares views of every kind of target.
+func TestCVViewsOfObservations(t *testing.T) {
+	for _, flags := range []string{"-task counts", "-task ordinal", "-task survival"} {
+		var b strings.Builder
+		b.WriteString("a,b,y\n")
+		for i := range 40 {
+			fmt.Fprintf(&b, "%d,%d,%d\n", i%5, i*7%11, i%5+1)
+		}
+		line := strings.Fields("cv d.csv -target y -views -view a=a -view b=b -kernels linear -folds 2 -json " + flags)
+		status, stdout, stderr := command(t, map[string]string{"d.csv": b.String()}, "", line...)
+		require.Equal(t, console.StatusOK, status, stderr)
+		var got ranking.Comparison
+		require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+		require.Len(t, got.Views, 2)
+		assert.NotContains(t, got.Views[0].Finding, "no sign", flags)
+	}
+}
+
 // Views are compared for several targets together, and for each.
 func TestCVViewsOfSeveralTargets(t *testing.T) {
 	status, stdout, stderr := command(t, map[string]string{"d.csv": sensors(45, false)}, "",

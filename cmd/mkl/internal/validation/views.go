@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"slices"
+
 	"github.com/bmkl/bmkl/cmd/internal/console"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/model"
 	"github.com/bmkl/bmkl/cmd/mkl/internal/ranking"
@@ -34,6 +36,8 @@ func (c *comparison) viewModel() string {
 		return c.Models[0]
 	case c.several() && c.task != model.Multioutput:
 		return c.task
+	case slices.Contains([]string{model.OrdinalTask, model.CountsTask, model.Survival}, c.task):
+		return model.ForTask(c.task)[0].Model // the only one
 	}
 	return model.Auto
 }
