@@ -112,5 +112,5 @@ func TestForecasts(t *testing.T) {
 	assert.InDelta(t, 2*14*(1730+8*9*140)+5*5*10*50, ObservedWork(10, 2, 7, 3, 2, 5, 50), 1e-9,
 		"14 sweeps under each of 2 laws, and 5 rounds over moments of 50 products for each of 5 folds")
 	assert.EqualValues(t, 8*(10*14+7*(3+8*3+20)+3*(2*3+2*2048+10)), Memory(10, 2, 7, 3))
-	assert.InEpsilon(t, math.MaxInt64/2, Memory(math.MaxInt32, 1<<28, 7, 3), 1e-12)
+	assert.InEpsilon(t, float64(math.MaxInt64/2), Memory(math.MaxInt32, 1<<28, 7, 3), 1e-12)
 }
