@@ -109,7 +109,7 @@ type FitSize struct {
 	Samples int // N, training samples
 	Basis   int // D, columns of rectangular precomputed kernels; 0 means Samples
 	Kernels int // P, views; for [SpikeSlab] features
-	Views   int // how many matrices the P views have, for [Survival], [Counts] and [Ordinal]; 0 means 1
+	Views   int // how many views the P kernels belong to, for [Survival], [Counts] and [Ordinal]; 0 means 1
 	Outputs int // L, targets, labels or classes
 
 	// LinearColumns is the number of columns that the views see if every kernel is [kernel.Linear] or [kernel.Constant]

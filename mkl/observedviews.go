@@ -91,12 +91,7 @@ func (p *processObservations) fitViews(ctx context.Context, views []View, target
 // onesOf returns the constant kernel of n samples.
 func onesOf(n int) la.Matrix[float64] {
 	m := la.NewMatrix[float64](n, n)
-	for i := range n {
-		row := m.Row(i)
-		for j := range row {
-			row[j] = 1
-		}
-	}
+	m.Fill(1)
 	return m
 }
 

@@ -117,7 +117,7 @@ func TestObservedViewsLeaveOneOut(t *testing.T) {
 				mean += d / float64(len(f))
 			}
 		}
-		assert.InDelta(t, 0, mean, 0.1)
+		assert.InDelta(t, 0, mean, 0.1, "errors of Weibull")
 
 		// Targets of some samples have the same units.
 		rows := vec.UpTo(len(f) / 2)

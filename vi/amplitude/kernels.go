@@ -243,10 +243,6 @@ func (p *Kernels) Sum(amplitudes []float64, workers int) la.Matrix[float64] {
 	p.sum(&la.Workspace{Workers: workers}, amplitudes, packed)
 	m := la.NewMatrix[float64](p.n, p.n)
 	unpack(packed, 0, 0, m)
-	for i := range p.n {
-		for j, v := range m.Row(i)[:i] {
-			m.Set(j, i, v)
-		}
-	}
+	m.MirrorLower()
 	return m
 }

@@ -238,15 +238,7 @@ func TestFitDoublePoisson(t *testing.T) {
 		exposure = append(exposure, 0.5+r.Float64())
 		y = append(y, drawNarrow(r, exposure[i]*math.Exp(f[i]), nu))
 	}
-	gram := la.NewMatrix[float64](n, n)
-	for i := range n {
-		for j := range n {
-			d := x.At(i, 0) - x.At(j, 0)
-			gram.Set(i, j, math.Exp(-0.5*d*d))
-		}
-	}
-	k, err := vi.NewDense(gram)
-	require.NoError(t, err)
+	k := gaussianOf(t, x)
 	fit, err := Evidence{}.FitLikelihood(context.Background(), k, Counts{Y: y, Exposure: exposure, Narrow: true})
 	require.NoError(t, err)
 	assert.Equal(t, vi.Converged, fit.Record.Reason)

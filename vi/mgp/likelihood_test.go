@@ -240,15 +240,7 @@ func TestFitLikelihood(t *testing.T) {
 		}
 		c.Lower, c.Upper = append(c.Lower, l), append(c.Upper, u)
 	}
-	gram := la.NewMatrix[float64](n, n)
-	for i := range n {
-		for j := range n {
-			d := x.At(i, 0) - x.At(j, 0)
-			gram.Set(i, j, math.Exp(-0.5*d*d))
-		}
-	}
-	k, err := vi.NewDense(gram)
-	require.NoError(t, err)
+	k := gaussianOf(t, x)
 	fit, err := Evidence{}.FitLikelihood(context.Background(), k, c)
 	require.NoError(t, err)
 	assert.Equal(t, vi.Converged, fit.Record.Reason)
@@ -521,4 +513,19 @@ func TestMomentsWithoutVariance(t *testing.T) {
 			}
 		}
 	}
+}
+
+// gaussianOf returns the Gaussian kernel of width 1 of samples with one feature.
+func gaussianOf(t *testing.T, x la.Matrix[float64]) *vi.Dense {
+	t.Helper()
+	gram := la.NewMatrix[float64](x.Rows, x.Rows)
+	for i := range x.Rows {
+		for j := range x.Rows {
+			d := x.At(i, 0) - x.At(j, 0)
+			gram.Set(i, j, math.Exp(-0.5*d*d))
+		}
+	}
+	k, err := vi.NewDense(gram)
+	require.NoError(t, err)
+	return k
 }
