@@ -7,10 +7,9 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// The functions of narrowTable begin at log μ = narrowLow, where they are next to 0. They end at narrowEnd within some widths narrowEdge.
 const (
-	narrowLow  = -32
-	narrowEdge = 0.6
+	narrowLow  = -32  // the log μ where the functions of narrowTable begin: they are next to 0 there
+	narrowEdge = 0.6  // the width of the edge where they end
 	narrowStep = 0.25 // the largest step
 )
 
@@ -22,7 +21,7 @@ func narrowTable(nu float64) *bumps {
 	for step > 0.4/nu {
 		step /= 2
 	}
-	end := max(10, math.Log(4*nu)+4)
+	end := max(10, special.Log(4*nu)+4)
 	return newBumps(narrowLow, math.Ceil(end+7*narrowEdge), step, func(x float64) []float64 {
 		mu := special.Exp(x)
 		mean, variance := mgp.CountDistribution{Mean: x, Exposure: 1, Nu: nu}.Moments()

@@ -12,13 +12,13 @@ const tailTerms = 30
 
 // tail returns the coefficients of Chebyshev's polynomials. Their sum at 2t − 1, t = 2/(2 + x), is
 //
-//	log Φ(−√2·x) − log ½ − log t + x²,   x from 0 to infinity,
+//	log Φ(−√2·x) − log ½ − log t + x²,   x from 0 to infinity.
 var tail = sync.OnceValue(func() []float64 {
 	return chebyshev(tailTerms, func(y float64) float64 {
 		t := (1 + y) / 2
 		x := 2/t - 2
 		lambda, _ := special.Mills(-math.Sqrt2 * x) // φ/Φ: log Φ + x² = −½·log 2π − log λ
-		return -0.5*math.Log(2*math.Pi) - math.Log(lambda) + math.Ln2 - math.Log(t)
+		return -float64(0.5*math.Log(2*math.Pi)) - math.Log(lambda) + math.Ln2 - math.Log(t)
 	})
 })
 
@@ -32,7 +32,7 @@ func chebyshev(terms int, f func(y float64) float64) []float64 {
 	}
 	for k := range c {
 		for i, v := range values {
-			c[k] += 2 / float64(terms) * v * math.Cos(float64(k)*angle(i))
+			c[k] += float64(2 / float64(terms) * v * math.Cos(float64(k)*angle(i)))
 		}
 	}
 	c[0] /= 2

@@ -16,7 +16,7 @@ func (e *exporter) times() error {
 	}
 	p := m.Processes[0]
 	f.mean = e.shift(f.mean, p.Shape[0])
-	law, err := e.timeLaw(p.Likelihood, f, math.Exp(0.5*p.Shape[1]))
+	law, err := e.timeLaw(p.Likelihood, f, special.Exp(0.5*p.Shape[1]))
 	if err != nil {
 		return err
 	}
@@ -24,13 +24,13 @@ func (e *exporter) times() error {
 	for _, of := range []struct {
 		name string
 		q    float64
-	}{{"median", 0.5}, {"lower", 0.5 - 0.5*e.options.Interval}, {"upper", 0.5 + 0.5*e.options.Interval}} {
+	}{{"median", 0.5}, {"lower", 0.5 - float64(0.5*e.options.Interval)}, {"upper", 0.5 + float64(0.5*e.options.Interval)}} {
 		e.output(of.name, e.exp(e.shift(e.scale(law.quantile(of.q), sd), mean)), e.real, 1)
 	}
 	e.output("risk", e.scale(f.mean, -1), e.real, 1)
 	var later []value
 	for _, t := range e.options.Times {
-		later = append(later, law.after((math.Log(t)-mean)/sd))
+		later = append(later, law.after((special.Log(t)-mean)/sd))
 	}
 	if later != nil {
 		e.output("p_after", e.sideBySide(later), e.real, len(later))
@@ -78,7 +78,7 @@ func (e *exporter) timeLaw(name string, f moments, sigma float64) (timeLaw, erro
 const gumbelVariance = math.Pi * math.Pi / 6
 
 // gumbelBumps are the density of the logarithm of an exponential variable as a mixture of normal distributions, whose weights are the heights. They
-// leave out e⁻³⁴ on the left and less on the right. Between steps the density, whose Fourier transform falls as exp(−π·|ω|/2), loses exp(−π²/2·8).
+// leave out e⁻³⁴ on the left and less on the right. The Fourier transform of the density falls as exp(−π·|ω|/2), so that exp(−8π²/2) is lost between centres.
 func gumbelBumps() *bumps {
 	b := newBumps(-34, 5, 1.0/8, func(x float64) []float64 { return []float64{special.Exp(x - special.Exp(x))} })
 	for i := range b.heights.Data {
@@ -96,7 +96,7 @@ func gumbelQuantile(q float64) []float64 {
 		c := chebyshev(terms, func(y float64) float64 {
 			u := (1 + y) / 2
 			w := gumbelVariance * (1/(u*u) - 1)
-			return mgp.Weibull.Quantile(0, w, 1, q) - special.NormalQuantile(q)*math.Sqrt(w+gumbelVariance)
+			return mgp.Weibull.Quantile(0, w, 1, q) - float64(special.NormalQuantile(q)*math.Sqrt(w+gumbelVariance))
 		})
 		last := 0.0
 		for _, v := range c[terms-4:] {
