@@ -39,7 +39,7 @@ the graph takes features: garden is yes or no: 1 and 0
 	assert.Less(t, len(single), len(graph)*2/3)
 
 	for args, want := range map[string]string{
-		"-model spikeslab": "a model of the kind spike-slab cannot be exported: one of the kinds classifier, counts, landmarks, multigp, multigp-classifier, multilabel, ordinal, pool, pool-classifier, regression can",
+		"-model spikeslab": "a model of the kind spike-slab cannot be exported: one of the kinds classifier, counts, landmarks, multigp, multigp-classifier, multilabel, ordinal, pool, pool-classifier, regression, survival can",
 		"-missing views -model mgp -view x:rbf(width=1) -view z:rbf(width=1)": "samples may lack views (-missing views), which a graph cannot express",
 		"-view id:spectrum(k=1) -model mgp":                                   `view of the model: kernels of strings cannot be exported: there are no operators that compare strings`,
 	} {

@@ -119,6 +119,36 @@ func TestSurvivalModel(t *testing.T) {
 	}
 }
 
+// TestExportTimes writes a graph of times, whose predictions package onnx compares with the models'.
+func TestExportTimes(t *testing.T) {
+	train, _ := veterans(t)
+	command(t, map[string]string{"train.csv": train}, "")
+	for _, law := range []string{"log-normal", "weibull"} {
+		fitted(t, "train.csv", "-target", "time", "-event", "status", "-law", law, "-view", "karno,age:rbf(width=2)")
+		status, stdout, stderr := command(t, nil, "", "export", "m", "-o", "m.onnx", "-times", "90,365", "-interval", "0.8")
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Equal(t, "m.onnx: x1 (2 columns) to median, lower, upper, risk, p_after, for the 1 target time\n", stdout)
+		graph, err := os.ReadFile("m.onnx")
+		require.NoError(t, err)
+		assert.Contains(t, string(graph), "[90,365]")
+		status, stdout, stderr = command(t, nil, "", "export", "m", "-o", "n.onnx")
+		require.Equal(t, console.StatusOK, status, stderr)
+		assert.Contains(t, stdout, "to median, lower, upper, risk, for the 1 target time")
+	}
+	status, _, stderr := command(t, nil, "", "export", "m", "-o", "m.onnx", "-times", "90,0")
+	assert.Equal(t, console.StatusInput, status)
+	assert.Contains(t, stderr, "-times 0: times are positive numbers")
+	fitted(t, "train.csv", "-target", "karno", "-view", "age:rbf(width=2)", "-model", "mgp")
+	for args, want := range map[string]string{
+		"-times 90":     "-times is for models of times until an event, and this is one of regression",
+		"-interval 0.8": "-interval is for models of times until an event, and this is one of regression",
+	} {
+		status, _, stderr := command(t, nil, "", append([]string{"export", "m", "-o", "m.onnx"}, strings.Fields(args)...)...)
+		assert.Equal(t, console.StatusInput, status)
+		assert.Contains(t, stderr, want)
+	}
+}
+
 // TestTimesByBounds learns times that lie between others as the package does, and the cells of -event that mean an event.
 func TestTimesByBounds(t *testing.T) {
 	var between, events, codes strings.Builder

@@ -15,7 +15,8 @@ type kernelValues struct {
 type exporter struct {
 	*graph
 	*modelFile
-	inputs []value
+	options Options
+	inputs  []value
 }
 
 // given are the kernels whose inputs are not features.

@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// observed exports the function of a model of counts or grades: its mean without the level, and its variance.
+// observed exports the function of a model of counts, grades or times: its mean without the level, and its variance.
 func (e *exporter) observed() (m processesJSON, f moments, err error) {
 	if err := json.Unmarshal(e.model, &m); err != nil {
 		return m, f, err
@@ -67,16 +66,17 @@ func (e *exporter) levels(l *levelsJSON, d designJSON) (sum *moments) {
 }
 
 // counts exports the mean and the standard deviation of counts with the exposure 1: where the logarithm of the mean count has the
-// distribution N(m, v), the mean M = exp(m + v/2) and the variance M + M²·((1 + 1/r)·eᵛ − 1).
+// distribution N(m, v), the mean M = exp(m + v/2) and the variance M + M²·((1 + 1/r)·eᵛ − 1), unless the law is double Poisson.
 func (e *exporter) counts() error {
 	m, f, err := e.observed()
 	if err != nil {
 		return err
 	}
-	if m.Processes[0].Likelihood == mkl.DoublePoisson.String() {
-		return errors.New("the mean and the variance of counts with a double Poisson distribution have no formula: a negative binomial distribution has one (-law negative-binomial)")
-	}
 	shape, more := m.Processes[0].Shape, 1.0
+	if m.Processes[0].Likelihood == mkl.DoublePoisson.String() {
+		e.targets([]moments{e.narrow(moments{e.shift(f.mean, shape[0]), f.variance}, mgp.Precision(shape[1]))})
+		return nil
+	}
 	if len(shape) > 1 {
 		more += math.Exp(-shape[1])
 	}

@@ -84,6 +84,14 @@ func (s sample) views() []mkl.View {
 	}
 }
 
+// filled is two views with the default kernels.
+func (s sample) filled(t *testing.T) []mkl.View {
+	t.Helper()
+	views, _, err := mkl.FillViews(0, []mkl.View{{Name: "x", X: s.x, Input: "x1"}, {Name: "z", X: s.z, Input: "x2"}})
+	require.NoError(t, err)
+	return views
+}
+
 // uncentred is the views as kernels with landmarks take them.
 func (s sample) uncentred() []mkl.View {
 	views := s.views()
@@ -101,6 +109,30 @@ func (s sample) counts() (n []float64) {
 	return n
 }
 
+// few are counts of about 5 that vary little.
+func (s sample) few() (n []float64) {
+	for _, y := range s.y[0] {
+		n = append(n, math.Round(4+math.Sin(y/20)))
+	}
+	return n
+}
+
+// times are times of events, and of ends of observations.
+func (s sample) times() (all []mkl.Lifetime) {
+	for i, y := range s.y[0] {
+		at := special.Exp((y-60)/20 + float64(i%5)/3)
+		if i%4 == 3 {
+			all = append(all, mkl.EventAfter(at))
+		} else {
+			all = append(all, mkl.EventAt(at))
+		}
+	}
+	return all
+}
+
+// inTime are the options of graphs of times.
+var inTime = Options{Interval: 0.8, Times: []float64{0.01, 3, 20, 400, 1e6}}
+
 func matrixArray(x mkl.Features) array {
 	a := array{shape: []int{x.Rows, x.Cols}}
 	for i := range x.Rows {
@@ -114,6 +146,7 @@ func exported(t *testing.T, m mkl.Model, opt Options) []byte {
 	t.Helper()
 	var file bytes.Buffer
 	require.NoError(t, m.Save(&file))
+	opt.Interval, opt.Times = inTime.Interval, inTime.Times
 	graph, err := Export(file.Bytes(), opt)
 	require.NoError(t, err)
 	return graph
@@ -180,6 +213,24 @@ var fitted = []struct {
 	}},
 	{"counts, Poisson", func(t *testing.T, s sample) (mkl.Model, error) {
 		return mkl.Counts{Fitting: one, Climb: fewSteps, Law: mkl.Poisson}.Fit(t.Context(), s.views(), s.counts())
+	}},
+	{"counts that vary little", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Counts{Fitting: one, Climb: fewSteps, Law: mkl.DoublePoisson}.Fit(t.Context(), s.views(), s.few())
+	}},
+	{"times, log-normal", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Survival{Fitting: one, Climb: fewSteps, Law: mkl.LogNormal}.Fit(t.Context(), s.views(), s.times())
+	}},
+	{"times, Weibull", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Survival{Fitting: one, Climb: fewSteps, Law: mkl.Weibull}.Fit(t.Context(), s.views(), s.times())
+	}},
+	{"counts of several views", func(t *testing.T, s sample) (mkl.Model, error) {
+		return mkl.Counts{Fitting: one, Climb: fewSteps}.Fit(t.Context(), s.filled(t), s.few())
+	}},
+	{"times of several views", func(t *testing.T, s sample) (mkl.Model, error) {
+		m, err := mkl.Survival{Fitting: one, Climb: fewSteps, Law: mkl.Weibull}.Fit(t.Context(), s.filled(t), s.times())
+		require.NoError(t, err)
+		require.Len(t, m.Views(), 2)
+		return m, err
 	}},
 	{"grades", func(t *testing.T, s sample) (mkl.Model, error) {
 		return mkl.Ordinal[string]{Fitting: one, Climb: fewSteps, Grades: []string{"a", "b", "c", "d"}}.Fit(t.Context(), s.views(), s.classes)
@@ -271,6 +322,19 @@ func compare(t *testing.T, m mkl.Model, x []mkl.Features, out map[string]array, 
 		for i, v := range variance {
 			check(mean[i], out["mean"].at(i, 0), mean[i])
 			check(math.Sqrt(v), out["sd"].at(i, 0), math.Sqrt(v))
+		}
+	case *mkl.SurvivalModel:
+		p, err := m.Predict(x...)
+		require.NoError(t, err)
+		for i, risk := range p.Risk() {
+			check(risk, out["risk"].at(i, 0), 1)
+			lower, upper := p.Interval(i, inTime.Interval)
+			for name, want := range map[string]float64{"median": p.Median()[i], "lower": lower, "upper": upper} {
+				check(want, out[name].at(i, 0), want)
+			}
+			for k, want := range p.Survival(i, inTime.Times) {
+				check(want, out["p_after"].at(i, k), 1)
+			}
 		}
 	case mkl.ClassModel[string]:
 		p, err := m.PredictClasses(t.Context(), mkl.PredictOptions{}, x...)

@@ -12,15 +12,23 @@ import (
 	"github.com/bmkl/bmkl/mkl"
 )
 
-// findBeside checks -times, and finds the exposures of a model of counts.
-func (s *Samples) findBeside(fs *console.Files, m *Model, in *Input) error {
-	if in.Times != nil && m.Estimator.Form != dataset.Times {
+// CheckTimes returns an error if times of -times are not positive, or are not for the model.
+func CheckTimes(m *Model, times []float64) error {
+	if times != nil && m.Estimator.Form != dataset.Times {
 		return console.Inputf("-times is for models of times until an event, and this is one of %s", m.Notes.Task)
 	}
-	for _, t := range in.Times {
+	for _, t := range times {
 		if !(t > 0 && t <= math.MaxFloat64) {
 			return console.Inputf("-times %g: times are positive numbers", t)
 		}
+	}
+	return nil
+}
+
+// findBeside checks -times, and finds the exposures of a model of counts.
+func (s *Samples) findBeside(fs *console.Files, m *Model, in *Input) error {
+	if err := CheckTimes(m, in.Times); err != nil {
+		return err
 	}
 	s.Options.Times = in.Times
 	var was notes.Beside
