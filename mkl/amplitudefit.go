@@ -55,6 +55,11 @@ func (a *amplitudeKernels) fitAmplitudes(ctx context.Context, f *fitting, t ampl
 		}
 		of = t.part(few.Y, rows)
 	}
+	if of.correction != nil {
+		if few.Correction, err = of.correction(ctx, few, of, rows); err != nil {
+			return nil, table, err
+		}
+	}
 	q, err := judgeViews(ctx, few, alone, of.class, f.Seed)
 	if err != nil {
 		return nil, table, stopped(ctx, err)

@@ -100,7 +100,7 @@ func partsOfViews(likelihoods int) int { return 2*likelihoods + 2 }
 
 // isLeftOut reports whether an error says that amplitudes cannot borrow strength.
 func isLeftOut(err error) bool {
-	return errors.Is(err, amplitude.ErrIndefinite) || errors.Is(err, errSites)
+	return errors.Is(err, amplitude.ErrIndefinite) || errors.Is(err, errSites) || errors.Is(err, errCorrection)
 }
 
 // noTableRemark says why a model of several views has no table of them.
@@ -138,6 +138,7 @@ func (o *observedViews) settle(ctx context.Context, next func() *fitting) (table
 	if t.alone, _, err = none.targets(); err != nil {
 		return table, err
 	}
+	t.correction = o.correction
 	fits, table, err := o.kernels.fitAmplitudes(ctx, o.fitting, *t)
 	if err != nil {
 		return table, err
@@ -161,19 +162,9 @@ func inUnits(t target, amplitudes []float64) []float64 {
 // climb fits the process with these amplitudes, a factor of all of them, the variance of the constant, the level and the parameters of
 // the likelihood to the observations. nil stands for no function. With the error of a context that ended there may be a fit.
 func (o *observedViews) climb(ctx context.Context, f *fitting, amplitudes []float64) error {
-	kernels := []la.Matrix[float64]{o.ones}
-	var sum la.Matrix[float64]
-	if amplitudes != nil {
-		sum = o.kernels.packed.Sum(amplitudes, f.Workers)
-		kernels = []la.Matrix[float64]{sum, o.ones}
-	}
-	k, err := vi.NewDense(kernels...)
-	if err != nil {
-		return err
-	}
 	s := o.processSettings
-	s.likelihood = o.like
-	fit, err := s.fitOne(ctx, k, make([]float64, o.ones.Rows), false, f.Workers, f.ascent(1, 1))
+	s.likelihood, s.start = o.like, o.start(amplitudes)
+	sum, fit, err := s.fitSum(ctx, o.kernels.packed, o.ones, amplitudes, f.Workers, f.ascent(1, 1))
 	if fit != nil {
 		o.amplitudes, o.sum, o.fit = amplitudes, sum, fit
 	}
@@ -181,6 +172,34 @@ func (o *observedViews) climb(ctx context.Context, f *fitting, amplitudes []floa
 		return f.named(err)
 	}
 	return nil
+}
+
+// start returns where the ascent of the process with these amplitudes starts: at the constant, the level and the parameters of the fit before; nil for the first fit.
+func (o *observedViews) start(amplitudes []float64) *mgp.EvidenceStart {
+	if o.fit == nil {
+		return nil
+	}
+	s := o.fit.Posterior.State()
+	constant := s.Gamma[len(s.Gamma)-1]
+	if amplitudes == nil {
+		return &mgp.EvidenceStart{Gamma: []float64{constant}, Shape: s.Shape}
+	}
+	return &mgp.EvidenceStart{Gamma: []float64{1, constant}, Shape: s.Shape}
+}
+
+// fitSum fits the process of the sum of kernels with these amplitudes, which is returned, and of the constant. nil stands for no function.
+func (s processSettings) fitSum(ctx context.Context, of *amplitude.Kernels, ones la.Matrix[float64], amplitudes []float64, workers int, a vi.Ascent) (sum la.Matrix[float64], fit *mgp.Fit, err error) {
+	kernels := []la.Matrix[float64]{ones}
+	if amplitudes != nil {
+		sum = of.Sum(amplitudes, workers)
+		kernels = []la.Matrix[float64]{sum, ones}
+	}
+	k, err := vi.NewDense(kernels...)
+	if err != nil {
+		return sum, nil, err
+	}
+	fit, err = s.fitOne(ctx, k, make([]float64, ones.Rows), false, workers, a)
+	return sum, fit, err
 }
 
 // leastDifference is by how much the means of sites differ more than by rounding. The unit of the function is of the order of the deviations of

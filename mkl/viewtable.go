@@ -157,6 +157,9 @@ type amplitudeTargets struct {
 
 	observed *observedTargets // what sites stand for; nil of targets and classes
 
+	// correction returns the correction of a problem of these targets, of the samples rows, nil for all: see [amplitude.Problem]. nil of targets and classes.
+	correction func(ctx context.Context, p amplitude.Problem, t amplitudeTargets, rows []int) (func(included []bool) float64, error)
+
 	// alone is what each view by itself is fitted to, to learn whether it has information; nil for the targets. Of observations these are the sites of
 	// a model without a function. At the sites of a model with one, the mean of a site depends on the function, and every view seems to say something.
 	alone *amplitudeTargets

@@ -55,7 +55,7 @@ func (s *selector) carry(ctx context.Context, v int) {
 		on = to.at(x, len(s.theta))
 		valueOn = s.valueOn(on, with)
 	}
-	odds := s.logit[v] + valueOn - valueOff + large.logPrior(on) - small.logPrior(off)
+	odds := s.logit[v] + s.corrected([]int{v}) + valueOn - valueOff + large.logPrior(on) - small.logPrior(off)
 	odds += float64(0.5 * (la.LogDet(to.root) - la.LogDet(from.root) + la.SumSq(own)))
 	s.probability[v] = 1 / (1 + special.Exp(-odds))
 	if (s.src.Float64() < s.probability[v]) == was {

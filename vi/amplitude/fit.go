@@ -39,6 +39,11 @@ type Problem struct {
 	// OwnNoise, if not nil, holds a known variance d_n for each of the N samples, whose noise then has the variance σ²·s_n + d_n. Its share may be 0 then.
 	OwnNoise []float64
 
+	// Correction, if not nil, returns what is added to the log evidence if these views are included and no others, up to a constant. Targets that
+	// stand for other observations may have such a correction. [Problem.Select] and [Problem.Halves] add it, in proportion to the samples of a part;
+	// searches and [Problem.Screen] do not.
+	Correction func(included []bool) float64
+
 	// Workers is the most goroutines at work; 0 means runtime.GOMAXPROCS(0). Results do not depend on it.
 	Workers int
 

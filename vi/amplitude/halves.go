@@ -159,6 +159,10 @@ func (p Problem) Part(rows []int) (Problem, error) {
 			q.OwnNoise[i] = p.OwnNoise[r] / variance
 		}
 	}
+	if p.Correction != nil {
+		share := float64(n) / float64(p.Y.Cols)
+		q.Correction = func(included []bool) float64 { return share * p.Correction(included) }
+	}
 	return q, nil
 }
 

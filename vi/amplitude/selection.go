@@ -3,6 +3,7 @@ package amplitude
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 	"github.com/bmkl/bmkl/la"
@@ -312,6 +313,19 @@ func (s *selector) switchGroup(g int) {
 	s.groupProbability[g] = s.choose(views, s.groupOn[g], 0, func(on bool) { s.groupOn[g] = on })
 }
 
+// corrected returns by how much the correction is higher with views than without them, given the other views that are on.
+func (s *selector) corrected(views []int) float64 {
+	if s.p.Correction == nil {
+		return 0
+	}
+	with, without := make([]bool, len(s.viewOn)), make([]bool, len(s.viewOn))
+	for v := range with {
+		changed := slices.Contains(views, v)
+		with[v], without[v] = s.on(v) || changed, s.on(v) && !changed
+	}
+	return s.p.Correction(with) - s.p.Correction(without)
+}
+
 // choose draws whether views, which all are or all are not, are included, and returns the probability.
 func (s *selector) choose(views []int, was bool, logit float64, set func(on bool)) float64 {
 	copy(s.trial, s.sum)
@@ -329,7 +343,7 @@ func (s *selector) choose(views []int, was bool, logit float64, set func(on bool
 		}
 		other = s.e.valueOf(s.trial, s.noise())
 	}
-	odds := logit + float64(sign*(other-s.now))
+	odds := logit + float64(sign*(other-s.now)) + s.corrected(views)
 	q := 1 / (1 + special.Exp(-odds))
 	on := s.src.Float64() < q
 	if on != was {

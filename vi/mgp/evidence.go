@@ -89,6 +89,9 @@ type EvidenceStart struct {
 	Freedom    float64   // degrees of freedom ν of noise with heavy tails, above 2
 	Parameters []float64 // of [Adaptive] kernels
 
+	// Shape holds the level and the parameters of a likelihood, as in [State], for [Evidence.FitLikelihood].
+	Shape []float64
+
 	// NoiseGamma holds the γ_p of the logarithm of noise that varies, P values.
 	NoiseGamma []float64
 

@@ -187,7 +187,14 @@ func (m *evidence) startAt(start EvidenceStart) ([]float64, error) {
 		}
 	}
 	x = append(x, m.theta...)
-	x = append(x, m.likeMean...)
+	switch n := len(start.Shape); {
+	case n == 0:
+		x = append(x, m.likeMean...)
+	case n != len(m.likeMean) || check.NonFinite(start.Shape) >= 0:
+		return nil, fmt.Errorf("vi: Start.Shape: %d numbers where %d finite ones are needed", n, len(m.likeMean))
+	default:
+		x = append(x, start.Shape...)
+	}
 	if m.like == nil {
 		noise := m.ofTypical(start.Noise) - float64(leastShare*m.power)
 		if !check.Positive(noise) || m.given > 0 {
