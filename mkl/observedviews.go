@@ -163,7 +163,7 @@ func inUnits(t target, amplitudes []float64) []float64 {
 // the likelihood to the observations. nil stands for no function. With the error of a context that ended there may be a fit.
 func (o *observedViews) climb(ctx context.Context, f *fitting, amplitudes []float64) error {
 	s := o.processSettings
-	s.likelihood, s.start = o.like, o.start(amplitudes)
+	s.likelihood, s.start = o.like, o.nextStart(amplitudes)
 	sum, fit, err := s.fitSum(ctx, o.kernels.packed, o.ones, amplitudes, f.Workers, f.ascent(1, 1))
 	if fit != nil {
 		o.amplitudes, o.sum, o.fit = amplitudes, sum, fit
@@ -174,8 +174,8 @@ func (o *observedViews) climb(ctx context.Context, f *fitting, amplitudes []floa
 	return nil
 }
 
-// start returns where the ascent of the process with these amplitudes starts: at the constant, the level and the parameters of the fit before; nil for the first fit.
-func (o *observedViews) start(amplitudes []float64) *mgp.EvidenceStart {
+// nextStart returns where the ascent of the process with these amplitudes starts: at the constant, the level and the parameters of the fit before; nil for the first fit.
+func (o *observedViews) nextStart(amplitudes []float64) *mgp.EvidenceStart {
 	if o.fit == nil {
 		return nil
 	}
