@@ -234,7 +234,7 @@ func (s *several) times() (out []mkl.Lifetime) {
 	return out
 }
 
-// counts returns counts, all of which may be 0, the same, or large.
+// counts returns counts. All may be 0 or the same, or some large.
 func (s *several) counts() []float64 {
 	y, kind, size := s.about(), s.IntN(6), pick(s.Rand, 0, 1, 3, 10)
 	for i, v := range y {
