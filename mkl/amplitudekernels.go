@@ -146,9 +146,12 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 	a.design = t.Design
 	a.packed, err = amplitude.Pack(orderedKernels{k, order}, t.Samples() > packExactly)
 	if e, ok := errors.AsType[*vi.KernelError](err); ok {
-		return nil, f.named(vi.NewKernelError(order[e.Kernel], "%s", e.Reason))
+		err = vi.NewKernelError(order[e.Kernel], "%s", e.Reason)
 	}
-	return a, err
+	if err != nil {
+		return nil, f.named(err)
+	}
+	return a, nil
 }
 
 // hasOneValue reports whether all samples that have a view have the same features in it, so that any kernel of them is a constant.
