@@ -3,6 +3,7 @@ package mkl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/bmkl/bmkl/mkl/internal/gram"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
 	"github.com/bmkl/bmkl/mkl/kernel"
+	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/amplitude"
 )
 
@@ -89,6 +91,9 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 	held := newContents(made, targets, names, f.Seed)
 	for i := range made {
 		v := &made[i]
+		if hasOneValue(*v) { // centred, its kernel is 0 but for rounding
+			*v = View{Name: v.Name, X: v.X, Input: v.Input, Kernel: kernel.Constant{}, from: v.from}
+		}
 		if _, constant := v.Kernel.(kernel.Constant); constant {
 			continue
 		}
@@ -140,10 +145,22 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 	defer gram.Release(k, &a, &err)
 	a.design = t.Design
 	a.packed, err = amplitude.Pack(orderedKernels{k, order}, t.Samples() > packExactly)
+	if e, ok := errors.AsType[*vi.KernelError](err); ok {
+		err = vi.NewKernelError(order[e.Kernel], "%s", e.Reason)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("mkl: %w", err)
+		return nil, f.named(err)
 	}
 	return a, nil
+}
+
+// hasOneValue reports whether all samples that have a view have the same features in it, so that any kernel of them is a constant.
+func hasOneValue(v View) bool {
+	if isGiven(v) {
+		return false
+	}
+	varying, _ := splitBySpread(v)
+	return len(varying) == 0
 }
 
 // packExactly is the most samples whose packed kernels are kept in float64. With more samples the search is limited by

@@ -1,8 +1,10 @@
 package mkl
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/internal/special"
 )
@@ -61,8 +63,11 @@ func logTimes(times []Lifetime) (unit target, lower, upper []float64, err error)
 		}
 		lower, upper = append(lower, l), append(upper, u)
 	}
-	if _, err := checkTargets([][]float64{middles}, false); err != nil {
-		return unit, nil, nil, err
+	switch {
+	case len(times) < 2:
+		return unit, nil, nil, fmt.Errorf("mkl: times: %d samples where at least 2 are needed", len(times))
+	case slices.Max(middles) == slices.Min(middles):
+		return unit, nil, nil, errors.New("mkl: times: all times are the same: there is nothing to learn")
 	}
 	targets, _ := standardizeTargets([][]float64{middles}, false)
 	unit = targets[0]

@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/mkl/internal/vec"
+	"github.com/bmkl/bmkl/mkl/kernel"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
@@ -266,6 +268,44 @@ func TestObservedViewsOfOneValue(t *testing.T) {
 	require.NoError(t, o.climb(t.Context(), p.fitting, nil))
 	_, _, err = o.targets()
 	assert.ErrorIs(t, err, errSites)
+}
+
+// A view of one value has a kernel that is a constant, and no row in the table: the fit is the fit without it.
+func TestObservedViewsOfConstantFeatures(t *testing.T) {
+	views, f := noisyViews(33, 5)
+	x := la.NewMatrix[float64](len(f), 2)
+	x.Fill(0.1)
+	counts := make([]float64, len(f))
+	for i, v := range f {
+		counts[i] = math.Floor(math.Exp(1 + v))
+		if i%5 == 0 { // and the view that some samples lack
+			x.Set(i, 0, math.NaN())
+			x.Set(i, 1, math.NaN())
+		}
+	}
+	of := func(i int) View {
+		return View{Name: views[i].Name, Input: views[i].Input, X: views[i].X, Kernel: kernel.RBF{}}
+	}
+	constant := View{Name: "constant", Input: "constant", X: x, Kernel: kernel.Constant{}}
+	want, err := Counts{MissingViews: true, Law: Poisson}.Fit(t.Context(), []View{of(0), of(1), constant}, counts)
+	require.NoError(t, err)
+	require.Len(t, want.Views(), 2)
+	for _, one := range []kernel.Kernel{kernel.Linear{}, kernel.RBF{Scale: 1}, kernel.Laplacian{Width: 2}} {
+		other := constant
+		other.Kernel, other.Name = one, "other"
+		got, err := Counts{MissingViews: true, Law: Poisson}.Fit(t.Context(), []View{of(0), of(1), constant, other}, counts)
+		require.NoError(t, err)
+		assert.InDelta(t, want.Bound(), got.Bound(), 1e-9)
+		require.Len(t, got.Views(), 2)
+		for i, w := range want.Views() {
+			v := got.Views()[i]
+			assert.Equal(t, w.View, v.View)
+			assert.InDelta(t, w.Informative, v.Informative, 1e-9)
+			assert.InDelta(t, w.Loss, v.Loss, 1e-9)
+			assert.InDelta(t, w.In, v.In, 0.02, "draws that rounding turns")
+			assert.InDelta(t, w.Share, v.Share, 0.05, "draws that rounding turns")
+		}
+	}
 }
 
 // The order of the samples and of the views changes nothing but the last digits.

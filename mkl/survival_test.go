@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -151,7 +152,9 @@ func TestSurvivalSaysWhatIsWrong(t *testing.T) {
 	_, err := Survival{Law: 7}.Fit(t.Context(), views, Lifetimes(time, event))
 	assert.ErrorContains(t, err, "Law is 7")
 	_, err = Survival{}.Fit(t.Context(), views, nil)
-	assert.ErrorContains(t, err, "samples")
+	assert.EqualError(t, err, "mkl: times: 0 samples where at least 2 are needed")
+	_, err = Survival{}.Fit(t.Context(), views, slices.Repeat([]Lifetime{EventAt(1e50)}, len(time)))
+	assert.EqualError(t, err, "mkl: times: all times are the same: there is nothing to learn")
 }
 
 // someVisits are counts of a rate exp(1 + sin 1.5x₁) and of exposures, with a gamma factor of shape r, or none.

@@ -471,8 +471,20 @@ func hostileFlags(r *rand.Rand, columns []hostileColumn) (args []string) {
 			columns[len(columns)-1].cell = cellsCalled(kind).make(r)
 		}
 	}
-	if r.IntN(5) == 0 && len(columns) > 4 && task != "factors" {
+	if often := task == "survival" || task == "counts" || task == "ordinal"; len(columns) > 4 && task != "factors" && (r.IntN(5) == 0 || often && r.IntN(2) == 0) {
 		add("-view", "a="+pick(r, "x1", "x1,x3"), "-view", "b="+pick(r, "x2", "#2"))
+		if r.IntN(2) == 0 {
+			add("-view-group", pick(r, "one=a", "other=b", "other=b", "both=a,b", "none=c", "=a", "twice=a,a"))
+		}
+	}
+	if r.IntN(12) == 0 {
+		add("-as", pick(r, "x1=text", "x1=number", "x1=none", "y=number", "y=text", "e=text", "x1=date(y-m-d)", "x*=text", "x1=nothing", "none=number", "x1"))
+	}
+	switch {
+	case task == "counts" && r.IntN(2) == 0:
+		add("-law", pick(r, "poisson", "negative-binomial", "double-poisson", "double-poisson", "normal"))
+	case task == "survival" && r.IntN(3) == 0:
+		add("-law", pick(r, "log-normal", "weibull", "poisson"))
 	}
 	if r.IntN(4) == 0 && task != "factors" {
 		add("-missing", pick(r, "impute", "drop", "refuse", "views"))

@@ -377,7 +377,7 @@ func attacks() []siege.Attack {
 		}})
 	}
 	return slices.Concat(data, files, forgeries(), combinations(), questions(), otherArguments(), bounded(), extended(),
-		given(), sums())
+		given(), sums(), severalViews())
 }
 
 // fileOf returns the file of a model of an estimator.

@@ -74,7 +74,7 @@ func newKernels(J, n int, rounded bool) *Kernels {
 // set stores kernel j, which it scales.
 func (p *Kernels) set(j int, packed []float64, trace float64) error {
 	if !(trace > 0) || math.IsInf(trace, 1) {
-		return fmt.Errorf("vi: kernel %d: its trace is %g", j, trace)
+		return vi.NewKernelError(j, "its trace is %g: it must be positive", trace)
 	}
 	unit := float64(p.n) / trace
 	la.Scal(unit, packed)
