@@ -5,80 +5,107 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/amplitude"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// Limits of the corrections, in nats. Corrections of single views add up for the sets that leave out several if no correction is larger than
-// fewNats. A view is needed surely if the evidence without it is lower by surelyNeeded: its sets do not matter. All sets of at most mostOpen other views are fitted.
+// Limits of the corrections, in nats. If no correction of a single view is larger than fewNats, corrections of sets are the sums of those of single
+// views. A view is needed surely if the evidence without it is lower by surelyNeeded: the sets without it do not matter.
 const (
 	fewNats      = 1.0
 	surelyNeeded = 20.0
-	mostOpen     = 4
 )
+
+// mostOpen is the most views that are not needed surely, of whose sets each is fitted. A set takes about as many Cholesky factors and inverses as setEvaluations.
+const (
+	mostOpen       = 6
+	setEvaluations = 40
+)
+
+// allSets reports whether all sets of so many views are fitted to n samples. The work of a sampler of the table is the limit.
+func allSets(open, n int) bool {
+	x := float64(n)
+	return open <= mostOpen && math.Ldexp(setEvaluations*x*x*x, open) <= judgeWork
+}
 
 // correctionError is by how many nats the evidence of a set of views may be off where its ascent ends.
 const correctionError = 0.05
 
-// correction returns by how much more the evidence of a set of views is, compared with the evidence of all views, at sites of its own than at the
+// correction returns by how much more the evidence of a set of views is, compared with the evidence of all views, at its own sites than at the
 // sites of all views. Sites that come from a model with a view contain what the view says: without it, the targets seem to be less probable
-// than the observations are. Equation (L24) of docs/theory/likelihoods.md.
+// than the observations are. It returns nil if the sets are too many. Equation (L24) of docs/theory/likelihoods.md.
 func (o *observedViews) correction(ctx context.Context, p amplitude.Problem, t amplitudeTargets, rows []int) (func(included []bool) float64, error) {
 	c, err := o.newViewCorrection(ctx, p, t, rows)
 	if err != nil {
 		return nil, err
 	}
-	single, largest, open := make([]float64, p.Layout.Views()), 0.0, []int(nil)
-	for v := range single {
+	s, largest := sets{single: make([]float64, p.Layout.Views())}, 0.0
+	for v := range s.single {
 		fixed, moved, err := c.without(ctx, []int{v})
 		if err != nil {
 			return nil, err
 		}
-		if single[v] = moved - fixed; moved > -surelyNeeded {
-			open = append(open, v)
-			largest = max(largest, math.Abs(single[v]))
+		if s.single[v] = moved - fixed; moved > -surelyNeeded {
+			s.open = append(s.open, v)
+			largest = max(largest, math.Abs(s.single[v]))
 		}
 	}
-	sets := map[int]float64{} // by the open views that are left out, one bit each
-	if largest > fewNats && len(open) <= mostOpen {
-		for set := range 1 << len(open) {
-			var out []int
-			for i, v := range open {
-				if set>>i&1 == 1 {
-					out = append(out, v)
-				}
-			}
-			if len(out) < 2 {
-				continue
-			}
+	switch {
+	case largest <= fewNats:
+		return s.correction, nil
+	case !allSets(len(s.open), c.likelihood.Samples()):
+		return nil, nil
+	}
+	s.known = make([]float64, 1<<len(s.open))
+	for set := range s.known {
+		if out := s.of(set); len(out) > 0 {
 			fixed, moved, err := c.without(ctx, out)
 			if err != nil {
 				return nil, err
 			}
-			sets[set] = moved - fixed
+			s.known[set] = moved - fixed
 		}
 	}
-	return func(included []bool) (sum float64) {
-		var openSum float64
-		set := 0
-		for i, v := range open {
-			if !included[v] {
-				set |= 1 << i
-				openSum += single[v]
-			}
+	return s.correction, nil
+}
+
+// sets are the corrections of sets of views.
+type sets struct {
+	single []float64 // of each view, of the set that leaves out this view
+	open   []int     // the views that are not needed surely
+	known  []float64 // of the sets of open views that are left out, one bit each; nil: those of single views add up
+}
+
+// of returns the views of a set.
+func (s *sets) of(set int) (views []int) {
+	for i, v := range s.open {
+		if set>>i&1 == 1 {
+			views = append(views, v)
 		}
-		for v, is := range included {
-			if !is {
-				sum += single[v]
-			}
+	}
+	return views
+}
+
+// correction returns the correction of the set of the included views.
+func (s *sets) correction(included []bool) (sum float64) {
+	out := 0
+	for v, is := range included {
+		i := slices.Index(s.open, v)
+		switch {
+		case is:
+		case i >= 0 && s.known != nil:
+			out |= 1 << i
+		default:
+			sum += s.single[v]
 		}
-		if known, ok := sets[set]; ok {
-			sum += known - openSum
-		}
-		return sum
-	}, nil
+	}
+	if s.known != nil {
+		sum += s.known[out]
+	}
+	return sum
 }
 
 // errCorrection says that expectation propagation did not end without some views.

@@ -3,6 +3,7 @@ package mkl
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,13 +15,14 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// correctionOf returns the correction of grades of a function of two views, of this size, and what it is computed from.
-func correctionOf(t *testing.T, size float64) (correct func([]bool) float64, o *observedViews, p amplitude.Problem, of *amplitudeTargets) {
+// correctionOf returns the correction of grades of a function of two views, of this size, beside so many views of noise, and what it is computed from.
+func correctionOf(t *testing.T, size float64, noise int) (correct func([]bool) float64, o *observedViews, p amplitude.Problem, of *amplitudeTargets) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(5, 5))
 	const n = 40
 	var views []View
-	for _, name := range []string{"a", "b"} {
+	for v := range 2 + noise {
+		name := strconv.Itoa(v)
 		views = append(views, View{Name: name, Input: name, X: normal(r, n, 2)})
 	}
 	grades := make([]int, n)
@@ -45,7 +47,7 @@ func correctionOf(t *testing.T, size float64) (correct func([]bool) float64, o *
 // The correction of each set of views is the difference of two evidences. Expectation propagation starts anew for each of them here, and
 // the evidence at constant sites is a normal density.
 func TestViewCorrection(t *testing.T) {
-	correct, o, p, of := correctionOf(t, 1)
+	correct, o, p, of := correctionOf(t, 1, 0)
 	all, err := p.Fit(t.Context(), amplitude.Tied, amplitude.Search{Steps: mostAmplitudeSteps})
 	require.NoError(t, err)
 	propagated := func(amplitudes []float64) float64 {
@@ -94,9 +96,19 @@ func TestViewCorrection(t *testing.T) {
 
 // Small corrections of single views add up.
 func TestSmallViewCorrectionsAddUp(t *testing.T) {
-	correct, _, _, _ := correctionOf(t, 0.2)
+	correct, _, _, _ := correctionOf(t, 0.2, 0)
 	a, b := correct([]bool{false, true}), correct([]bool{true, false})
 	assert.Less(t, max(math.Abs(a), math.Abs(b)), fewNats)
 	assert.NotZero(t, a)
 	assert.InDelta(t, a+b, correct([]bool{false, false}), 1e-12)
+}
+
+// With many views whose corrections are large, or with many samples, there is no correction.
+func TestViewCorrectionOfManyViews(t *testing.T) {
+	correct, _, _, _ := correctionOf(t, 1, 6)
+	assert.Nil(t, correct)
+	assert.True(t, allSets(6, 500))
+	assert.False(t, allSets(6, 700))
+	assert.True(t, allSets(4, 884))
+	assert.False(t, allSets(7, 10))
 }
