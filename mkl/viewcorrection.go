@@ -12,7 +12,7 @@ import (
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// Limits of the corrections, in nats. If no correction of a single view is larger than fewNats, corrections of sets are the sums of those of single
+// Limits of the corrections, in nats. If no correction of a single view is larger than fewNats, the corrections of sets are sums of the single
 // views. A view is needed surely if the evidence without it is lower by surelyNeeded: the sets without it do not matter.
 const (
 	fewNats      = 1.0
@@ -76,7 +76,7 @@ func (o *observedViews) correction(ctx context.Context, p amplitude.Problem, t a
 type sets struct {
 	single []float64 // of each view, of the set that leaves out this view
 	open   []int     // the views that are not needed surely
-	known  []float64 // of the sets of open views that are left out, one bit each; nil: those of single views add up
+	known  []float64 // of the sets of open views that are left out, one bit each; nil: the single ones add up
 }
 
 // of returns the views of a set.
