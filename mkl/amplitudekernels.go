@@ -83,6 +83,11 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 	if !slices.ContainsFunc(views, isGiven) {
 		a.some = func(class []int, most int) []int { return sampleByContent(views, targets[0], class, most, f.Seed) }
 	}
+	if slices.ContainsFunc(made, hasOneValue) {
+		if err := f.tryKernels(ctx, made); err != nil {
+			return nil, err
+		}
+	}
 	key := viewKey(made)
 	kinds, of := map[string]int{}, map[string]int{}
 	var order []int // of the kernels that vary, view by view
@@ -154,9 +159,24 @@ func newAmplitudeKernels(ctx context.Context, f *fitting, set KernelSet, views [
 	return a, nil
 }
 
+// tryKernels returns the error of a kernel of the views that cannot be computed, or is 0 for all samples. In the place of a constant such a kernel
+// would not be noticed.
+func (f *fitting) tryKernels(ctx context.Context, views []View) (err error) {
+	t, err := bindViews(views, views[0].X.Rows, f.missingViews)
+	if err != nil {
+		return err
+	}
+	k, err := f.processKernels(ctx, t, 1, f.amplitudeMemory)
+	if err != nil {
+		return err
+	}
+	gram.Release(k, &t, &err)
+	return err
+}
+
 // hasOneValue reports whether all samples that have a view have the same features in it, so that any kernel of them is a constant.
 func hasOneValue(v View) bool {
-	if isGiven(v) {
+	if _, constant := v.Kernel.(kernel.Constant); constant || isGiven(v) {
 		return false
 	}
 	varying, _ := splitBySpread(v)
