@@ -7,19 +7,20 @@ import (
 	"math"
 	"slices"
 
+	"github.com/bmkl/bmkl/la"
 	"github.com/bmkl/bmkl/vi"
 	"github.com/bmkl/bmkl/vi/amplitude"
 	"github.com/bmkl/bmkl/vi/mgp"
 )
 
-// Limits of the corrections, in nats. If no correction of a single view is larger than fewNats, the corrections of sets are sums of the single
-// views. A view is needed surely if the evidence without it is lower by surelyNeeded: the sets without it do not matter.
+// Limits of the corrections, in nats. If no correction of a single view is larger than fewNats, the correction of a set is a sum over the
+// views that it leaves out. A view is needed surely if the evidence without it is lower by surelyNeeded: the sets without it do not matter.
 const (
 	fewNats      = 1.0
 	surelyNeeded = 20.0
 )
 
-// mostOpen is the most views that are not needed surely, of whose sets each is fitted. A set takes about as many Cholesky factors and inverses as setEvaluations.
+// A view is open if it is not needed surely. All sets of up to mostOpen open views are fitted. The fit of a set takes about setEvaluations Cholesky factors with inverses.
 const (
 	mostOpen       = 6
 	setEvaluations = 40
@@ -61,7 +62,11 @@ func (o *observedViews) correction(ctx context.Context, p amplitude.Problem, t a
 	}
 	s.known = make([]float64, 1<<len(s.open))
 	for set := range s.known {
-		if out := s.of(set); len(out) > 0 {
+		switch out := s.of(set); len(out) {
+		case 0:
+		case 1:
+			s.known[set] = s.single[out[0]]
+		default:
 			fixed, moved, err := c.without(ctx, out)
 			if err != nil {
 				return nil, err
@@ -75,7 +80,7 @@ func (o *observedViews) correction(ctx context.Context, p amplitude.Problem, t a
 // sets are the corrections of sets of views.
 type sets struct {
 	single []float64 // of each view, of the set that leaves out this view
-	open   []int     // the views that are not needed surely
+	open   []int     // the open views
 	known  []float64 // of the sets of open views that are left out, one bit each; nil: the single ones add up
 }
 
@@ -115,7 +120,8 @@ var errCorrection = errors.New("the evidence without some views is not known")
 type viewCorrection struct {
 	processSettings
 	problem amplitude.Problem
-	unit    target // of the targets of the problem
+	unit    target             // of the targets of the problem
+	ones    la.Matrix[float64] // the constant kernel
 	workers int
 	ascent  vi.Ascent
 	all     *amplitude.Fit // tied, with all views
@@ -128,8 +134,14 @@ func (o *observedViews) newViewCorrection(ctx context.Context, p amplitude.Probl
 	if rows != nil {
 		like = like.Some(rows)
 	}
-	n := float64(like.Samples())
-	c := &viewCorrection{processSettings: o.processSettings, problem: p, unit: t.observed.unit, workers: o.Workers, ascent: vi.Ascent{Tolerance: correctionError / n}}
+	n := like.Samples()
+	c := &viewCorrection{
+		processSettings: o.processSettings, problem: p, unit: t.observed.unit, ones: o.ones, workers: o.Workers,
+		ascent: vi.Ascent{Tolerance: correctionError / float64(n)},
+	}
+	if rows != nil {
+		c.ones = onesOf(n)
+	}
 	c.likelihood = like
 	var err error
 	if c.all, err = p.Fit(ctx, amplitude.Tied, amplitude.Search{Steps: mostAmplitudeSteps}); err != nil {
@@ -145,7 +157,7 @@ func (o *observedViews) newViewCorrection(ctx context.Context, p amplitude.Probl
 
 // observe fits the process with these amplitudes to the observations; nil stands for no function.
 func (c *viewCorrection) observe(ctx context.Context, amplitudes []float64) (*mgp.Fit, error) {
-	_, fit, err := c.fitSum(ctx, c.problem.Kernels, onesOf(c.likelihood.Samples()), amplitudes, c.workers, c.ascent)
+	_, fit, err := c.fitSum(ctx, c.problem.Kernels, c.ones, amplitudes, c.workers, c.ascent)
 	switch {
 	case err != nil && ctx.Err() == nil:
 		return nil, fmt.Errorf("%w: %w", errCorrection, err)
@@ -155,7 +167,7 @@ func (c *viewCorrection) observe(ctx context.Context, amplitudes []float64) (*mg
 	return fit, nil
 }
 
-// without returns how the log evidence changes without some views, at the sites of all views and at sites of its own.
+// without returns how the log evidence changes without some views, at the sites of all views and at the sites without these views.
 func (c *viewCorrection) without(ctx context.Context, views []int) (fixed, moved float64, err error) {
 	less, err := c.problem.FitWith(ctx, c.all, views, 0, changedSearch)
 	if err != nil {

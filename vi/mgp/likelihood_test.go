@@ -529,3 +529,28 @@ func gaussianOf(t *testing.T, x la.Matrix[float64]) *vi.Dense {
 	require.NoError(t, err)
 	return k
 }
+
+// A fit that starts where another has ended ends there too, in fewer steps.
+func TestLikelihoodStart(t *testing.T) {
+	like := Ordinal{Y: []int{0, 0, 1, 2, 1, 2, 2, 0, 1, 2}, Grades: 3}
+	ones, line := la.NewMatrix[float64](10, 10), la.NewMatrix[float64](10, 10)
+	ones.Fill(1)
+	for i := range 10 {
+		for j := range 10 {
+			line.Set(i, j, float64(i*j))
+		}
+	}
+	k, err := vi.NewDense(line, ones)
+	require.NoError(t, err)
+	want, err := Evidence{}.FitLikelihood(t.Context(), k, like)
+	require.NoError(t, err)
+	s := want.Posterior.State()
+	got, err := Evidence{Start: &EvidenceStart{Gamma: s.Gamma, Shape: s.Shape}}.FitLikelihood(t.Context(), k, like)
+	require.NoError(t, err)
+	assert.InDelta(t, want.LogEvidence, got.LogEvidence, 1e-3)
+	assert.Less(t, len(got.Record.Trace), len(want.Record.Trace))
+	for _, shape := range [][]float64{{1}, {math.NaN(), 0, 0}} {
+		_, err = Evidence{Start: &EvidenceStart{Shape: shape}}.FitLikelihood(t.Context(), k, like)
+		assert.ErrorContains(t, err, "vi: Start.Shape: ")
+	}
+}
